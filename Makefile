@@ -1,0 +1,33 @@
+# Every target sets up what it needs in .venv first; python3 must be 3.11 or newer (or say PYTHON=python3.12).
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+SAMPLES := src/nobounds/data
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+demo: $(READY) ## set up, then private quantiles and bounds of the bundled sample data
+	$(BIN)/nobounds quantile $(SAMPLES)/adult.csv.gz --column age --q 0.5 --q 0.99 --epsilon 1 --resolution 1
+	$(BIN)/nobounds maximum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1
+	$(BIN)/nobounds bounds $(SAMPLES)/adult.csv.gz --column hours_per_week --epsilon 1 --resolution 1
+
+test: lint ## set up, then format, lint, types and every test
+	$(BIN)/pytest -n 2
+
+check: lint ## format, lint, types, layers and the fast tests
+	$(BIN)/pytest -n 2 -m "not slow"
+
+lint: $(READY) ## format, lint and types alone
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nobounds needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
