@@ -1,0 +1,80 @@
+"""Numbers as people write them: exact rationals in, floats rounded up out.
+
+A float stands for its decimal text: 0.1 means 1/10. Reading and printing follow the same rule, so a number that came
+in as 0.3 goes out as 0.3, and a loss that is printed is never below the true one.
+"""
+
+import math
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from flint import arb, fmpq, fmpz
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+
+
+def rational(value: object, name: str) -> Fraction:
+    """The exact rational that `value` writes, or an error that names the parameter.
+
+    >>> rational(0.1, "epsilon")
+    Fraction(1, 10)
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(
+        value, int | float | str | Decimal | Fraction | np.integer | np.floating
+    ):
+        raise TypeError(f"{name} must be a number, got {name}={value!r}")
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int | np.integer):
+        return Fraction(int(value))
+    try:
+        return Fraction(str(value)) if isinstance(value, str) and "/" in value else Fraction(Decimal(str(value)))
+    except (InvalidOperation, ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(f"{name} must be a finite number, got {name}={value!r}") from None
+
+
+def positive(value: object, name: str) -> Fraction:
+    """Like `rational`, and greater than 0."""
+    number = rational(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be greater than 0, got {name}={value!r}")
+    return number
+
+
+def round_up(x: Fraction) -> float:
+    """The smallest float whose decimal text is at least x (infinity if there is none).
+
+    >>> round_up(Fraction(3, 10)), round_up(Fraction(1, 3))
+    (0.3, 0.33333333333333337)
+    """
+    try:
+        candidate = math.nextafter(float(x), -math.inf)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+    while candidate < math.inf and Fraction(repr(candidate)) < x:
+        candidate = math.nextafter(candidate, math.inf)
+    return candidate
+
+
+def float_at_or_above(x: Fraction) -> float:
+    """The smallest float64 that is at least x: `value < x` and `value < float_at_or_above(x)` agree for every float."""
+    try:
+        candidate = float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+    return candidate if candidate >= x else math.nextafter(candidate, math.inf)
+
+
+def ball(x: Fraction | int) -> arb:
+    """x as an Arb ball at the working precision."""
+    if isinstance(x, int):
+        return arb(fmpz(x))
+    return arb(fmpq(x.numerator, x.denominator))
+
+
+def upper(x: arb) -> Fraction:
+    """An exact rational at or above everything in the ball."""
+    mantissa, exponent = x.upper().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -1,0 +1,125 @@
+"""Counts on a ladder, in one pass over unsorted data.
+
+The rule for odd records, the same for every source of data:
+- NaN and null are missing: they are counted nowhere, and the size of the data is the number of the other records;
+- infinities lie beyond every edge: they go to the first or the last rung, and so do records outside `lower` and
+  `upper`;
+- every other record is its nearest float64 (2**53 + 1 as an integer is 2**53), and -0.0 is 0.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nobounds.ladder import Ladder
+from nobounds.rungs import Floats, Ints
+
+_DENSE = 1 << 21  # rungs a dense table may span; 16 MB
+_CHUNK = 1 << 15  # values a step: the temporaries stay in the cache (measured fastest of 2**13 to 2**18)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr shows no
+    counts."""
+
+    ladder: Ladder
+    rungs: Ints
+    counts: Ints
+    up_to: Ints = field(init=False)  # records at or below each occupied rung
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "up_to", np.cumsum(self.counts, dtype=np.int64))
+
+    @classmethod
+    def of(cls, chunks: Iterable[Floats], ladder: Ladder) -> "Histogram":
+        """The histogram of float64 chunks: one pass, any chunking, memory that does not grow with the data."""
+        counter = _Counter()
+        for chunk in chunks:
+            for start in range(0, len(chunk), _CHUNK):
+                values = chunk[start : start + _CHUNK]
+                missing = np.isnan(values)
+                if missing.any():
+                    values = values[~missing]
+                if len(values):
+                    counter.add(ladder.rungs(values))
+        return cls(ladder, *counter.table())
+
+    @property
+    def total(self) -> int:
+        """The number of records that are not missing (private)."""
+        return int(self.up_to[-1]) if len(self.up_to) else 0
+
+    def below(self, rung: int) -> int:
+        """The number of records on lower rungs (private)."""
+        k = int(np.searchsorted(self.rungs, rung))
+        return int(self.up_to[k - 1]) if k else 0
+
+    def __add__(self, other: "Histogram") -> "Histogram":
+        """The histogram of both parts of the data."""
+        if self.ladder != other.ladder:
+            raise ValueError("only histograms on the same ladder can be added")
+        return Histogram(self.ladder, *_merge([(self.rungs, self.counts), (other.rungs, other.counts)]))
+
+    def __repr__(self) -> str:
+        return f"Histogram({self.ladder.describe()}, counts hidden)"
+
+
+class _Counter:
+    """Adds up rung numbers: a dense table while their span is small, sorted parts beyond."""
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._dense: Ints = np.zeros(0, dtype=np.int64)
+        self._parts: list[tuple[Ints, Ints]] = []
+        self._waiting = 0
+
+    def add(self, rungs: Ints) -> None:
+        low, high = int(rungs.min()), int(rungs.max())
+        if high - low >= _DENSE:
+            self._keep(*np.unique(rungs, return_counts=True))
+            return
+        counts = np.bincount(rungs - low)
+        if not self._covers(low, high):
+            occupied = np.flatnonzero(counts)
+            self._keep(occupied + low, counts[occupied])
+            return
+        self._dense[low - self._base : high - self._base + 1] += counts
+
+    def _covers(self, low: int, high: int) -> bool:
+        """Whether the dense table spans these rungs, after growing it if that is allowed."""
+        if len(self._dense) and self._base <= low and high < self._base + len(self._dense):
+            return True
+        first = min(low, self._base) if len(self._dense) else low
+        last = max(high + 1, self._base + len(self._dense)) if len(self._dense) else high + 1
+        if last - first > _DENSE:
+            return False
+        grown = np.zeros(last - first, dtype=np.int64)
+        grown[self._base - first : self._base - first + len(self._dense)] = self._dense
+        self._base, self._dense = first, grown
+        return True
+
+    def _keep(self, rungs: Ints, counts: Ints) -> None:
+        self._parts.append((rungs, counts.astype(np.int64, copy=False)))
+        self._waiting += len(rungs)
+        if self._waiting > _DENSE:
+            self._parts = [_merge(self._parts)]
+            self._waiting = 0
+
+    def table(self) -> tuple[Ints, Ints]:
+        occupied = np.flatnonzero(self._dense)
+        return _merge([(occupied + self._base, self._dense[occupied]), *self._parts])
+
+
+def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """One sorted table from several; a rung in more than one adds up."""
+    parts = [part for part in parts if len(part[0])]
+    if not parts:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if len(parts) == 1:
+        return parts[0]
+    rungs, where = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    counts = np.zeros(len(rungs), dtype=np.int64)
+    np.add.at(counts, where, np.concatenate([part[1] for part in parts]))
+    return rungs, counts

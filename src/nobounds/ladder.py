@@ -1,0 +1,163 @@
+"""Ladders: public, increasing candidates for the answer.
+
+A ladder is a map from records to numbered rungs, cut off at a first and a last rung that take everything beyond them.
+The paper's ladder is `Ladder.geometric`; the default is `Ladder.float_bits`, which needs no lower bound and no scale;
+`Ladder.grid` is for data that live on a grid.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from nobounds.exact import Number, ball, float_at_or_above, positive, rational
+from nobounds.rungs import MAX, Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float
+
+MOST_EDGES = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Rungs `first` to `last` of a map; records beyond either end belong to the end rung.
+
+    >>> ages = Ladder.grid(1)
+    >>> ages.value(int(ages.rungs(np.array([37.0]))[0]))
+    37
+    """
+
+    map: Rungs
+    first: int
+    last: int
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+
+    @classmethod
+    def _whole(cls, rungs: Rungs) -> "Ladder":
+        return cls(rungs, *rungs.ends)
+
+    @classmethod
+    def float_bits(cls, bits: int = 8) -> "Ladder":
+        """The whole line by the leading bits of a float64: 8 mantissa bits give steps of 0.2 to 0.4 %."""
+        return cls._whole(FloatBits(bits))
+
+    @classmethod
+    def grid(cls, resolution: Number, bits: int = 8) -> "Ladder":
+        """The multiples of `resolution`, one a rung near 0 and then in steps of at most 2**-bits of the value."""
+        return cls._whole(Grid(positive(resolution, "resolution"), bits))
+
+    @classmethod
+    def geometric(
+        cls, beta: Number = 1.001, *, lower: Number = 0, scale: Number = 1, upper: Number | None = None
+    ) -> "Ladder":
+        """Edges lower + scale * (beta**i - 1), i = 0, 1, ...: the candidates of the paper, whose scale is 1."""
+        ratio = rational(beta, "beta")
+        if ratio <= 1:
+            raise ValueError(f"beta must be greater than 1, got beta={beta!r}")
+        end = Fraction(MAX) if upper is None else rational(upper, "upper")
+        start, size = rational(lower, "lower"), positive(scale, "scale")
+        if end <= start:
+            raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
+        return cls._whole(_geometric_edges(ratio, start, size, end))
+
+    @classmethod
+    def uniform(cls, lower: Number, upper: Number, steps: int) -> "Ladder":
+        """`steps` rungs of equal width between two known bounds."""
+        low, high = rational(lower, "lower"), rational(upper, "upper")
+        if high <= low:
+            raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
+        if not 1 <= steps <= MOST_EDGES:
+            raise ValueError(f"steps must be between 1 and {MOST_EDGES}, got steps={steps!r}")
+        edges = (low + (high - low) * i / steps for i in range(steps + 1))
+        return cls._whole(Edges(_table(edges), "uniform"))
+
+    @classmethod
+    def of(cls, edges: Iterable[Number]) -> "Ladder":
+        """Edges of your own, in increasing order."""
+        return cls._whole(Edges(_table(rational(edge, "edge") for edge in edges), "given"))
+
+    def limited(self, lower: Fraction | None, upper: Fraction | None) -> "Ladder":
+        """The part between two public bounds, either of which may be None; records outside go to the ends."""
+        if lower is not None and upper is not None and lower >= upper:
+            raise ValueError(f"upper must be greater than lower, got lower={float(lower)!r} and upper={float(upper)!r}")
+        first = self.first if lower is None else self._rung(lower)
+        last = self.last if upper is None else self._rung(upper)
+        return replace(self, first=first, last=last, lower=lower, upper=upper)
+
+    @property
+    def size(self) -> int:
+        """How many rungs there are."""
+        return self.last - self.first + 1
+
+    def rungs(self, values: Floats) -> Ints:
+        """The rung of each value; NaN is not allowed."""
+        return np.clip(self.map.of(np.ascontiguousarray(values, dtype=np.float64)), self.first, self.last)
+
+    def value(self, rung: int) -> int | float:
+        """The value that stands for a rung: its middle or its grid point, kept within the bounds."""
+        return self._plain(self.map.value(rung))
+
+    def top(self, rung: int) -> int | float:
+        """The upper edge of a rung, where a bound is wanted."""
+        return self._plain(self.map.interval(rung)[1])
+
+    @property
+    def integral(self) -> bool:
+        """Whether the candidates are whole numbers."""
+        return isinstance(self.map, Grid) and self.map.unit.denominator == 1
+
+    def describe(self) -> dict[str, Any]:
+        """The ladder in words, for a release."""
+        if isinstance(self.map, FloatBits):
+            return {"ladder": "float-bits", "bits": self.map.bits}
+        if isinstance(self.map, Grid):
+            return {"ladder": "grid", "resolution": str(self.map.unit), "bits": self.map.bits}
+        return {"ladder": getattr(self.map, "name", "own")}
+
+    def _rung(self, bound: Fraction) -> int:
+        return int(self.rungs(np.array([finite_float(bound)]))[0])
+
+    def _plain(self, value: Fraction) -> int | float:
+        if self.lower is not None:
+            value = max(value, self.lower)
+        if self.upper is not None:
+            value = min(value, self.upper)
+        return int(value) if self.integral and value.denominator == 1 else finite_float(value)
+
+
+def _table(edges: Iterable[Fraction]) -> Floats:
+    return np.array([float_at_or_above(edge) for edge in edges], dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fraction) -> Edges:
+    """lower + scale * (beta**i - 1) up to `upper`, each rounded up to a float64, the rounding certified."""
+    table: list[float] = []
+    with ctx.workprec(192):
+        ratio, start, size = ball(beta), ball(lower), ball(scale)
+        power, end, i = arb(1), ball(upper), 0
+        while True:
+            edge = start + size * (power - 1)
+            if edge > end:
+                break
+            table.append(_certified_ceiling(edge, i, beta, lower, scale))
+            if len(table) > MOST_EDGES:
+                raise ValueError(
+                    f"beta={float(beta)!r} needs more than {MOST_EDGES} edges; give upper=, a larger beta, "
+                    "or use Ladder.float_bits with more bits, which has no table"
+                )
+            power, i = power * ratio, i + 1
+    return Edges(np.array(table), f"geometric, beta={beta}")
+
+
+def _certified_ceiling(edge: arb, i: int, beta: Fraction, lower: Fraction, scale: Fraction) -> float:
+    middle = float(edge.mid())
+    for candidate in (np.nextafter(middle, -np.inf), middle, np.nextafter(middle, np.inf)):
+        if edge <= arb(float(candidate)):
+            return float(candidate)
+        if not edge > arb(float(candidate)):  # the ball touches a float: only exact arithmetic can tell
+            return float_at_or_above(lower + scale * (beta**i - 1))
+    raise ArithmeticError("an edge lies further than one float from its approximation")

@@ -1,0 +1,134 @@
+"""Exact noise: random bits, an exponential variable revealed bit by bit, and the discrete samplers made from it.
+
+Nothing here is a float that leaves the machine. A draw is an integer, decided by comparing an exponential variable with
+certified bounds: double precision first, ball arithmetic with more random bits whenever the comparison is still open
+(THEORY 3). The three kinds of noise of the paper are "exponential" (on a lattice), "laplace" (discrete) and "gumbel".
+"""
+
+import math
+import os
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+from flint import arb, ctx
+
+from nobounds.exact import ball
+
+Noise: TypeAlias = Literal["exponential", "laplace", "gumbel"]
+Rng: TypeAlias = np.random.Generator | random.Random | None
+
+FIRST_BITS = 64
+# Double precision is trusted to 2**-48 in log and log1p: numpy and libm promise a few units of 2**-53.
+_SLACK = 2.0**-48
+
+
+class Source(Protocol):
+    """Where random bits come from."""
+
+    def __call__(self, k: int, /) -> int: ...
+
+
+def source(rng: Rng = None) -> Source:
+    """Random bits of the operating system, or of a seeded generator if one is asked for."""
+    if rng is None:
+        return _system_bits
+    if isinstance(rng, np.random.Generator):
+        return lambda k: int.from_bytes(rng.bytes((k + 7) // 8), "little") >> (-k % 8)
+    if isinstance(rng, random.Random):
+        return rng.getrandbits
+    raise TypeError(
+        f"rng must be None (the operating system's generator), a numpy Generator or a random.Random, "
+        f"got rng of type {type(rng).__name__}"
+    )
+
+
+def _system_bits(k: int) -> int:
+    return int.from_bytes(os.urandom((k + 7) // 8), "little") >> (-k % 8)
+
+
+def check_noise(noise: object) -> Noise:
+    """The name of the noise, checked."""
+    if noise not in get_args(Noise):
+        raise ValueError(f"noise must be one of {', '.join(get_args(Noise))}, got noise={noise!r}")
+    return noise  # type: ignore[return-value]
+
+
+class Exponential:
+    """A variable E = -ln U with the law P(E > t) = exp(-t), whose uniform U is known to as many bits as were needed."""
+
+    __slots__ = ("_bits", "_more", "_u")
+
+    def __init__(self, bits: Source) -> None:
+        self._more = bits
+        self._bits = FIRST_BITS
+        self._u = bits(FIRST_BITS)
+
+    def bounds(self) -> tuple[float, float]:
+        """Doubles below and above E, from the first bits."""
+        u = self._u >> (self._bits - FIRST_BITS)
+        return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+
+    def ball(self, precision: int) -> arb:
+        """E as a ball with about `precision` bits, drawing more random bits as needed."""
+        while self._bits < precision + FIRST_BITS or self._u == 0:
+            self._u = (self._u << FIRST_BITS) | self._more(FIRST_BITS)
+            self._bits += FIRST_BITS
+        scale = arb(2) ** -(self._bits + 1)
+        return -arb(ball(2 * self._u + 1) * scale, scale).log()
+
+
+def _minus_log(u: int) -> float:
+    """-ln(u / 2**64), accurate at both ends."""
+    if u == 0:
+        return math.inf
+    rest = (1 << FIRST_BITS) - u
+    return -math.log1p(-math.ldexp(rest, -FIRST_BITS)) if rest < u else -math.log(math.ldexp(u, -FIRST_BITS))
+
+
+def precisions() -> "list[int]":
+    """Working precisions to try in turn; the last is never reached (the chance is below 2**-60 at the first)."""
+    return [128 << k for k in range(12)]
+
+
+def decide(attempt: Callable[[int], int | None]) -> int:
+    """The first answer of `attempt(precision)` that is not None, at growing precision."""
+    for precision in precisions():
+        with ctx.workprec(precision):
+            answer = attempt(precision)
+        if answer is not None:
+            return answer
+    raise ArithmeticError("a certified comparison stayed open at the highest precision")
+
+
+def geometric(rate: Fraction, bits: Source) -> int:
+    """J with P(J >= j) = exp(-rate * j), exactly: exponential noise on a lattice."""
+    e = Exponential(bits)
+    low, high = e.bounds()
+    r = float(rate)
+    if r > 1e-290 and high < 1e290:
+        at_least, at_most = low / r * (1 - _SLACK), high / r * (1 + _SLACK)
+        if at_most < 2.0**52 and math.floor(at_least) == math.floor(at_most):
+            return math.floor(at_least)
+
+    def attempt(precision: int) -> int | None:
+        whole = (e.ball(precision) / ball(rate)).floor().unique_fmpz()
+        return None if whole is None else int(whole)
+
+    return decide(attempt)
+
+
+def discrete_laplace(rate: Fraction, bits: Source) -> int:
+    """J with P(J = j) proportional to exp(-rate * |j|), exactly."""
+    while True:
+        negative = bits(1)
+        size = geometric(rate, bits)
+        if size or not negative:  # zero is reached by one sign only, or it would count twice
+            return -size if negative else size
+
+
+def threshold_noise(noise: Noise, rate: Fraction, bits: Source) -> int:
+    """A draw of the threshold's noise, in lattice steps (Gumbel noise has no lattice)."""
+    return geometric(rate, bits) if noise == "exponential" else discrete_laplace(rate, bits)

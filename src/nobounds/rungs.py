@@ -1,0 +1,194 @@
+"""Value to rung and back: the three maps that ladders are made of.
+
+Each map is monotone and looks at one record alone, by the bits of the float or by comparison with exact edges, never by
+a computed logarithm: the last bits of a logarithm depend on the array's layout and on the platform (THEORY 4).
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+MAX = sys.float_info.max
+_MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
+_TOP = int(np.float64(MAX).view(np.int64))
+
+
+class Rungs(Protocol):
+    """A monotone map from float64 records to whole numbers; NaN never comes here."""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest rung that a finite record can have."""
+        ...
+
+    def of(self, values: Floats) -> Ints:
+        """The rung of each value. The result may lie one past the ends (infinities): the ladder clamps it."""
+        ...
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        """The lower and upper edge of a rung."""
+        ...
+
+    def value(self, rung: int) -> Fraction:
+        """The value that stands for a rung: its middle, or the grid point in it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FloatBits:
+    """Sign, exponent and leading mantissa bits of the float64: log-linear rungs over the whole line, symmetric about 0.
+
+    The rung of x is the leading bits of |x| as a whole number, with the sign of x. Rung 0 holds zero (of either sign)
+    and what is too small to matter. Between powers of two there are 2**bits rungs of equal width.
+    """
+
+    bits: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.bits <= 52:
+            raise ValueError(f"bits must be between 0 and 52, got bits={self.bits!r}")
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        top = _TOP >> (52 - self.bits)
+        return -top, top
+
+    def of(self, values: Floats) -> Ints:
+        pattern = values.view(np.int64)
+        rung = pattern & _MAGNITUDE
+        rung >>= np.int64(52 - self.bits)
+        sign = pattern >> np.int64(63)  # 0 or -1
+        rung ^= sign
+        rung -= sign
+        return rung
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        if rung < 0:
+            low, high = self.interval(-rung)
+            return -high, -low
+        low, high = self._magnitude(rung), self._magnitude(rung + 1)
+        return (-high, high) if rung == 0 else (low, high)
+
+    def value(self, rung: int) -> Fraction:
+        shift = 52 - self.bits
+        middle = (abs(rung) << shift) + ((1 << shift) >> 1)
+        size = Fraction(_float(middle)) if rung else Fraction(0)
+        return -size if rung < 0 else size
+
+    def _magnitude(self, rung: int) -> Fraction:
+        return Fraction(_float(min(rung << (52 - self.bits), _TOP)))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Multiples of `unit`: one rung a grid point up to 2**bits points from 0, then 2**bits rungs a power of two.
+
+    Edges lie half-way between grid points. The nearest grid point is found by one division and one rounding, both
+    of which IEEE 754 fixes to the last bit.
+    """
+
+    unit: Fraction
+    bits: int
+
+    def __post_init__(self) -> None:
+        if not sys.float_info.min <= self.unit <= MAX:
+            raise ValueError(f"resolution must be within the range of normal floats, got resolution={self.unit}")
+        if not 0 <= self.bits <= 52:
+            raise ValueError(f"bits must be between 0 and 52, got bits={self.bits!r}")
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        top = (1 << self.bits) + (_TOP >> (52 - self.bits)) - self._first_key
+        return -top, top
+
+    @property
+    def _first_key(self) -> int:
+        return _pattern(float(1 << self.bits)) >> (52 - self.bits)
+
+    def of(self, values: Floats) -> Ints:
+        with np.errstate(over="ignore", under="ignore"):
+            points = np.rint(values / float(self.unit))
+        pattern = points.view(np.int64)
+        sign = pattern >> np.int64(63)
+        size = np.abs(points)
+        rung: Ints = size.view(np.int64) >> np.int64(52 - self.bits)
+        rung += np.int64((1 << self.bits) - self._first_key)
+        near = size < float(1 << self.bits)
+        rung[near] = size[near].astype(np.int64)
+        rung ^= sign
+        rung -= sign
+        return rung
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        low, high = self._points(rung)
+        return (low - Fraction(1, 2)) * self.unit, (high + Fraction(1, 2)) * self.unit
+
+    def value(self, rung: int) -> Fraction:
+        low, high = self._points(abs(rung))
+        point = (low + high) // 2
+        return (-point if rung < 0 else point) * self.unit
+
+    def _points(self, rung: int) -> tuple[int, int]:
+        """The first and the last grid point of a rung."""
+        if rung < 0:
+            low, high = self._points(-rung)
+            return -high, -low
+        if rung < 1 << self.bits:
+            return rung, rung
+        shift = 52 - self.bits
+        key = rung - (1 << self.bits) + self._first_key
+        return int(_float(key << shift)), int(_float(min((key + 1) << shift, _TOP))) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """A table of increasing edges: rung i holds the values in [edge i-1, edge i), and rung 0 all that is below.
+
+    Each exact edge is kept as the smallest float64 at or above it, which decides `value < edge` exactly for floats.
+    """
+
+    table: Floats
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.table.ndim != 1 or len(self.table) == 0 or not bool(np.all(self.table[:-1] < self.table[1:])):
+            raise ValueError(f"the edges of a ladder must be strictly increasing as floats ({self.name})")
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return 0, len(self.table) - 1
+
+    def of(self, values: Floats) -> Ints:
+        return np.searchsorted(self.table, values, side="right").astype(np.int64, copy=False)
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        high = Fraction(float(self.table[rung]))
+        return (high if rung == 0 else Fraction(float(self.table[rung - 1]))), high
+
+    def value(self, rung: int) -> Fraction:
+        low, high = self.interval(rung)
+        return (low + high) / 2
+
+
+def _float(pattern: int) -> float:
+    return float(np.int64(pattern).view(np.float64))
+
+
+def _pattern(value: float) -> int:
+    return int(np.float64(value).view(np.int64))
+
+
+def finite_float(x: Fraction) -> float:
+    """The nearest float64, never infinite."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.copysign(MAX, x)
