@@ -1,0 +1,175 @@
+"""AboveThreshold: answer a stream of queries until the first noisy one reaches a noisy threshold.
+
+Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the iterative exponential mechanism
+(Algorithm 3). Both are the plain loop; the jump over equal queries is in `skip_ahead`, which these check.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.exact import Number, ball, positive, rational
+from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
+from nobounds.noise import (
+    Exponential,
+    Noise,
+    Rng,
+    check_noise,
+    decide,
+    discrete_laplace,
+    geometric,
+    source,
+    threshold_noise,
+)
+
+# Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
+# whole numbers with a whole sensitivity are not changed at all.
+_LATTICE = 1024
+
+
+class _Stream:
+    """What the two mechanisms share: the parameters, one halt, and then no more answers."""
+
+    def __init__(
+        self,
+        threshold: Number,
+        epsilon: Number,
+        sensitivity: Number,
+        is_monotonic: bool,
+        share: Number,
+        neighbors: str,
+        rng: Rng,
+    ) -> None:
+        self._scale = positive(sensitivity, "sensitivity")
+        part = rational(share, "share")
+        if not 0 < part < 1:
+            raise ValueError(f"share must be between 0 and 1, got share={share!r}")
+        cost = monotonic if is_monotonic else general
+        self.eps1, self.eps2 = split(cost, positive(epsilon, "epsilon"), part)
+        self._threshold = self._snap(rational(threshold, "threshold"))
+        self._bits = source(rng)
+        self._open = True
+        self.asked = 0
+        self.halted_at: int | None = None
+        relation: Neighbors = check_neighbors(neighbors)
+        self.loss = PrivacyLoss.of(cost(self.eps1, self.eps2), relation)
+
+    def query(self, value: float | int | Fraction) -> bool:
+        """Whether this query is (noisily) above the threshold; True is the last answer.
+
+        NaN counts as minus infinity: an answer never fails because of a value.
+        """
+        if not self._open:
+            raise RuntimeError("this AboveThreshold has halted or was stopped; start a new one, at its own cost")
+        above = self._is_above(value)
+        if above:
+            self.halted_at, self._open = self.asked, False
+        self.asked += 1
+        return above
+
+    def stop(self) -> None:
+        """No more queries. Stopping early costs nothing and saves nothing."""
+        self._open = False
+
+    def first_above(self, values: Iterable[float | int | Fraction]) -> int | None:
+        """Index of the first value found above the threshold, or None if none is (Algorithm 1)."""
+        return next((k for k, value in enumerate(values) if self.query(value)), None)
+
+    def _is_above(self, value: float | int | Fraction) -> bool:
+        if isinstance(value, float | np.floating) and not math.isfinite(value):
+            return bool(value == math.inf)
+        return self._noisy_above(self._snap(Fraction(value if isinstance(value, Fraction | float) else int(value))))
+
+    def _snap(self, value: Fraction) -> Fraction:
+        """The value in units of the sensitivity, rounded down to the lattice."""
+        return Fraction(math.floor(value / self._scale * _LATTICE), _LATTICE)
+
+    def _noisy_above(self, value: Fraction) -> bool:
+        raise NotImplementedError
+
+
+class AboveThreshold(_Stream):
+    """AboveThreshold over any stream of queries with a stated sensitivity (Algorithm 1).
+
+    `epsilon` is the total cost, however many queries are asked. `monotonic` promises that between neighbouring data
+    sets all queries move the same way, which makes it cheaper. `share` is the part of eps1 in eps1 + eps2; Gumbel noise
+    needs one half. Query values are read exactly and rounded down to 1/1024 of the sensitivity.
+
+    >>> import random
+    >>> mechanism = AboveThreshold(100, epsilon=50, monotonic=True, rng=random.Random(1))
+    >>> [mechanism.query(value) for value in (3, 20, 180)], mechanism.loss.epsilon
+    ([False, False, True], 50.0)
+    """
+
+    def __init__(
+        self,
+        threshold: Number,
+        *,
+        epsilon: Number,
+        sensitivity: Number = 1,
+        monotonic: bool = False,
+        noise: Noise = "exponential",
+        share: Number = Fraction(1, 2),
+        neighbors: Neighbors = "add-remove",
+        rng: Rng = None,
+    ) -> None:
+        self.noise = check_noise(noise)
+        super().__init__(threshold, epsilon, sensitivity, monotonic, share, neighbors, rng)
+        if self.noise == "gumbel":
+            if self.eps1 != self.eps2:
+                raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share!r}")
+            self._first = Exponential(self._bits)  # the threshold's Gumbel noise is -ln of it
+        else:
+            self._threshold += Fraction(threshold_noise(self.noise, self.eps1 / _LATTICE, self._bits), _LATTICE)
+
+    def _noisy_above(self, value: Fraction) -> bool:
+        # Fresh noise each time: one shared draw would leave the queries bare, and that variant is not private.
+        gap = (self._threshold - value) * _LATTICE
+        if self.noise == "exponential":
+            return geometric(self.eps2 / _LATTICE, self._bits) >= gap
+        if self.noise == "laplace":
+            return discrete_laplace(self.eps2 / _LATTICE, self._bits) >= gap
+        fresh = Exponential(self._bits)
+
+        def attempt(precision: int) -> int | None:
+            left = fresh.ball(precision)
+            right = self._first.ball(precision) * ball(self.eps2 * (value - self._threshold)).exp()
+            return 1 if left < right else 0 if left > right else None
+
+        return bool(decide(attempt))
+
+
+class IterativeExponential(_Stream):
+    """At each query the exponential mechanism chooses between it, all before it and the threshold (Algorithm 3).
+
+    Its outcomes have the law of AboveThreshold with Gumbel noise, and so its cost.
+    """
+
+    def __init__(
+        self,
+        threshold: Number,
+        *,
+        epsilon: Number,
+        sensitivity: Number = 1,
+        monotonic: bool = False,
+        neighbors: Neighbors = "add-remove",
+        rng: Rng = None,
+    ) -> None:
+        super().__init__(threshold, epsilon, sensitivity, monotonic, Fraction(1, 2), neighbors, rng)
+        self._seen: Counter[Fraction] = Counter([self._threshold])
+
+    def _noisy_above(self, value: Fraction) -> bool:
+        self._seen[value] += 1
+        e = Exponential(self._bits)
+
+        def attempt(precision: int) -> int | None:
+            # Relative to this query's weight all others sum to 1/p, p the chance to be chosen: E > ln(1/p) has chance
+            # p.
+            total = sum((n * ball(self.eps2 * (other - value)).exp() for other, n in self._seen.items()), ball(0))
+            left, right = e.ball(precision), total.log()
+            return 1 if left > right else 0 if left < right else None
+
+        return bool(decide(attempt))

@@ -1,0 +1,192 @@
+"""The law of a walk: the probability of each halting position, and of never halting.
+
+Exponential and Laplace noise: given the noisy threshold the queries are independent, so the law is a one-dimensional
+sum over the lattice of threshold noise. Gumbel noise has the closed form of Lemma 3.3. Everything is added in positive
+terms, so small probabilities keep their relative precision and laws can be audited by their log-ratios.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nobounds.noise import Source
+from nobounds.rungs import Floats
+from nobounds.skip_ahead import halt_position
+from nobounds.walk import Walk, increments
+
+_CELLS = 1 << 20  # threshold nodes times runs handled at once
+_ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
+_DEEP = 740.0  # exp(-740) is the smallest double: threshold noise beyond it cannot be told from none
+_SHORT = 4096  # lattice points taken one by one
+_NODES = 24  # Gauss nodes a unit of x: agrees with the whole lattice sum to 1e-12 (tests/test_law.py)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """The law of the halting position of a walk.
+
+    >>> walk = Walk.of([0, 1, 2], Fraction(1), eps1=Fraction(1, 2), eps2=Fraction(1, 2))
+    >>> round(float(Law(walk).pmf().sum()), 12)  # the last entry is the probability of never halting
+    1.0
+    """
+
+    walk: Walk
+
+    def tail(self, positions: ArrayLike) -> Floats:
+        """P(no halt before position k), for each k from 0 to the length; at the length it is P(never)."""
+        k = np.asarray(positions, dtype=np.int64)
+        run = np.clip(np.searchsorted(self.walk.starts, k, side="right") - 1, 0, None)
+        inside = (k - self.walk.starts[run]).astype(np.float64)
+        result = np.zeros(k.shape)
+        for weight, before, each in self._given_threshold(_ABSOLUTE):
+            with np.errstate(invalid="ignore"):
+                silent = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
+            result += self._silent(silent, weight)
+        return result
+
+    def between(self, first: ArrayLike, last: ArrayLike) -> Floats:
+        """P(halt at a position of first, ..., last - 1)."""
+        return self.tail(first) - self.tail(last)
+
+    def log_pmf(self) -> Floats:
+        """Log-probabilities of halting at 0, 1, ..., length - 1, and of never halting."""
+        where = np.repeat(np.arange(len(self.walk.starts)), self.walk.lengths)
+        inside = (np.arange(self.walk.length) - self.walk.starts[where]).astype(np.float64)
+        result = np.full(self.walk.length + 1, -np.inf)
+        for weight, before, each in self._given_threshold(_DEEP):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
+                last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
+                if self.walk.noise == "gumbel":
+                    halt = np.log(each[:, where]) - np.log1p(at) - np.log1p(at + each[:, where])
+                    never = -np.log1p(last)
+                else:
+                    halt = -at + np.log(-np.expm1(-each[:, where])) + weight[:, None]
+                    never = -last + weight
+            terms = np.concatenate([np.where(np.isnan(halt), -np.inf, halt), never[:, None]], axis=1)
+            result = np.logaddexp(result, _log_sum(terms))
+        return result
+
+    def pmf(self) -> Floats:
+        """Probabilities of halting at 0, 1, ..., length - 1, and of never halting."""
+        return np.exp(self.log_pmf())
+
+    def sample(self, bits: Source) -> int | None:
+        """A halting position drawn exactly from this law, or None for never."""
+        return halt_position(self.walk, bits)
+
+    def _silent(self, silent: Floats, weight: Floats) -> Floats:
+        if self.walk.noise == "gumbel":
+            return np.asarray(1 / (1 + silent[0]))
+        return np.asarray(np.exp(-silent + weight.reshape(-1, *[1] * (silent.ndim - 1))).sum(axis=0))
+
+    def _given_threshold(self, deep: float) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """For blocks of noisy thresholds: log-weights, sums of increments before each run, increments in each run."""
+        walk = self.walk
+        noise, log_weights = _threshold_law(walk, deep)
+        base = math.floor(walk.threshold)
+        gap = (base - walk.levels).astype(np.float64) + float(walk.threshold - base)
+        eps2, a, lengths = float(walk.eps2), float(walk.eps2 * walk.step), walk.lengths.astype(np.float64)
+        rows = max(1, _CELLS // max(len(gap), 1))
+        for start in range(0, len(noise), rows):
+            x = (gap[None, :] + noise[start : start + rows, None]) * eps2
+            each = increments(np.where(np.abs(x) < 1e-9 * a, 0.0, x), walk.noise, a)
+            with np.errstate(over="ignore"):
+                before = np.cumsum(each * lengths, axis=1)
+            before = np.concatenate([np.zeros((len(before), 1)), before[:, :-1]], axis=1)
+            yield log_weights[start : start + rows], before, each
+
+
+def _log_sum(terms: Floats) -> Floats:
+    top = terms.max(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.isneginf(top), -np.inf, top + np.log(np.exp(terms - top).sum(axis=0)))
+
+
+def _threshold_law(walk: Walk, deep: float) -> tuple[Floats, Floats]:
+    """Values of the threshold noise and their log-weights."""
+    if walk.noise == "gumbel":
+        return np.zeros(1), np.zeros(1)
+    eps1, eps2, step = float(walk.eps1), float(walk.eps2), float(walk.step)
+    top = max(0.0, float(int(walk.levels.max()) - walk.threshold)) if len(walk.levels) else 0.0
+    reach = min(top + math.log(max(walk.length, 2)) / eps2 + 60 / eps1, deep / eps1)
+    to_next = math.ceil(walk.threshold) - walk.threshold  # noise up to the next whole number
+    steps, log_weights = _geometric_law(reach, walk, int(to_next / walk.step))
+    if walk.noise == "exponential":
+        return steps * step, log_weights
+    # Discrete Laplace: zero and up as above, -1 and down as its mirror image, both at half the weight or a little more.
+    to_last = 1 - to_next if to_next else Fraction(1)
+    mirror, log_mirror = _geometric_law(reach, walk, int(to_last / walk.step) - 1)
+    half = math.log1p(math.exp(-eps1 * step))
+    noise = np.concatenate([-(mirror + 1) * step, steps * step])
+    return noise, np.concatenate([log_mirror - eps1 * step, log_weights]) - half
+
+
+def _geometric_law(reach: float, walk: Walk, first_cut: int) -> tuple[Floats, Floats]:
+    """Numbers of lattice steps j and their log-weights under P(J = j) = (1 - p) p**j, the rest on the last one.
+
+    A short sum is taken as it is. A long one (a fine lattice) is replaced by Gauss rules, block by block: all levels
+    are whole numbers, so the summand is smooth between the points where noise + threshold is whole, and blocks end
+    there.
+    """
+    rate = float(walk.eps1 * walk.step)
+    count = math.ceil(reach / float(walk.step)) + 1
+    whole = int(1 / walk.step)
+    pieces = min(whole, math.ceil(max(1.0, float(walk.eps1), float(walk.eps2))))  # blocks no longer than one unit of x
+    if count <= _SHORT or whole <= 2 * _NODES * pieces:
+        steps = np.arange(count, dtype=np.float64)
+        log_weights = -rate * steps + math.log(-math.expm1(-rate))
+        log_weights[-1] = -rate * steps[-1]
+        return steps, log_weights
+    cuts = [0, first_cut] if first_cut else [0]
+    while cuts[-1] < count:
+        cuts += [cuts[-1] + whole * i // pieces for i in range(1, pieces + 1)]
+    rules = [(low, *_discrete_gauss(high - low, rate)) for low, high in pairwise(cuts)]
+    steps = np.concatenate([low + nodes for low, nodes, _ in rules] + [np.array([float(cuts[-1])])])
+    logs = [np.log(weights) - rate * low for low, _, weights in rules] + [np.array([-rate * cuts[-1]])]
+    return steps, np.concatenate(logs)
+
+
+@lru_cache(maxsize=64)
+def _discrete_gauss(n: int, rate: float) -> tuple[Floats, Floats]:
+    """Gauss rule for the weights (1 - e^-rate) e^(-rate j), j = 0, ..., n - 1."""
+    fine = min(n, 4096)
+    if n <= fine:
+        points = np.arange(n, dtype=np.float64)
+        masses = np.exp(-rate * points) * -math.expm1(-rate)
+    else:  # the lattice is finer than any smooth summand can see: its continuous limit, to 1e-13
+        inner, weights = np.polynomial.legendre.leggauss(64)
+        points = (inner + 1) / 2 * n - 0.5
+        masses = weights * np.exp(-rate * (points + 0.5))
+        masses *= -math.expm1(-rate * n) / masses.sum()
+    return _lanczos(points, masses, min(_NODES, len(points)))
+
+
+def _lanczos(points: Floats, masses: Floats, size: int) -> tuple[Floats, Floats]:
+    """The Gauss rule of a discrete measure by the Lanczos process (Golub and Welsch 1969)."""
+    total = masses.sum()
+    vector, previous = np.sqrt(masses / total), np.zeros(len(points))
+    basis: list[Floats] = []
+    diagonal, off = [], []
+    beta = 0.0
+    for _ in range(size):
+        basis.append(vector)
+        image = points * vector - beta * previous
+        alpha = float(vector @ image)
+        image -= alpha * vector
+        for _again in range(2):  # keep the basis orthogonal
+            for other in basis:
+                image -= (other @ image) * other
+        diagonal.append(alpha)
+        beta = float(np.linalg.norm(image))
+        off.append(beta)
+        previous, vector = vector, image / beta if beta > 0 else image
+    matrix = np.diag(diagonal) + np.diag(off[:-1], 1) + np.diag(off[:-1], -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    return nodes, total * vectors[0] ** 2

@@ -1,0 +1,49 @@
+"""A release: a private answer, how it was made, and what it cost. Safe to print, keep and send."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from nobounds.loss import PrivacyLoss
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A private answer. Nothing in it depends on the data but `value`, and what the mechanism itself paid to learn.
+
+    >>> from nobounds.loss import Cost, PrivacyLoss
+    >>> from fractions import Fraction
+    >>> loss = PrivacyLoss.of(Cost(Fraction(1), Fraction(2)), "add-remove")
+    >>> print(Release("quantile", 37, loss, {"q": "1/2"}))
+    quantile (q=1/2): 37, for epsilon 1 (add-remove, per row; rho 0.4621)
+    """
+
+    statistic: str
+    value: int | float | tuple[int | float, ...]
+    loss: PrivacyLoss
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        return {
+            "statistic": self.statistic,
+            "value": value,
+            "loss": self.loss.to_dict(),
+            "parameters": dict(self.parameters),
+        }
+
+    def to_json(self) -> str:
+        """The release as one line of JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Release":
+        """The release that `to_json` wrote."""
+        found = json.loads(text)
+        value = tuple(found["value"]) if isinstance(found["value"], list) else found["value"]
+        return cls(found["statistic"], value, PrivacyLoss(**found["loss"]), found["parameters"])
+
+    def __str__(self) -> str:
+        of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
+        return f"{self.statistic}{of}: {self.value}, for {self.loss}"
