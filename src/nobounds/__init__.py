@@ -1,0 +1,23 @@
+"""nobounds: differentially private quantiles, maxima and bounds when nobody knows the bounds of the data."""
+
+from nobounds.above_threshold import AboveThreshold, IterativeExponential
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.law import Law
+from nobounds.loss import PrivacyLoss
+from nobounds.quantile import bounds, maximum, minimum, quantile
+from nobounds.release import Release
+
+__all__ = [
+    "AboveThreshold",
+    "Histogram",
+    "IterativeExponential",
+    "Ladder",
+    "Law",
+    "PrivacyLoss",
+    "Release",
+    "bounds",
+    "maximum",
+    "minimum",
+    "quantile",
+]

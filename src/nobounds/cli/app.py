@@ -1,0 +1,131 @@
+"""The commands: private quantiles, maximum, minimum and bounds of one column of a file.
+
+Numbers stay text until the library reads them, so that 0.1 on the command line means one tenth exactly.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import nobounds as nb
+from nobounds.cli.output import show
+from nobounds.engines.files import read_column
+
+# Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+File = Annotated[Path, typer.Argument(help="A CSV, TSV (.gz too) or Parquet file.", show_default=False)]
+ColumnName = Annotated[str, typer.Option("--column", help="The column's name.", show_default=False)]
+Quantiles = Annotated[list[str], typer.Option("--q", help="From 0 to 1; may be repeated.", show_default=False)]
+Epsilon = Annotated[str, typer.Option(help="The privacy loss of all answers together.", show_default=False)]
+Lower = Annotated[str | None, typer.Option(help="A public lower bound, if there is one.")]
+Upper = Annotated[str | None, typer.Option(help="A public upper bound, if there is one.")]
+Resolution = Annotated[str | None, typer.Option(help="The grid the data live on: 0.01 for cents, 1 for whole numbers.")]
+Neighbors = Annotated[str, typer.Option(help="What one record may change: add-remove or swap.")]
+Beta = Annotated[str | None, typer.Option(help="The ratio of a geometric ladder of candidates; greater than 1.")]
+Noise = Annotated[str, typer.Option(help="exponential, laplace or gumbel.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@app.callback(invoke_without_command=True)
+def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Differentially private quantiles, maxima and minima of a column, with no bounds given."""
+    if show_version:
+        typer.echo(f"nobounds {version('nobounds')}")
+        raise typer.Exit
+
+
+@app.command()
+def quantile(
+    file: File,
+    column: ColumnName,
+    q: Quantiles,
+    epsilon: Epsilon,
+    lower: Lower = None,
+    upper: Upper = None,
+    resolution: Resolution = None,
+    neighbors: Neighbors = "add-remove",
+    beta: Beta = None,
+    noise: Noise = "exponential",
+    as_json: Json = False,
+) -> None:
+    """Private quantiles; each --q gets an equal share of epsilon.
+
+    Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
+    """
+    with _plain_errors():
+        share = _total(epsilon) / len(q)
+        data = read_column(file, column)
+        options = _options(lower, upper, resolution, neighbors, beta, noise)
+        show([(each, nb.quantile(data, each, epsilon=share, **options)) for each in q], as_json=as_json)
+
+
+def _command_without_q(statistic: Callable[..., nb.Release], summary: str) -> None:
+    name = statistic.__name__
+
+    def command(
+        file: File,
+        column: ColumnName,
+        epsilon: Epsilon,
+        lower: Lower = None,
+        upper: Upper = None,
+        resolution: Resolution = None,
+        neighbors: Neighbors = "add-remove",
+        beta: Beta = None,
+        noise: Noise = "exponential",
+        as_json: Json = False,
+    ) -> None:
+        with _plain_errors():
+            total = _total(epsilon)
+            data = read_column(file, column)
+            options = _options(lower, upper, resolution, neighbors, beta, noise)
+            show([(None, statistic(data, epsilon=total, **options))], as_json=as_json)
+
+    example = f"Example: nobounds {name} people.csv --column income --epsilon 1"
+    app.command(name, help=f"{summary}\n\n{example}", short_help=summary)(command)
+
+
+_command_without_q(nb.maximum, "The private maximum.")
+_command_without_q(nb.minimum, "The private minimum.")
+_command_without_q(nb.bounds, "The private minimum and maximum, for one total epsilon.")
+
+
+def _options(
+    lower: str | None, upper: str | None, resolution: str | None, neighbors: str, beta: str | None, noise: str
+) -> dict[str, Any]:
+    return {
+        "lower": lower,
+        "upper": upper,
+        "resolution": resolution,
+        "neighbors": neighbors,
+        "beta": beta,
+        "noise": noise,
+    }
+
+
+def _total(epsilon: str) -> Fraction:
+    """The total epsilon, exactly the number in the text."""
+    try:
+        return Fraction(epsilon)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"epsilon must be a number greater than 0, got epsilon={epsilon}") from None
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Turn an exception into one line on stderr: exit code 2 for a user's error, 1 for one of ours."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, EOFError, ImportError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except Exception as error:
+        # The message of an exception that nobody planned may hold private values, so its name has to do.
+        print(f"Error: nobounds failed with {type(error).__name__}; please report it", file=sys.stderr)
+        raise typer.Exit(1) from None

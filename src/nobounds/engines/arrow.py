@@ -1,0 +1,57 @@
+"""Arrow data to a Column: pyarrow's arrays, and whatever speaks Arrow's C interface."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.column import Column, refuse_frame, refuse_type, windows
+
+
+def speaks_arrow(data: object) -> bool:
+    """Whether an object offers its data by Arrow's C interface (the PyCapsule protocol)."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def from_arrow(data: Any) -> Column:
+    """The Column of a pyarrow Array or ChunkedArray, or of any object for which `speaks_arrow` is true."""
+    pa = import_pyarrow()
+    if not isinstance(data, pa.Array | pa.ChunkedArray):
+        data = pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
+    integral = is_integral(data.type)
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        return (to_floats(data[window]) for window in windows(len(data)))
+
+    return Column(integral=integral, nullable=True, chunks=chunks, rows=lambda: len(data))
+
+
+def is_integral(kind: Any) -> bool:
+    """Whether an Arrow type is an integer or boolean type; TypeError if it is no type of real numbers."""
+    types = import_pyarrow().types
+    if types.is_struct(kind):
+        raise refuse_frame("table")
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return True
+    if types.is_floating(kind) or types.is_null(kind):
+        return False
+    # The first word alone: the rest of a type's text can tell of the data, like the digits that decimals need.
+    name = re.split(r"\W", str(kind), maxsplit=1)[0]
+    raise refuse_type(f"Arrow type {name}", "cast it first, for example column.cast('float64')")
+
+
+def to_floats(records: Any) -> NDArray[np.float64]:
+    """The float64 nearest to each record of a short Arrow array, NaN for the nulls."""
+    floats = records.cast("float64", safe=False)
+    return np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def import_pyarrow() -> Any:
+    """The pyarrow module, imported now; ImportError with the fix if it is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("Arrow and Parquet data need pyarrow: pip install 'nobounds[all]'") from None
+    return pyarrow

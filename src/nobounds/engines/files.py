@@ -1,0 +1,128 @@
+"""Columns of files: CSV and TSV, gzipped or not, and Parquet, all read as a stream.
+
+The text of a CSV file tells no types, and to guess them is to look at the data. So each record is read on its own, as
+its own text, and what cannot be read as a number is a missing record. Rows with another number of fields than the
+header are no records, and blank lines are none either. The header of a CSV file and the schema of a Parquet file are
+public; nothing else in the file can cause an error.
+"""
+
+import csv
+import gzip
+import math
+from collections.abc import Iterator
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.arrow import import_pyarrow, is_integral, to_floats
+from nobounds.engines.column import CHUNK, Column
+
+_DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+
+
+def read_column(path: str | PathLike[str], name: str) -> Column:
+    """The Column of that name in a CSV, TSV or Parquet file, told apart by the suffix; read when its chunks are."""
+    path = Path(path)
+    _check_name(name, column_names(path))
+    return _from_parquet(path, name) if _suffix(path) == ".parquet" else _from_csv(path, name)
+
+
+def column_names(path: str | PathLike[str]) -> list[str]:
+    """The names of a file's columns, in order: the first row of a CSV or TSV file, or a Parquet file's schema."""
+    path = Path(path)
+    if _suffix(path) == ".parquet":
+        with _open_parquet(path) as file:
+            return list(file.schema_arrow.names)
+    with _open_text(path) as text:
+        return _header(_rows(text, path))
+
+
+def parse_number(text: str) -> float:
+    """The float64 nearest to a decimal number, spaces around it ignored; NaN if the text is not one.
+
+    >>> parse_number(" 1e-3 "), parse_number("-inf"), parse_number("12 apples")
+    (0.001, -inf, nan)
+    """
+    # Python also reads 1_000 and digits of other scripts; most other readers of CSV do not.
+    if "_" in text or not text.isascii():
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _from_csv(path: Path, name: str) -> Column:
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        with _open_text(path) as text:
+            rows = _rows(text, path)
+            header = _header(rows)
+            wanted, width = header.index(name), len(header)
+            numbers = (parse_number(row[wanted]) for row in rows if len(row) == width)
+            while len(chunk := np.fromiter(islice(numbers, CHUNK), dtype=np.float64)):
+                yield chunk
+
+    return Column(integral=False, nullable=True, chunks=chunks, rows=lambda: sum(map(len, chunks())))
+
+
+def _open_text(path: Path) -> TextIO:
+    # Bytes that are not UTF-8 become lone surrogates, which are in no number.
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def _rows(text: TextIO, path: Path) -> Iterator[list[str]]:
+    reader = csv.reader(text, delimiter=_DELIMITERS[_suffix(path)], skipinitialspace=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:  # a field of more than 128 KB, as after a quote that never closes; reading goes on below it
+            continue
+        if row:
+            yield row
+
+
+def _header(rows: Iterator[list[str]]) -> list[str]:
+    return [name.strip() for name in next(rows, [])]
+
+
+def _from_parquet(path: Path, name: str) -> Column:
+    with _open_parquet(path) as file:
+        field, length = file.schema_arrow.field(name), file.metadata.num_rows
+    integral = is_integral(field.type)
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        with _open_parquet(path) as file:
+            for batch in file.iter_batches(batch_size=CHUNK, columns=[name], use_threads=False):
+                yield to_floats(batch.column(name))
+
+    return Column(integral=integral, nullable=field.nullable or not integral, chunks=chunks, rows=lambda: length)
+
+
+def _open_parquet(path: Path) -> Any:
+    import_pyarrow()
+    from pyarrow.parquet import ParquetFile
+
+    # A small buffer and no prefetch: memory stays the same however large the row groups are.
+    return ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+
+
+def _suffix(path: Path) -> str:
+    suffix = "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]).lower()
+    if suffix not in _DELIMITERS and suffix != ".parquet":
+        known = ", ".join([*_DELIMITERS, ".parquet"])
+        raise ValueError(f"the file's name must end in one of {known}, got {path.name}")
+    return suffix
+
+
+def _check_name(name: str, names: list[str]) -> None:
+    if names.count(name) != 1:
+        problem = "appears more than once" if name in names else "is not in the file"
+        raise ValueError(f"column {name!r} {problem}; the columns are {', '.join(map(repr, names)) or 'none'}")

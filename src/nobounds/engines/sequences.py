@@ -1,0 +1,56 @@
+"""Python lists and tuples, whose elements have no common type, to a Column.
+
+No fact about the elements is public, so none of them can be refused: each one that is not a real number (None, a
+string, a complex number, a list) is a missing record.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.column import Column, windows
+
+_PLAIN = frozenset({bool, int, float})
+
+
+def from_sequence(data: Sequence[object]) -> Column:
+    """The Column of a list or a tuple, or of a range, which can hold integers only."""
+    always_int = isinstance(data, range)
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        return (_convert(data[window]) for window in windows(len(data)))
+
+    return Column(integral=always_int, nullable=not always_int, chunks=chunks, rows=lambda: len(data))
+
+
+def nearest_float(record: object) -> float:
+    """The float64 nearest to a record, an infinity if it is too large, NaN if it is not a real number.
+
+    >>> nearest_float(2**53 + 1), nearest_float(-(10**400)), nearest_float("3")
+    (9007199254740992.0, -inf, nan)
+    """
+    try:
+        # numpy counts its spans of time among the integers; they have a unit, so they are not numbers here.
+        if not isinstance(record, Real | Decimal | np.bool_) or isinstance(record, np.timedelta64):
+            return math.nan
+        try:
+            return float(record)
+        except OverflowError:
+            return -math.inf if record < 0 else math.inf
+    except Exception:  # a foreign number type may raise anything, and what it raises would depend on the record
+        return math.nan
+
+
+def _convert(records: Sequence[object]) -> NDArray[np.float64]:
+    # numpy would read numbers out of strings and nested lists, so it may see nothing but Python's own numbers.
+    if _PLAIN.issuperset(map(type, records)):
+        try:
+            return np.array(records, dtype=np.float64)
+        except OverflowError:
+            pass
+    with np.errstate(all="ignore"):
+        return np.fromiter(map(nearest_float, records), dtype=np.float64, count=len(records))

@@ -1,0 +1,20 @@
+"""The types of the public functions, pinned: mypy checks this file, and nothing runs it."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import assert_type
+
+import numpy as np
+
+import nobounds as nb
+
+x = np.arange(10)
+
+assert_type(nb.quantile(x, 0.5, epsilon=1), nb.Release)
+assert_type(nb.quantile([1.0, None], "0.99", epsilon="0.1", lower=0, upper=Decimal(9)), nb.Release)
+assert_type(nb.maximum(x, epsilon=Fraction(1, 3), resolution=0.01, beta="1.01"), nb.Release)
+assert_type(nb.minimum(x, epsilon=1.0, neighbors="swap", noise="laplace"), nb.Release)
+assert_type(nb.bounds(x, epsilon=1.0), nb.Release)
+assert_type(nb.maximum(x, epsilon=1).loss + nb.minimum(x, epsilon=1).loss, nb.PrivacyLoss)
+assert_type(nb.maximum(x, epsilon=1).loss.epsilon, float)
+assert_type(nb.maximum(x, epsilon=1).to_json(), str)
