@@ -21,8 +21,7 @@ _CHUNK = 1 << 15  # values a step: the temporaries stay in the cache (measured f
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr shows no
-    counts."""
+    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr hides them."""
 
     ladder: Ladder
     rungs: Ints

@@ -18,6 +18,7 @@ from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure, worst
 from nobounds.noise import Noise, Rng, Source, check_noise, discrete_laplace, source
 from nobounds.release import Release
 from nobounds.route import Outward, Route, SizeRule, choose, cost, size_rule
+from nobounds.rungs import MOST_BITS
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk
 
@@ -161,7 +162,7 @@ def _bits(beta: Number) -> int:
     ratio = rational(beta, "beta")
     if ratio <= 1:
         raise ValueError(f"beta must be greater than 1, got beta={beta!r}")
-    return next((bits for bits in range(53) if Fraction(1, 2**bits) <= ratio - 1), 52)
+    return next((bits for bits in range(MOST_BITS) if Fraction(1, 2**bits) <= ratio - 1), MOST_BITS)
 
 
 def _release(statistic: str, data: object, qs: tuple[Fraction, ...], rng: Rng, **options: Any) -> Release:

@@ -17,6 +17,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 MAX = sys.float_info.max
+MOST_BITS = 51  # so that positions on the whole line fit into 64 bits
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 _TOP = int(np.float64(MAX).view(np.int64))
 
@@ -53,8 +54,7 @@ class FloatBits:
     bits: int
 
     def __post_init__(self) -> None:
-        if not 0 <= self.bits <= 52:
-            raise ValueError(f"bits must be between 0 and 52, got bits={self.bits!r}")
+        _check_bits(self.bits)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -101,8 +101,7 @@ class Grid:
     def __post_init__(self) -> None:
         if not sys.float_info.min <= self.unit <= MAX:
             raise ValueError(f"resolution must be within the range of normal floats, got resolution={self.unit}")
-        if not 0 <= self.bits <= 52:
-            raise ValueError(f"bits must be between 0 and 52, got bits={self.bits!r}")
+        _check_bits(self.bits)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -176,6 +175,11 @@ class Edges:
     def value(self, rung: int) -> Fraction:
         low, high = self.interval(rung)
         return (low + high) / 2
+
+
+def _check_bits(bits: int) -> None:
+    if not 0 <= bits <= MOST_BITS:
+        raise ValueError(f"bits must be between 0 and {MOST_BITS}, got bits={bits!r}")
 
 
 def _float(pattern: int) -> float:

@@ -59,8 +59,8 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     floor = math.floor(threshold)
     if abs(floor) > 2**60 or walk.length > 2**53:
         return None
-    gap = (np.int64(floor) - walk.levels[first:last]).astype(np.float64) + float(threshold - floor)  # no cancellation
-    where it is positive
+    # Whole part and fraction apart: no cancellation where the gap is positive.
+    gap = (np.int64(floor) - walk.levels[first:last]).astype(np.float64) + float(threshold - floor)
     ends = np.append(walk.starts[first + 1 : last + 1], np.int64(walk.length))[: last - first]
     lengths = (ends - walk.starts[first:last]).astype(np.float64)
     each = increments(gap * float(walk.eps2), walk.noise, float(walk.eps2 * walk.step))
