@@ -10,7 +10,6 @@ from fractions import Fraction
 import numpy as np
 
 from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
 from nobounds.law import Law
 from nobounds.quantile import Question, sign_test, value_at, walk_of
 from nobounds.route import Outward, Route
@@ -21,71 +20,66 @@ from nobounds.rungs import Floats
 class AnswerLaw:
     """A mixture of walks: probability, route and law of each."""
 
-    ladder: Ladder
+    question: Question
     parts: tuple[tuple[float, Route, Law], ...]
 
     @classmethod
     def of(cls, question: Question, histogram: Histogram, which: int = 0) -> "AnswerLaw":
         """The law of one of the answers to a question on these data."""
-        q, routes = question.qs[which], question.routes[which]
-        parts: list[tuple[float, Route, Law]] = []
-        left = 1.0
-        for route in routes:
-            taken = min(left, _chance_of_size(question, histogram, route.at_least))
-            if taken > left - taken and taken >= left - 1e-16:
-                taken = left
+        q, parts, left = question.qs[which], [], 1.0
+        for route in question.routes[which]:
+            reached = _chance_of_size(question, histogram, route.at_least)
+            taken = max(0.0, reached - (1 - left))  # the size allows this route and none before it
             for chance, walked in _sides(question, histogram, q, route):
-                law = Law(walk_of(histogram, q, walked, question.noise))
-                parts.append((chance * taken, walked, law))
-            left -= taken
-        return cls(question.ladder, tuple(part for part in parts if part[0] > 0))
+                if chance * taken > 0:
+                    parts.append((chance * taken, walked, Law(walk_of(histogram, q, walked, question.noise))))
+            left = min(left, 1 - reached)
+        return cls(question, tuple(parts))
 
     def above(self, value: float) -> float:
         """P(answer > value)."""
-        return math.fsum(
-            chance * (self._reaches(route, law, value) if route.up else 1 - self._reaches(route, law, value))
-            for chance, route, law in self.parts
-        )
+        return math.fsum(chance * self._above(route, law, value) for chance, route, law in self.parts)
 
     def below(self, value: float) -> float:
         """P(answer < value)."""
-        just_below = math.nextafter(value, -math.inf)
-        return 1 - self.above(just_below)
+        return 1 - self.above(math.nextafter(value, -math.inf))
 
     def pmf(self, low: float, high: float) -> tuple[Floats, Floats]:
-        """The candidates between two values and the probability of each; the rest of the mass lies outside."""
-        first, last = (int(rung) for rung in self.ladder.rungs(np.array([low, high])))
-        rungs = np.arange(first, last + 1)
-        total = np.zeros(len(rungs))
+        """The answers between two values and the probability of each; the rest of the mass lies outside."""
+        found: dict[float, float] = {}
         for chance, route, law in self.parts:
-            position = rungs - route.start if route.up else route.start - rungs
-            inside = np.clip(position, 0, law.walk.length)
-            mass = law.between(inside, np.clip(position + 1, 0, law.walk.length))
-            if route.from_zero:  # its first position stands for 0
-                mass[position == 0] = 0.0
-                mass[rungs == self._zero()] += float(law.between([0], [1])[0])
-            mass[rungs == route.stop] += float(law.tail([law.walk.length])[0])
-            total += chance * mass
-        return np.array([float(self.ladder.value(int(rung))) for rung in rungs]), total
+            ends = sorted(_position(route, value) for value in (low, high))
+            positions = np.arange(max(ends[0] - 1, 0), min(ends[1] + 2, law.walk.length))
+            masses = chance * law.between(positions, positions + 1)
+            never = chance * float(law.tail([law.walk.length])[0])
+            for position, mass in [*zip(positions.tolist(), masses.tolist(), strict=True), (None, never)]:
+                answer = float(self._answer(route, position))
+                if low <= answer <= high:
+                    found[answer] = found.get(answer, 0.0) + mass
+        values = sorted(found)
+        return np.array(values), np.array([found[value] for value in values])
 
-    def _zero(self) -> int:
-        return int(self.ladder.rungs(np.zeros(1))[0])
+    def _answer(self, route: Route, position: int | None) -> int | float:
+        return self.question.ladder.snap(value_at(route, position))
 
-    def _reaches(self, route: Route, law: Law, value: float) -> float:
-        """P(the walk gets to answers beyond `value`: above it walking up, at or below it walking down)."""
-        rung = int(self.ladder.rungs(np.array([value]))[0])
-        position = rung - route.start if route.up else route.start - rung
-        position = min(max(position - 1, 0), law.walk.length)
-        while position < law.walk.length:
-            answer = value_at(self.ladder, route, position)
-            if (answer > value) if route.up else (answer <= value):
-                break
-            position += 1
-        return float(law.tail([position])[0]) if position < law.walk.length or self._stops_beyond(route, value) else 0.0
+    def _above(self, route: Route, law: Law, value: float) -> float:
+        """P(answer > value) for one of the walks: its answers never turn back, so it is one tail."""
+        low, high = 0, law.walk.length  # the first position whose answer is beyond `value`, by bisection
+        while low < high:
+            middle = (low + high) // 2
+            if (self._answer(route, middle) > value) == route.up:
+                high = middle
+            else:
+                low = middle + 1
+        tail = float(law.tail([low])[0])
+        if low == law.walk.length and (self._answer(route, None) > value) != route.up:
+            tail = 0.0
+        return tail if route.up else 1 - tail
 
-    def _stops_beyond(self, route: Route, value: float) -> bool:
-        end = self.ladder.value(route.stop)
-        return end > value if route.up else end <= value
+
+def _position(route: Route, value: float) -> int:
+    rung = int(route.ladder.rungs(np.array([value]))[0])
+    return rung - route.start if route.up else route.start - rung
 
 
 def _sides(question: Question, histogram: Histogram, q: Fraction, route: Route | Outward) -> list[tuple[float, Route]]:
@@ -93,7 +87,7 @@ def _sides(question: Question, histogram: Histogram, q: Fraction, route: Route |
         return [(1.0, route)]
     gap, step, rate = sign_test(histogram, q, route, question.neighbors)
     steps = math.floor(-gap / step) + (0 if 2 * q < 1 and (gap / step).denominator == 1 else 1)
-    negative = laplace_at_least(float(rate), steps)  # noise > -gap, or >= for small q
+    negative = laplace_at_least(rate, steps)  # noise > -gap, or >= for small q
     return [(1 - negative, route.positive), (negative, route.negative)]
 
 
@@ -103,10 +97,10 @@ def _chance_of_size(question: Question, histogram: Histogram, at_least: int) -> 
         return 1.0
     if question.size.known is not None:
         return 1.0 if question.size.known >= at_least else 0.0
-    return laplace_at_least(float(question.size.epsilon), at_least + question.size.slack - histogram.total)
+    return laplace_at_least(question.size.epsilon, at_least + question.size.slack - histogram.total)
 
 
-def laplace_at_least(rate: float, j: int) -> float:
+def laplace_at_least(rate: Fraction, j: int) -> float:
     """P(J >= j) for discrete Laplace noise."""
-    p = math.exp(-rate)
-    return p**j / (1 + p) if j > 0 else 1 - p ** (1 - j) / (1 + p)
+    p = math.exp(-float(rate))
+    return math.exp(-float(rate * j)) / (1 + p) if j > 0 else 1 - math.exp(-float(rate * (1 - j))) / (1 + p)

@@ -55,6 +55,13 @@ class Histogram:
         k = int(np.searchsorted(self.rungs, rung))
         return int(self.up_to[k - 1]) if k else 0
 
+    def on(self, ladder: Ladder) -> "Histogram":
+        """The same counts on another ladder, each rung taken at its value."""
+        if ladder is self.ladder or ladder == self.ladder:
+            return self
+        values = np.array([float(self.ladder.value(rung)) for rung in self.rungs.tolist()], dtype=np.float64)
+        return Histogram(ladder, *_sum(ladder.rungs(values), self.counts))
+
     def __add__(self, other: "Histogram") -> "Histogram":
         """The histogram of both parts of the data."""
         if self.ladder != other.ladder:
@@ -118,7 +125,12 @@ def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if len(parts) == 1:
         return parts[0]
-    rungs, where = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-    counts = np.zeros(len(rungs), dtype=np.int64)
-    np.add.at(counts, where, np.concatenate([part[1] for part in parts]))
-    return rungs, counts
+    return _sum(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
+
+
+def _sum(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """The distinct rungs in order and the sum of the counts of each."""
+    distinct, where = np.unique(rungs, return_inverse=True)
+    totals = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(totals, where, counts)
+    return distinct, totals

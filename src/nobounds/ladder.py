@@ -5,6 +5,7 @@ The paper's ladder is `Ladder.geometric`; the default is `Ladder.float_bits`, wh
 `Ladder.grid` is for data that live on a grid.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -103,6 +104,12 @@ class Ladder:
     def top(self, rung: int) -> int | float:
         """The upper edge of a rung, where a bound is wanted."""
         return self._plain(self.map.interval(rung)[1])
+
+    def snap(self, value: int | float) -> int | float:
+        """The candidate for a value that was found on another ladder: the grid point next to it towards 0."""
+        if not isinstance(self.map, Grid):
+            return value
+        return self._plain(math.trunc(Fraction(value) / self.map.unit) * self.map.unit)
 
     @property
     def integral(self) -> bool:

@@ -84,11 +84,12 @@ class Question:
             noisy = gap + step * discrete_laplace(rate, bits)
             route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
         position = halt_position(walk_of(histogram, q, route, self.noise), bits)
-        return value_at(self.ladder, route, position)
+        return self.ladder.snap(value_at(route, position))
 
 
 def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:
     """The walk along a route: counts at or below each rung (above, walking down) against the target rank."""
+    histogram = histogram.on(route.ladder)
     rungs, levels, target = histogram.rungs, histogram.up_to, q
     if not route.up:
         rungs, levels, target = -rungs[::-1], (histogram.total - histogram.up_to + histogram.counts)[::-1], 1 - q
@@ -103,7 +104,7 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
         starts=starts.astype(np.int64),
         levels=counted.astype(np.int64),
         length=last - first + 1,
-        threshold=target * histogram.total,
+        threshold=target * histogram.total - route.drop,
         step=Fraction(1, target.denominator),
         eps1=route.eps1,
         eps2=route.eps2,
@@ -122,13 +123,13 @@ def sign_test(
     return Fraction(below + up_to, 2) - q * histogram.total, step, route.sign * step / sensitivity
 
 
-def value_at(ladder: Ladder, route: Route, position: int | None) -> int | float:
-    """The answer for a halting position; a walk that never halted has seen all of its ladder."""
+def value_at(route: Route, position: int | None) -> int | float:
+    """The value for a halting position; a walk that never halted has seen all of its ladder."""
     if position is None:
-        return ladder.value(route.stop)
+        return route.ladder.value(route.stop)
     if position == 0 and route.from_zero:
-        return ladder.value(int(ladder.rungs(np.zeros(1))[0]))
-    return ladder.value(route.start + position if route.up else route.start - position)
+        return 0
+    return route.ladder.value(route.start + position if route.up else route.start - position)
 
 
 def question(
@@ -153,6 +154,10 @@ def question(
     elif beta is not None or resolution is not None:
         raise ValueError("ladder cannot be combined with beta or resolution: it has its own steps")
     low, high = (None if b is None else rational(b, name) for b, name in ((lower, "lower"), (upper, "upper")))
+    if low is None and data.lower is not None and (high is None or high > data.lower):
+        low = Fraction(data.lower)
+    if high is None and data.upper is not None and (low is None or low < data.upper):
+        high = Fraction(data.upper)
     rows = data.rows() if relation == "swap" else None
     return Question.of(qs, total, ladder.limited(low, high), relation, check_noise(noise), rows, data.nullable)
 

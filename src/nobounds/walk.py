@@ -75,7 +75,7 @@ def increments(x: Floats, noise: Noise, a: float) -> Floats:
             return np.asarray(np.exp(np.minimum(-x, 700.0)))
         if noise == "laplace":
             above = -np.log1p(-np.exp(-np.maximum(x, 0.0)) / (1 + np.exp(-a)))
-            return np.where(x > 0, above, a - x + np.log1p(np.exp(-a)))
+            return np.asarray(np.where(x > 0, above, a - x + np.log1p(np.exp(-a))))
         near = np.maximum(x, 0.0)
         certain = np.where(near < 0.6931471805599453, -np.log(-np.expm1(-near)), -np.log1p(-np.exp(-near)))
         return np.where(x > 0, certain, np.inf)

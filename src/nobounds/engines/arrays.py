@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.arrow import from_arrow, speaks_arrow
-from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, windows
+from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, type_bounds, windows
 from nobounds.engines.sequences import from_sequence
 
 __all__ = ["CHUNK", "Column", "column"]
@@ -72,7 +72,8 @@ def _from_numpy(data: NDArray[Any]) -> Column:
                 floats[np.ma.getmaskarray(data[window])] = np.nan
             yield floats
 
-    return Column(integral=integral, nullable=masked or not integral, chunks=chunks, rows=lambda: len(records))
+    stated = type_bounds(boolean=data.dtype.kind == "b", unsigned=data.dtype.kind == "u")
+    return Column(integral, masked or not integral, chunks, rows=lambda: len(records), **stated)
 
 
 def _nearest_floats(records: NDArray[Any]) -> NDArray[np.float64]:
@@ -102,8 +103,9 @@ def _from_pandas(data: Any, pandas: Any) -> Column:
                 floats = values[window].to_numpy(dtype="float64", na_value=np.nan)
             yield np.array(floats, dtype=np.float64)
 
+    stated = type_bounds(boolean=isinstance(values, pandas.arrays.BooleanArray), unsigned=dtype.kind == "u")
     integral = not isinstance(values, pandas.arrays.FloatingArray)
-    return Column(integral=integral, nullable=True, chunks=chunks, rows=lambda: len(values))
+    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(values), **stated)
 
 
 def _from_polars(data: Any, polars: Any) -> Column:
@@ -116,4 +118,5 @@ def _from_polars(data: Any, polars: Any) -> Column:
         for window in windows(len(data)):
             yield np.array(data[window].cast(polars.Float64).to_numpy(), dtype=np.float64)
 
-    return Column(integral=integral, nullable=True, chunks=chunks, rows=lambda: len(data))
+    stated = type_bounds(boolean=dtype == polars.Boolean, unsigned=dtype.is_unsigned_integer())
+    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(data), **stated)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.engines.column import Column, refuse_frame, refuse_type, windows
+from nobounds.engines.column import Column, refuse_frame, refuse_type, type_bounds, windows
 
 
 def speaks_arrow(data: object) -> bool:
@@ -25,7 +25,7 @@ def from_arrow(data: Any) -> Column:
     def chunks() -> Iterator[NDArray[np.float64]]:
         return (to_floats(data[window]) for window in windows(len(data)))
 
-    return Column(integral=integral, nullable=True, chunks=chunks, rows=lambda: len(data))
+    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(data), **stated_bounds(data.type))
 
 
 def is_integral(kind: Any) -> bool:
@@ -40,6 +40,12 @@ def is_integral(kind: Any) -> bool:
     # The first word alone: the rest of a type's text can tell of the data, like the digits that decimals need.
     name = re.split(r"\W", str(kind), maxsplit=1)[0]
     raise refuse_type(f"Arrow type {name}", "cast it first, for example column.cast('float64')")
+
+
+def stated_bounds(kind: Any) -> dict[str, int]:
+    """The bounds that an Arrow type states."""
+    types = import_pyarrow().types
+    return type_bounds(boolean=types.is_boolean(kind), unsigned=types.is_unsigned_integer(kind))
 
 
 def to_floats(records: Any) -> NDArray[np.float64]:

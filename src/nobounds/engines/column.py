@@ -23,12 +23,20 @@ class Column:
     `integral` says that the type is an integer or boolean type, and `nullable` that it can hold a missing value.
     `chunks` starts a pass over the records and may be called again; each chunk is a fresh contiguous array, with NaN
     for the missing records. `rows` counts all records, missing ones too: private unless neighbours have equal sizes.
+    `lower` and `upper` are the bounds that the type itself states: booleans are 0 or 1, unsigned integers not below 0.
     """
 
     integral: bool
     nullable: bool
     chunks: Callable[[], Iterator[NDArray[np.float64]]] = field(repr=False)
     rows: Callable[[], int] = field(repr=False)
+    lower: int | None = field(default=None, repr=False)
+    upper: int | None = field(default=None, repr=False)
+
+
+def type_bounds(*, boolean: bool, unsigned: bool) -> dict[str, int]:
+    """The `lower` and `upper` of a Column that its type states."""
+    return {"lower": 0, "upper": 1} if boolean else {"lower": 0} if unsigned else {}
 
 
 def windows(length: int) -> Iterator[slice]:

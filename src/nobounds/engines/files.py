@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.engines.arrow import import_pyarrow, is_integral, to_floats
+from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
 from nobounds.engines.column import CHUNK, Column
 
 _DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
@@ -103,7 +103,8 @@ def _from_parquet(path: Path, name: str) -> Column:
             for batch in file.iter_batches(batch_size=CHUNK, columns=[name], use_threads=False):
                 yield to_floats(batch.column(name))
 
-    return Column(integral=integral, nullable=field.nullable or not integral, chunks=chunks, rows=lambda: length)
+    stated = stated_bounds(field.type)
+    return Column(integral, field.nullable or not integral, chunks, rows=lambda: length, **stated)
 
 
 def _open_parquet(path: Path) -> Any:
