@@ -54,11 +54,12 @@ class Law:
         """P(halt at a position of first, ..., last - 1)."""
         return self.tail(first) - self.tail(last)
 
-    def log_pmf(self) -> Floats:
-        """Log-probabilities of halting at 0, 1, ..., length - 1, and of never halting."""
-        where = np.repeat(np.arange(len(self.walk.starts)), self.walk.lengths)
-        inside = (np.arange(self.walk.length) - self.walk.starts[where]).astype(np.float64)
-        result = np.full(self.walk.length + 1, -np.inf)
+    def log_pmf(self, positions: ArrayLike | None = None) -> Floats:
+        """Log-probabilities of halting at the positions (all of them if none are given), and of never halting."""
+        k = np.arange(self.walk.length) if positions is None else np.asarray(positions, dtype=np.int64)
+        where = np.searchsorted(self.walk.starts, k, side="right") - 1
+        inside = (k - self.walk.starts[where]).astype(np.float64)
+        result = np.full(len(k) + 1, -np.inf)
         for weight, before, each in self._given_threshold(_DEEP):
             with np.errstate(invalid="ignore", divide="ignore"):
                 at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
