@@ -118,11 +118,12 @@ class Ladder:
 
     def describe(self) -> dict[str, Any]:
         """The ladder in words, for a release."""
+        ends = {name: str(end) for name, end in (("lower", self.lower), ("upper", self.upper)) if end is not None}
         if isinstance(self.map, FloatBits):
-            return {"ladder": "float-bits", "bits": self.map.bits}
+            return {"ladder": "float-bits", "bits": self.map.bits, **ends}
         if isinstance(self.map, Grid):
-            return {"ladder": "grid", "resolution": str(self.map.unit), "bits": self.map.bits}
-        return {"ladder": getattr(self.map, "name", "own")}
+            return {"ladder": "grid", "resolution": str(self.map.unit), "bits": self.map.bits, **ends}
+        return {"ladder": getattr(self.map, "name", "own"), **ends}
 
     def _rung(self, bound: Fraction) -> int:
         return int(self.rungs(np.array([finite_float(bound)]))[0])

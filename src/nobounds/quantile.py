@@ -162,6 +162,14 @@ def question(
     return Question.of(qs, total, ladder.limited(low, high), relation, check_noise(noise), rows, data.nullable)
 
 
+def check_rank(q: Number) -> Fraction:
+    """q as an exact rational between 0 and 1."""
+    rank = rational(q, "q")
+    if not 0 <= rank <= 1:
+        raise ValueError(f"q must be between 0 and 1, got q={q!r}")
+    return rank
+
+
 def _bits(beta: Number) -> int:
     """The fewest mantissa bits whose steps are within beta."""
     ratio = rational(beta, "beta")
@@ -212,13 +220,10 @@ def quantile(
     >>> quantile(ages, 0.5, epsilon=1, resolution=1, rng=random.Random(1)).value
     48
     """
-    rank = rational(q, "q")
-    if not 0 <= rank <= 1:
-        raise ValueError(f"q must be between 0 and 1, got q={q!r}")
     return _release(
         "quantile",
         data,
-        (rank,),
+        (check_rank(q),),
         rng,
         epsilon=epsilon,
         lower=lower,

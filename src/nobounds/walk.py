@@ -39,6 +39,8 @@ class Walk:
     noise: Noise = "exponential"
 
     def __post_init__(self) -> None:
+        if self.length < 1:
+            raise ValueError("a walk needs at least one query")
         if self.noise == "gumbel" and self.eps1 != self.eps2:
             raise ValueError(f"Gumbel noise needs eps1 = eps2, got eps1={self.eps1} and eps2={self.eps2}")
         if (self.threshold / self.step).denominator != 1 or (1 / self.step).denominator != 1:

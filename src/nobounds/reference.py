@@ -1,0 +1,86 @@
+"""The paper's own algorithms, as the paper has them: Algorithm 2 with a lower bound, Algorithm 4 without.
+
+For researchers and for comparison; `nobounds.quantile` needs neither a lower bound nor two walks. The candidates are
+beta**i + lower - 1, and the answer is the candidate itself, not the middle of a rung. Two slips of the paper's listing
+are mended: its signs of `lower` and 1 in the answer, and that it never counts records below the lower bound.
+"""
+
+from fractions import Fraction
+
+from nobounds.engines.arrays import Column, column
+from nobounds.exact import Number, positive
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.noise import Noise, Rng, Source, check_noise, source
+from nobounds.quantile import check_rank, walk_of
+from nobounds.release import Release
+from nobounds.route import Route, walk_cost
+from nobounds.skip_ahead import halt_position
+
+
+def unbounded_quantile(
+    data: object,
+    q: Number,
+    *,
+    eps1: Number,
+    eps2: Number,
+    lower: Number = 0,
+    beta: Number = 1.001,
+    neighbors: Neighbors = "swap",
+    noise: Noise = "exponential",
+    rng: Rng = None,
+) -> Release:
+    """The quantile of data with a lower bound and no upper one (Algorithm 2).
+
+    >>> import random
+    >>> unbounded_quantile(range(1000), 0.5, eps1=5, eps2=5, rng=random.Random(3)).value
+    499.1...
+    """
+    rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta, lower=lower))
+    loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2), relation)
+    position = _halt(column(data), 1, rank, route, kind, source(rng))
+    value = route.ladder.top(route.stop if position is None else position)
+    return Release("quantile", value, loss, {"q": str(rank), "method": "Algorithm 2", "beta": str(beta)})
+
+
+def fully_unbounded_quantile(
+    data: object,
+    q: Number,
+    *,
+    eps1: Number,
+    eps2: Number,
+    beta: Number = 1.001,
+    neighbors: Neighbors = "swap",
+    noise: Noise = "exponential",
+    rng: Rng = None,
+) -> Release:
+    """The quantile of any data, by one walk over the positive and one over the negative numbers (Algorithm 4).
+
+    eps1 and eps2 are those of each walk, so the cost is twice that of one.
+    """
+    rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
+    loss = PrivacyLoss.of_parts(
+        [walk_cost(target, True, relation, route.eps1, route.eps2) for target in (rank, 1 - rank)], relation
+    )
+    records, bits = column(data), source(rng)
+    up = _halt(records, 1, rank, route, kind, bits)
+    down = _halt(records, -1, 1 - rank, route, kind, bits)
+    value: int | float = 0
+    if up != 0:
+        value = route.ladder.top(route.stop if up is None else up)
+    elif down != 0:
+        value = -route.ladder.top(route.stop if down is None else down)
+    return Release("quantile", value, loss, {"q": str(rank), "method": "Algorithm 4", "beta": str(beta)})
+
+
+def _checked(
+    q: Number, eps1: Number, eps2: Number, neighbors: object, noise: object, ladder: Ladder
+) -> tuple[Fraction, Route, Neighbors, Noise]:
+    route = Route(ladder, True, ladder.first, ladder.last, positive(eps1, "eps1"), positive(eps2, "eps2"))
+    return check_rank(q), route, check_neighbors(neighbors), check_noise(noise)
+
+
+def _halt(records: Column, sign: int, q: Fraction, route: Route, noise: Noise, bits: Source) -> int | None:
+    histogram = Histogram.of((sign * chunk for chunk in records.chunks()), route.ladder)
+    return halt_position(walk_of(histogram, q, route, noise), bits)
