@@ -131,7 +131,7 @@ def test_two_rows_a_person_cost_the_same_with_noise_scaled_to_two(noise, eps1, e
 def test_two_rows_a_person_under_swap_are_pure_as_one(noise, eps1, eps2):
     """Swapping a person with two rows costs eps1 + eps2, with range at most twice that."""
     found = several_rows(noise, eps1, eps2, "swap", lambda rows: 2)
-    claim_is_tight(found, loss.Cost(eps1 + eps2, 2 * (eps1 + eps2)), eta=False)
+    claim_is_tight(found, loss.pure(eps1 + eps2), eta=False)
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])

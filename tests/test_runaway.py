@@ -1,4 +1,5 @@
-"""A private maximum hardly ever runs away: by the exact law, ten times the true one is passed once in 10,000 at most."""
+"""A private maximum hardly ever runs away: by the exact law it passes ten times the true one at most once in 10,000.
+most."""
 
 import numpy as np
 import pytest

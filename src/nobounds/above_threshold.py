@@ -7,6 +7,7 @@ Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the
 import math
 from collections import Counter
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -57,7 +58,7 @@ class _Stream:
         relation: Neighbors = check_neighbors(neighbors)
         self.loss = PrivacyLoss.of(cost(self.eps1, self.eps2), relation)
 
-    def query(self, value: float | int | Fraction) -> bool:
+    def query(self, value: float | int | Decimal | Fraction) -> bool:
         """Whether this query is (noisily) above the threshold; True is the last answer.
 
         NaN counts as minus infinity: an answer never fails because of a value.
@@ -74,14 +75,18 @@ class _Stream:
         """No more queries. Stopping early costs nothing and saves nothing."""
         self._open = False
 
-    def first_above(self, values: Iterable[float | int | Fraction]) -> int | None:
+    def first_above(self, values: Iterable[float | int | Decimal | Fraction]) -> int | None:
         """Index of the first value found above the threshold, or None if none is (Algorithm 1)."""
         return next((k for k, value in enumerate(values) if self.query(value)), None)
 
-    def _is_above(self, value: float | int | Fraction) -> bool:
-        if isinstance(value, float | np.floating) and not math.isfinite(value):
+    def _is_above(self, value: float | int | Decimal | Fraction) -> bool:
+        if isinstance(value, np.floating):
+            value = float(value)
+        elif isinstance(value, np.integer):
+            value = int(value)
+        if isinstance(value, float | Decimal) and not math.isfinite(value):
             return bool(value == math.inf)
-        return self._noisy_above(self._snap(Fraction(value if isinstance(value, Fraction | float) else int(value))))
+        return self._noisy_above(self._snap(Fraction(value)))
 
     def _snap(self, value: Fraction) -> Fraction:
         """The value in units of the sensitivity, rounded down to the lattice."""

@@ -50,17 +50,18 @@ class AnswerLaw:
         for chance, route, law in self.parts:
             ends = sorted(_position(route, value) for value in (low, high))
             positions = np.arange(max(ends[0] - 1, 0), min(ends[1] + 2, law.walk.length))
-            masses = chance * law.between(positions, positions + 1)
+            tails = chance * law.tail(np.append(positions, positions[-1] + 1))
             never = chance * float(law.tail([law.walk.length])[0])
-            for position, mass in [*zip(positions.tolist(), masses.tolist(), strict=True), (None, never)]:
-                answer = float(self._answer(route, position))
-                if low <= answer <= high:
-                    found[answer] = found.get(answer, 0.0) + mass
+            for position, mass in [*enumerate((tails[:-1] - tails[1:]).tolist(), int(positions[0])), (None, never)]:
+                if mass > 0:
+                    answer = float(self._answer(route, position))
+                    if low <= answer <= high:
+                        found[answer] = found.get(answer, 0.0) + mass
         values = sorted(found)
         return np.array(values), np.array([found[value] for value in values])
 
     def _answer(self, route: Route, position: int | None) -> int | float:
-        return self.question.ladder.snap(value_at(route, position))
+        return self.question.ladder.snap(value_at(route, position), route.up)
 
     def _above(self, route: Route, law: Law, value: float) -> float:
         """P(answer > value) for one of the walks: its answers never turn back, so it is one tail."""

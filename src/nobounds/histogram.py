@@ -59,8 +59,7 @@ class Histogram:
         """The same counts on another ladder, each rung taken at its value."""
         if ladder is self.ladder or ladder == self.ladder:
             return self
-        values = np.array([float(self.ladder.value(rung)) for rung in self.rungs.tolist()], dtype=np.float64)
-        return Histogram(ladder, *_sum(ladder.rungs(values), self.counts))
+        return Histogram(ladder, *_sum(ladder.rungs(self.ladder.map.floats(self.rungs)), self.counts))
 
     def __add__(self, other: "Histogram") -> "Histogram":
         """The histogram of both parts of the data."""

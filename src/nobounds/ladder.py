@@ -6,6 +6,7 @@ The paper's ladder is `Ladder.geometric`; the default is `Ladder.float_bits`, wh
 """
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,6 +20,7 @@ from nobounds.exact import Number, ball, float_at_or_above, positive, rational
 from nobounds.rungs import MAX, Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float
 
 MOST_EDGES = 1 << 22
+FINE_BITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +107,19 @@ class Ladder:
         """The upper edge of a rung, where a bound is wanted."""
         return self._plain(self.map.interval(rung)[1])
 
-    def snap(self, value: int | float) -> int | float:
-        """The candidate for a value that was found on another ladder: the grid point next to it towards 0."""
+    def fine(self) -> "Ladder":
+        """The ladder with many rungs a decade everywhere: a grid has few near 0, and gets steps between its points."""
+        if not isinstance(self.map, Grid) or self.map.unit / 2**FINE_BITS < sys.float_info.min:
+            return self
+        finer = Ladder._whole(Grid(self.map.unit / 2**FINE_BITS, max(self.map.bits, FINE_BITS)))
+        return finer.limited(self.lower, self.upper)
+
+    def snap(self, value: int | float, up: bool) -> int | float:
+        """The candidate for a value on the fine ladder: the last grid point that a walk up (or down) has passed."""
         if not isinstance(self.map, Grid):
             return value
-        return self._plain(math.trunc(Fraction(value) / self.map.unit) * self.map.unit)
+        points = Fraction(value) / self.map.unit
+        return self._plain((math.floor(points) if up else math.ceil(points)) * self.map.unit)
 
     @property
     def integral(self) -> bool:

@@ -1,12 +1,13 @@
 """What AboveThreshold costs: the one-sided loss of Definition A.1, the bounds that follow from it, and conversions.
 
-A cost is a pair: pure epsilon, and the range bound eta of the paper's appendix. Costs of AboveThreshold are
-homogeneous in (eps1, eps2), so `split` inverts any of them. Printed losses are rounded up.
+A `Cost` is exact arithmetic on parameters; a `PrivacyLoss` is what is printed, rounded up. The pure costs of
+AboveThreshold are homogeneous in (eps1, eps2), so `split` inverts any of them.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from flint import ctx
@@ -23,11 +24,66 @@ def check_neighbors(neighbors: object) -> Neighbors:
     return neighbors  # type: ignore[return-value]
 
 
-class Cost(NamedTuple):
-    """Pure epsilon and range bound eta, exact."""
+class Sides(NamedTuple):
+    """The one-sided losses of one kind of neighbouring pair x, x': the log-ratio lies between -back and forth."""
 
-    epsilon: Fraction
-    eta: Fraction
+    forth: Fraction
+    back: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a mechanism costs, exact but for rho: the one-sided losses of each kind of pair, and zCDP.
+
+    Kinds of pairs are kept apart and oriented (x has the record more, or the lower one), because ranges are not:
+    when a private result chooses between mechanisms, each side takes its own maximum, and so does the range.
+    """
+
+    kinds: tuple[Sides, ...]
+    rho: Fraction
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Pure epsilon."""
+        return max(side for sides in self.kinds for side in sides)
+
+    @property
+    def eta(self) -> Fraction:
+        """The range bound of the paper's appendix (Definition A.2)."""
+        return max(sides.forth + sides.back for sides in self.kinds)
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """One mechanism and then the other; a mechanism of one kind costs the same for every kind."""
+        kinds = tuple(Sides(a.forth + b.forth, a.back + b.back) for a, b in _aligned([self, other]))
+        return Cost(kinds, self.rho + other.rho)
+
+
+def worst(costs: Sequence[Cost]) -> Cost:
+    """The cost of whichever of several mechanisms is run, when an earlier private result says which."""
+    kinds = tuple(Sides(max(s.forth for s in sides), max(s.back for s in sides)) for sides in _aligned(costs))
+    return Cost(kinds, max(cost.rho for cost in costs))
+
+
+def both(*costs: Cost) -> Cost:
+    """One mechanism under several kinds of neighbouring pairs."""
+    return _cost(*(sides for cost in costs for sides in cost.kinds))
+
+
+def mirrored(cost: Cost) -> Cost:
+    """The same with the roles of x and x' exchanged."""
+    return Cost(tuple(Sides(sides.back, sides.forth) for sides in cost.kinds), cost.rho)
+
+
+def _aligned(costs: Sequence[Cost]) -> list[tuple[Sides, ...]]:
+    """The kinds of all costs side by side; a mechanism with one kind of pairs has it for all."""
+    count = max(len(cost.kinds) for cost in costs)
+    return list(zip(*(cost.kinds * (count if len(cost.kinds) == 1 else 1) for cost in costs), strict=True))
+
+
+def _cost(*kinds: Sides) -> Cost:
+    without = Cost(kinds, Fraction(0))
+    rho = min(rho_from_pure(without.epsilon), rho_from_range(without.eta))
+    return Cost(kinds, rational(rho, "rho"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +102,21 @@ class PrivacyLoss:
 
     @classmethod
     def of(cls, cost: Cost, neighbors: Neighbors, unit: str = "row") -> "PrivacyLoss":
-        """The loss of one mechanism."""
-        return cls.of_parts([cost], neighbors, unit)
-
-    @classmethod
-    def of_parts(cls, costs: Sequence[Cost], neighbors: Neighbors, unit: str = "row") -> "PrivacyLoss":
-        """The loss of mechanisms run one after the other: epsilon, eta and rho each add up."""
-        epsilon, eta = sum((c.epsilon for c in costs), Fraction(0)), sum((c.eta for c in costs), Fraction(0))
-        rho = sum((rational(rho_of(cost), "rho") for cost in costs), Fraction(0))
-        return cls(round_up(epsilon), round_up(rho), round_up(eta), neighbors, unit)
+        """The loss of a mechanism of this cost."""
+        return cls(round_up(cost.epsilon), round_up(cost.rho), round_up(cost.eta), neighbors, unit)
 
     def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
-        """The loss of releasing both."""
+        """The loss of releasing both, even if one was chosen after seeing the other.
+
+        Then ranges do not simply add: the later mechanism counts with twice its epsilon.
+        """
         if (self.neighbors, self.unit) != (other.neighbors, other.unit):
             raise ValueError("losses add only for the same neighbour relation and privacy unit")
-        epsilon, rho, eta = (
-            round_up(rational(a, "loss") + rational(b, "loss"))
-            for a, b in ((self.epsilon, other.epsilon), (self.rho, other.rho), (self.eta, other.eta))
+        (eps_a, rho_a, eta_a), (eps_b, rho_b, eta_b) = (
+            [rational(part, "loss") for part in (loss.epsilon, loss.rho, loss.eta)] for loss in (self, other)
         )
-        return PrivacyLoss(epsilon, rho, eta, self.neighbors, self.unit)
+        eta = max(eta_a + 2 * eps_b, eta_b + 2 * eps_a)
+        return PrivacyLoss(round_up(eps_a + eps_b), round_up(rho_a + rho_b), round_up(eta), self.neighbors, self.unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -95,32 +147,30 @@ def one_sided_loss(
 
 def general(eps1: Fraction, eps2: Fraction) -> Cost:
     """Any queries (Lemma A.3, first part)."""
-    return Cost(eps1 + 2 * eps2, 2 * eps1 + 4 * eps2)
+    return pure(eps1 + 2 * eps2)
 
 
 def monotonic(eps1: Fraction, eps2: Fraction) -> Cost:
-    """Monotonic queries; counts under swap with the threshold fixed (Lemma A.3, second part)."""
-    return Cost(eps1 + eps2, eps1 + 2 * eps2)
+    """Monotonic queries; counts under swap with the threshold fixed (Lemma A.3, second part).
+
+    x is the data set with the larger queries: walking up, the one whose record is lower.
+    """
+    return _cost(Sides(eps2, eps1 + eps2))
 
 
 def moving_threshold(q: Fraction, eps1: Fraction, eps2: Fraction) -> Cost:
-    """Counts - q n under add-remove, walking up; walking down, give 1 - q (Lemma B.1)."""
-    return Cost(max((1 - q) * eps1, q * eps1 + eps2), q * eps1 + eps2 + max(q * eps2, (1 - q) * eps1))
+    """Counts - q n under add-remove, walking up; walking down, give 1 - q (Lemma B.1). x has the record more."""
+    return _cost(Sides(q * eps1 + eps2, max(q * eps2, (1 - q) * eps1)))
 
 
 def fixed_threshold(eps1: Fraction, eps2: Fraction) -> Cost:
-    """Counts under add-remove with a public constant as the threshold (Lemma B.2)."""
-    return Cost(max(eps1, eps2), eps1 + eps2)
+    """Counts under add-remove with a public constant as the threshold (Lemma B.2). x has the record more."""
+    return _cost(Sides(eps2, eps1))
 
 
 def pure(epsilon: Fraction) -> Cost:
-    """Any pure mechanism: its range is at most twice its epsilon."""
-    return Cost(epsilon, 2 * epsilon)
-
-
-def worst(costs: Sequence[Cost]) -> Cost:
-    """The cost of whichever of several mechanisms is run."""
-    return Cost(max(cost.epsilon for cost in costs), max(cost.eta for cost in costs))
+    """Any pure mechanism."""
+    return _cost(Sides(epsilon, epsilon))
 
 
 def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
@@ -129,17 +179,14 @@ def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: 
     return epsilon * share / whole, epsilon * (1 - share) / whole
 
 
-def rho_of(cost: Cost) -> float:
-    """The smaller of the two rho that a cost implies."""
-    return min(rho_from_pure(cost.epsilon), rho_from_range(cost.eta))
-
-
+@lru_cache(maxsize=4096)
 def rho_from_pure(epsilon: Fraction) -> float:
     """zCDP of a pure mechanism: epsilon * tanh(epsilon / 2)."""
     with ctx.workprec(256):
         return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
 
 
+@lru_cache(maxsize=4096)
 def rho_from_range(eta: Fraction) -> float:
     """zCDP of a range-bounded mechanism: r - 1 - ln r with r = eta / (1 - exp(-eta)) (Harrison and Manurangsi 2025)."""
     if eta == 0:

@@ -17,7 +17,7 @@ from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure, worst
 from nobounds.noise import Noise, Rng, Source, check_noise, discrete_laplace, source
 from nobounds.release import Release
-from nobounds.route import Outward, Route, SizeRule, choose, cost, size_rule
+from nobounds.route import Outward, Route, SizeRule, choose, cost, first_allowed, size_rule
 from nobounds.rungs import MOST_BITS
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk
@@ -55,21 +55,22 @@ class Question:
             size = size_rule(epsilon, neighbors, rows, nullable)
             each = (epsilon - size.epsilon) / len(qs)
             routes = tuple(choose(q, each, neighbors, ladder, noise) for q in qs)
+        if size.known is not None:
+            routes = tuple((first_allowed(found, size.known),) for found in routes)
         return cls(qs, epsilon, ladder, neighbors, noise, size, routes)
 
     def loss(self) -> PrivacyLoss:
         """The loss of the whole answer, whichever routes are taken."""
-        parts = [[pure(self.size.epsilon)]] if self.size.epsilon else []
-        parts += [
-            [cost(route, q, self.neighbors) for route in routes] for q, routes in zip(self.qs, self.routes, strict=True)
-        ]
-        return PrivacyLoss.of_parts([worst(costs) for costs in parts], self.neighbors)
+        total = pure(self.size.epsilon)
+        for q, routes in zip(self.qs, self.routes, strict=True):
+            total += worst([cost(route, q, self.neighbors) for route in routes])
+        return PrivacyLoss.of(total, self.neighbors)
 
     def answer(self, histogram: Histogram, bits: Source) -> tuple[int | float, ...]:
         """Private quantiles, in the order asked."""
         size = self._size(histogram, bits)
         return tuple(
-            self._one(histogram, q, next(route for route in routes if route.at_least <= size), bits)
+            self._one(histogram, q, first_allowed(routes, size), bits)
             for q, routes in zip(self.qs, self.routes, strict=True)
         )
 
@@ -84,7 +85,7 @@ class Question:
             noisy = gap + step * discrete_laplace(rate, bits)
             route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
         position = halt_position(walk_of(histogram, q, route, self.noise), bits)
-        return self.ladder.snap(value_at(route, position))
+        return self.ladder.snap(value_at(route, position), route.up)
 
 
 def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:

@@ -60,9 +60,9 @@ def fully_unbounded_quantile(
     eps1 and eps2 are those of each walk, so the cost is twice that of one.
     """
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
-    loss = PrivacyLoss.of_parts(
-        [walk_cost(target, True, relation, route.eps1, route.eps2) for target in (rank, 1 - rank)], relation
-    )
+    once = walk_cost(rank, True, relation, route.eps1, route.eps2)
+    # The second walk goes up the negated data: for one kind of pairs the roles of the two data sets are exchanged.
+    loss = PrivacyLoss.of(once + walk_cost(rank, False, relation, route.eps1, route.eps2), relation)
     records, bits = column(data), source(rng)
     up = _halt(records, 1, rank, route, kind, bits)
     down = _halt(records, -1, 1 - rank, route, kind, bits)

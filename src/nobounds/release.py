@@ -11,10 +11,9 @@ from nobounds.loss import PrivacyLoss
 class Release:
     """A private answer. Nothing in it depends on the data but `value`, and what the mechanism itself paid to learn.
 
-    >>> from nobounds.loss import Cost, PrivacyLoss
     >>> from fractions import Fraction
-    >>> loss = PrivacyLoss.of(Cost(Fraction(1), Fraction(2)), "add-remove")
-    >>> print(Release("quantile", 37, loss, {"q": "1/2"}))
+    >>> from nobounds.loss import PrivacyLoss, pure
+    >>> print(Release("quantile", 37, PrivacyLoss.of(pure(Fraction(1)), "add-remove"), {"q": "1/2"}))
     quantile (q=1/2): 37, for epsilon 1 (add-remove, per row; rho 0.4621)
     """
 

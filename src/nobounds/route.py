@@ -14,9 +14,8 @@ from functools import partial
 import numpy as np
 
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, monotonic, moving_threshold, pure, split, worst
+from nobounds.loss import Cost, Neighbors, both, mirrored, monotonic, moving_threshold, pure, split, worst
 from nobounds.noise import Noise
-from nobounds.rungs import Grid
 
 # Shares of eps1 in eps1 + eps2. Exact laws, n = 1000, epsilon 1, uniform, normal, lognormal and Pareto data: 0.4 is
 # best or next to it for q = 5 to 95 % under both relations; near the end of the data 0.65 keeps the error of 0.6 and
@@ -24,15 +23,14 @@ from nobounds.rungs import Grid
 INNER, OUTER = Fraction(2, 5), Fraction(13, 20)
 # A rank is near the end of the data when less than this over epsilon lies beyond it.
 NEAR_END = 10
-# There the target is lowered by this many ranks over epsilon. Exact laws, n = 1000, epsilon 1: the error of the maximum
-# falls to 0.96 on continuous and to 0.86 on whole-number data, and the chance to overshoot tenfold to a seventh.
-# Gumbel noise, whose eps1 share must be one half, needs twice as much for the same chance.
-DROP, GUMBEL_DROP = 3, 6
+# There the target is lowered by this many ranks over epsilon: the error of the maximum is within 2 % of the best on
+# continuous and whole-number data, and the chance to overshoot tenfold is 2e-6. Gumbel noise, whose eps1 share must be
+# one half, needs more for a chance below 1e-4.
+DROP, GUMBEL_DROP = 1, 6
 # A walk from far needs eps2 * target above ln(rungs) plus this: it halts on the way with probability below exp(-10).
 MARGIN = 10.0
 SIZE_SHARE = Fraction(1, 20)  # of epsilon, for the private size
 SIZE_FAILS = 2000  # the private size is too large with probability at most 1 in this many
-OUTWARD_BITS = 8  # 850 rungs a decade
 SIGN_SHARE = Fraction(1, 10)  # of epsilon, for the private sign
 TINY = 2.0**-40  # walks outward from 0 take all that is smaller for 0
 
@@ -76,9 +74,11 @@ def walk_cost(q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2:
 
     Under swap a record may also turn from missing to present, which is an add-remove step; it never costs more.
     """
-    if neighbors == "swap":
-        return monotonic(eps1, eps2)
-    return moving_threshold(q if up else 1 - q, eps1, eps2)
+    added = moving_threshold(q if up else 1 - q, eps1, eps2)
+    if neighbors == "add-remove":
+        return added
+    moved = monotonic(eps1, eps2)
+    return both(moved if up else mirrored(moved), added)
 
 
 def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, nullable: bool) -> SizeRule:
@@ -115,6 +115,11 @@ def choose(
     return (*(found for found in routes if not _same(found, last)), last)
 
 
+def first_allowed(routes: tuple[Route | Outward, ...], size: int) -> Route | Outward:
+    """The best route for so many records; the last needs none."""
+    return next((route for route in routes if route.at_least <= size), routes[-1])
+
+
 def _route(
     q: Fraction,
     epsilon: Fraction,
@@ -128,6 +133,8 @@ def _route(
     target = q if up else 1 - q
     part = Fraction(1, 2) if noise == "gumbel" else share
     eps1, eps2 = split(partial(walk_cost, q, up, neighbors), epsilon, part)
+    if (share == OUTER or gentle) and not _is_bound(ladder, ladder.last if up else ladder.first):
+        ladder = ladder.fine()  # to halt in time past the end of the data takes many rungs a decade
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
     if gentle:
         return Route(ladder, up, *ends, eps1, eps2, _gentle_drop(target, epsilon, noise))
@@ -141,8 +148,7 @@ def _route(
 
 
 def _outward(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder, noise: Noise) -> Outward:
-    if isinstance(ladder.map, Grid):  # few grid points lie near 0, and it takes many rungs a decade to halt in time
-        ladder = Ladder.float_bits(OUTWARD_BITS)
+    ladder = ladder.fine()
     sign = epsilon * SIGN_SHARE
     part = Fraction(1, 2) if noise == "gumbel" else OUTER
     plus, minus = (int(rung) for rung in ladder.rungs(np.array([TINY, -TINY])))
@@ -168,9 +174,7 @@ def cost(route: Route | Outward, q: Fraction, neighbors: Neighbors) -> Cost:
     """What taking this route costs."""
     if isinstance(route, Route):
         return walk_cost(q, route.up, neighbors, route.eps1, route.eps2)
-    side = worst([cost(side, q, neighbors) for side in (route.positive, route.negative)])
-    sign = pure(route.sign)
-    return Cost(sign.epsilon + side.epsilon, sign.eta + side.eta)
+    return pure(route.sign) + worst([cost(side, q, neighbors) for side in (route.positive, route.negative)])
 
 
 def _is_bound(ladder: Ladder, rung: int) -> bool:

@@ -4,7 +4,6 @@ Each map is monotone and looks at one record alone, by the bits of the float or 
 a computed logarithm: the last bits of a logarithm depend on the array's layout and on the platform (THEORY 4).
 """
 
-import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
@@ -40,6 +39,10 @@ class Rungs(Protocol):
 
     def value(self, rung: int) -> Fraction:
         """The value that stands for a rung: its middle, or the grid point in it."""
+        ...
+
+    def floats(self, rungs: Ints) -> Floats:
+        """The same for many rungs, as floats in the same rungs; beyond the range of floats, infinities."""
         ...
 
 
@@ -82,6 +85,11 @@ class FloatBits:
         middle = (abs(rung) << shift) + ((1 << shift) >> 1)
         size = Fraction(_float(middle)) if rung else Fraction(0)
         return -size if rung < 0 else size
+
+    def floats(self, rungs: Ints) -> Floats:
+        shift = 52 - self.bits
+        size = ((np.abs(rungs) << shift) + ((1 << shift) >> 1)).view(np.float64)
+        return np.where(rungs == 0, 0.0, np.copysign(size, rungs))
 
     def _magnitude(self, rung: int) -> Fraction:
         return Fraction(_float(min(rung << (52 - self.bits), _TOP)))
@@ -135,6 +143,15 @@ class Grid:
         point = (low + high) // 2
         return (-point if rung < 0 else point) * self.unit
 
+    def floats(self, rungs: Ints) -> Floats:
+        shift = 52 - self.bits
+        size = np.abs(rungs)
+        keys = np.maximum(size - (1 << self.bits), 0) + self._first_key
+        low = (keys << shift).view(np.float64)
+        middle = np.floor(low + (((keys + 1) << shift).view(np.float64) - low - 1) / 2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.copysign(np.where(size < 1 << self.bits, size, middle), rungs) * float(self.unit)
+
     def _points(self, rung: int) -> tuple[int, int]:
         """The first and the last grid point of a rung."""
         if rung < 0:
@@ -176,6 +193,10 @@ class Edges:
         low, high = self.interval(rung)
         return (low + high) / 2
 
+    def floats(self, rungs: Ints) -> Floats:
+        high = self.table[rungs]
+        return np.where(rungs == 0, high, self.table[np.maximum(rungs - 1, 0)] / 2 + high / 2)
+
 
 def _check_bits(bits: int) -> None:
     if not 0 <= bits <= MOST_BITS:
@@ -195,4 +216,4 @@ def finite_float(x: Fraction) -> float:
     try:
         return float(x)
     except OverflowError:
-        return math.copysign(MAX, x)
+        return MAX if x > 0 else -MAX

@@ -53,14 +53,17 @@ def _first_at_least(walk: Walk, level: int) -> int:
 def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     """The halting position if double precision can tell; walk.length stands for never; None if it is open."""
     low, high = e.bounds()
+    if high == math.inf:
+        return None
     if walk.noise == "gumbel":
         low, high = math.expm1(low) * (1 - _ERROR), math.expm1(high) * (1 + _ERROR) if high < 700 else math.inf
     first, last = _window(walk, threshold, _BITS, 0.0 if walk.noise == "exponential" else _SURE)
     floor = math.floor(threshold)
     if abs(floor) > 2**60 or walk.length > 2**53:
         return None
-    # Whole part and fraction apart: no cancellation where the gap is positive.
-    gap = (np.int64(floor) - walk.levels[first:last]).astype(np.float64) + float(threshold - floor)
+    # Whole part and fraction apart, both of the sign of the gap: nothing cancels.
+    whole = np.int64(floor) - walk.levels[first:last]
+    gap = np.where(whole >= 0, whole + float(threshold - floor), (whole + 1) - float(floor + 1 - threshold))
     ends = np.append(walk.starts[first + 1 : last + 1], np.int64(walk.length))[: last - first]
     lengths = (ends - walk.starts[first:last]).astype(np.float64)
     each = increments(gap * float(walk.eps2), walk.noise, float(walk.eps2 * walk.step))

@@ -1,0 +1,115 @@
+"""The whole mechanism, audited for what it claims: private size, private sign and whichever walk they choose."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from laws import answer_law
+
+import nobounds as nb
+from nobounds.answer_law import AnswerLaw
+from nobounds.audit import audit
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.quantile import Question
+from nobounds.route import Outward, Route, choose
+
+LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
+MISSING = math.nan
+
+
+def live(question):
+    """The question with sizes so small that every route has a real chance on a handful of records."""
+    routes = tuple(
+        tuple(replace(route, at_least=len(found) - 1 - k) for k, route in enumerate(found)) for found in question.routes
+    )
+    size = replace(question.size, slack=0) if question.size.known is None else question.size
+    return replace(question, routes=routes, size=size)
+
+
+def log_law(question, data):
+    """Log-probabilities of all answers, by position of every part, merged where answers are equal."""
+    histogram = Histogram.of([np.array(data, dtype=float)], question.ladder)
+    if question.size.known is not None:
+        question = replace(question, size=replace(question.size, known=len(data)))
+    law = AnswerLaw.of(question, histogram)
+    rungs = np.arange(LADDER.first, LADDER.last + 1)
+    total = np.full(len(rungs), -np.inf)
+    for chance, route, part in law.parts:
+        masses = part.log_pmf() + math.log(chance)
+        where = route.start + np.arange(part.walk.length) * (1 if route.up else -1) - LADDER.first
+        if route.from_zero:
+            where[0] = -LADDER.first
+        np.logaddexp.at(total, where, masses[:-1])
+        np.logaddexp.at(total, [route.stop - LADDER.first], masses[-1:])
+    return total
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
+@pytest.mark.parametrize("q", [F(0), F(1, 20), F(1, 2), F(1)], ids=str)
+@pytest.mark.parametrize("relation", ["add-remove", "swap", "swap, no missing"])
+def test_the_whole_answer_costs_what_it_says(relation, q, noise):
+    """Over all neighbouring data sets of up to two records of both signs (and missing ones), all branches live."""
+    neighbors = relation.split(",")[0]
+    rows, nullable = (2, relation == "swap") if neighbors == "swap" else (None, True)
+    question = live(Question.of((q,), F(2), LADDER, neighbors, noise, rows, nullable))
+    spots = (-3.0, 0.0, 5.0, *((MISSING,) if relation == "swap" else ()))
+    found = audit(lambda data: log_law(question, data), spots, 2, neighbors, least=1 if neighbors == "swap" else 0)
+    loss = question.loss()
+    assert loss.epsilon == 2
+    assert found.epsilon <= loss.epsilon + 1e-9
+    assert found.eta <= loss.eta + 1e-9
+    assert found.epsilon > 0.5  # it is not for nothing
+
+
+def test_the_claimed_range_is_nearly_reached():
+    """Routes in both directions widen the range: twice epsilon is nearly true for the maximum under swap."""
+    question = live(Question.of((F(1),), F(2), LADDER, "swap", "exponential", 2, True))
+    found = audit(lambda data: log_law(question, data), (-3.0, 0.0, 5.0, MISSING), 2, "swap", least=1)
+    assert 0.9 * question.loss().eta < found.eta <= question.loss().eta
+
+
+def test_small_data_walk_outward_and_large_data_from_far():
+    """The routes of a quantile end in the one that needs no size, and it is the gentle one."""
+    routes = choose(F(1, 2), F(1), "add-remove", Ladder.float_bits(8), "exponential")
+    assert isinstance(routes[-1], Outward) and routes[-1].at_least == 0
+    assert all(isinstance(route, Route) and route.at_least > 30 for route in routes[:-1])
+    bounded = choose(F(1), F(1), "add-remove", Ladder.float_bits(8).limited(F(0), None), "exponential")
+    assert isinstance(bounded[-1], Route) and bounded[-1].up and bounded[-1].start == bounded[-1].ladder.first
+
+
+@pytest.mark.parametrize(
+    ("q", "up"), [(F(1, 20), True), (F(1, 4), True), (F(3, 4), False), (F(19, 20), False), (F(1), True), (F(0), False)]
+)
+def test_directions_under_add_remove(q, up):
+    """Inner quantiles take the cheap direction, up for small q and down for large; extremes have only one."""
+    assert choose(q, F(1), "add-remove", Ladder.float_bits(8), "exponential")[0].up == up
+
+
+def test_nothing_is_spent_on_a_size_that_no_route_needs():
+    """The maximum over a public lower bound has one route, so all of epsilon goes to the walk."""
+    free = Question.of((F(1),), F(1), Ladder.float_bits(8).limited(F(0), None), "add-remove", "exponential", None, True)
+    paid = Question.of((F(1),), F(1), Ladder.float_bits(8), "add-remove", "exponential", None, True)
+    assert free.size.epsilon == 0 and paid.size.epsilon == F(1, 20)
+    assert free.loss().epsilon == paid.loss().epsilon == 1
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize(("n", "q"), [(30, 0.5), (250, 0.95), (2000, 1)])
+def test_answers_follow_their_law(n, q, neighbors):
+    """Ten bands of the answer's law catch their share of 3,000 answers (chi-square), through the public function."""
+    from scipy import stats
+
+    rng = np.random.default_rng(n)
+    data = rng.normal(1, 2, n)
+    law = answer_law(data, q, epsilon=0.5, neighbors=neighbors)
+    answers = np.array([nb.quantile(data, q, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(3000)])
+    cuts = np.unique(np.quantile(answers[:1000], np.linspace(0, 1, 11)[1:-1]))
+    edges = [1.0, *(law.above(cut) for cut in cuts), 0.0]
+    expected = -np.diff(edges) * 2000
+    counted = np.histogram(answers[1000:], [-np.inf, *np.nextafter(cuts, np.inf), np.inf])[0]
+    keep = expected > 1e-9
+    assert counted[~keep].sum() == 0
+    assert stats.chisquare(counted[keep], expected[keep] * counted[keep].sum() / expected[keep].sum()).pvalue > 1e-9
