@@ -1,5 +1,4 @@
-"""A private maximum hardly ever runs away: by the exact law it passes ten times the true one at most once in 10,000.
-most."""
+"""A private maximum hardly ever runs away: by the exact law it passes ten times the true one at most once in 10,000."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.exact import Number, ball, positive, rational
+from nobounds.exact import Number, ball, positive, privacy_parameter, rational
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
 from nobounds.noise import (
     Exponential,
@@ -49,7 +49,7 @@ class _Stream:
         if not 0 < part < 1:
             raise ValueError(f"share must be between 0 and 1, got share={share!r}")
         cost = monotonic if is_monotonic else general
-        self.eps1, self.eps2 = split(cost, positive(epsilon, "epsilon"), part)
+        self.eps1, self.eps2 = split(cost, privacy_parameter(epsilon, "epsilon"), part)
         self._threshold = self._snap(rational(threshold, "threshold"))
         self._bits = source(rng)
         self._open = True

@@ -43,6 +43,14 @@ def positive(value: object, name: str) -> Fraction:
     return number
 
 
+def privacy_parameter(value: object, name: str) -> Fraction:
+    """A positive privacy parameter, within the range in which every later step is exact."""
+    number = positive(value, name)
+    if not Fraction(1, 10**12) <= number <= 10**12:
+        raise ValueError(f"{name} must be between 1e-12 and 1e12, got {name}={value!r}")
+    return number
+
+
 def round_up(x: Fraction) -> float:
     """The smallest float whose decimal text is at least x (infinity if there is none).
 

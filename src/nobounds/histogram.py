@@ -27,9 +27,12 @@ class Histogram:
     rungs: Ints
     counts: Ints
     up_to: Ints = field(init=False)  # records at or below each occupied rung
+    down_to: Ints = field(init=False)  # records at or above it
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "up_to", np.cumsum(self.counts, dtype=np.int64))
+        up_to = np.cumsum(self.counts, dtype=np.int64)
+        object.__setattr__(self, "up_to", up_to)
+        object.__setattr__(self, "down_to", self.total - up_to + self.counts)
 
     @classmethod
     def of(cls, chunks: Iterable[Floats], ladder: Ladder) -> "Histogram":

@@ -117,14 +117,15 @@ class Ladder:
     def snap(self, value: int | float, up: bool) -> int | float:
         """The candidate for a value on the fine ladder: the last grid point that a walk up (or down) has passed."""
         if not isinstance(self.map, Grid):
-            return value
+            return float(value)
         points = Fraction(value) / self.map.unit
         return self._plain((math.floor(points) if up else math.ceil(points)) * self.map.unit)
 
     @property
     def integral(self) -> bool:
-        """Whether the candidates are whole numbers."""
-        return isinstance(self.map, Grid) and self.map.unit.denominator == 1
+        """Whether all answers are whole numbers, which makes them ints."""
+        ends = (end for end in (self.lower, self.upper) if end is not None)
+        return isinstance(self.map, Grid) and all(x.denominator == 1 for x in (self.map.unit, *ends))
 
     def describe(self) -> dict[str, Any]:
         """The ladder in words, for a release."""
@@ -143,7 +144,7 @@ class Ladder:
             value = max(value, self.lower)
         if self.upper is not None:
             value = min(value, self.upper)
-        return int(value) if self.integral and value.denominator == 1 else finite_float(value)
+        return int(value) if self.integral else finite_float(value)
 
 
 def _table(edges: Iterable[Fraction]) -> Floats:

@@ -6,12 +6,13 @@ One pass puts the data on a ladder; then AboveThreshold walks along it until a n
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from nobounds.engines.arrays import Column, column
-from nobounds.exact import Number, positive, rational
+from nobounds.exact import Number, privacy_parameter, rational
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure, worst
@@ -38,6 +39,7 @@ class Question:
     routes: tuple[tuple[Route | Outward, ...], ...]
 
     @classmethod
+    @lru_cache(maxsize=256)  # public arguments, exact result: the second call of a kind costs nothing
     def of(
         cls,
         qs: tuple[Fraction, ...],
@@ -59,6 +61,7 @@ class Question:
             routes = tuple((first_allowed(found, size.known),) for found in routes)
         return cls(qs, epsilon, ladder, neighbors, noise, size, routes)
 
+    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def loss(self) -> PrivacyLoss:
         """The loss of the whole answer, whichever routes are taken."""
         total = pure(self.size.epsilon)
@@ -93,7 +96,7 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
     histogram = histogram.on(route.ladder)
     rungs, levels, target = histogram.rungs, histogram.up_to, q
     if not route.up:
-        rungs, levels, target = -rungs[::-1], (histogram.total - histogram.up_to + histogram.counts)[::-1], 1 - q
+        rungs, levels, target = -rungs[::-1], histogram.down_to[::-1], 1 - q
     first, last = (route.start, route.stop) if route.up else (-route.start, -route.stop)
     begin = int(np.searchsorted(rungs, first, side="right"))  # all that is at or before the first rung is counted there
     end = int(np.searchsorted(rungs, last, side="left"))  # and all that is at or after the last rung there
@@ -102,14 +105,15 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
     if last > first and end < len(rungs):
         starts, counted = np.append(starts, last - first), np.append(counted, levels[-1])
     return Walk(
-        starts=starts.astype(np.int64),
-        levels=counted.astype(np.int64),
+        starts=starts,
+        levels=counted,
         length=last - first + 1,
         threshold=target * histogram.total - route.drop,
         step=Fraction(1, target.denominator),
         eps1=route.eps1,
         eps2=route.eps2,
         noise=noise,
+        rising=True,
     )
 
 
@@ -147,7 +151,7 @@ def question(
     ladder: Ladder | None = None,
 ) -> Question:
     """Check every parameter and plan the answer; of the data only public facts are used."""
-    total, relation = positive(epsilon, "epsilon"), check_neighbors(neighbors)
+    total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
     if ladder is None:
         bits = DEFAULT_BITS if beta is None else _bits(beta)
         grid = 1 if resolution is None and data.integral else resolution

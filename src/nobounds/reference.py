@@ -8,7 +8,7 @@ are mended: its signs of `lower` and 1 in the answer, and that it never counts r
 from fractions import Fraction
 
 from nobounds.engines.arrays import Column, column
-from nobounds.exact import Number, positive
+from nobounds.exact import Number, privacy_parameter
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
@@ -77,7 +77,9 @@ def fully_unbounded_quantile(
 def _checked(
     q: Number, eps1: Number, eps2: Number, neighbors: object, noise: object, ladder: Ladder
 ) -> tuple[Fraction, Route, Neighbors, Noise]:
-    route = Route(ladder, True, ladder.first, ladder.last, positive(eps1, "eps1"), positive(eps2, "eps2"))
+    route = Route(
+        ladder, True, ladder.first, ladder.last, privacy_parameter(eps1, "eps1"), privacy_parameter(eps2, "eps2")
+    )
     return check_rank(q), route, check_neighbors(neighbors), check_noise(noise)
 
 

@@ -162,7 +162,7 @@ def _outward(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladde
 
 
 def _drop(epsilon: Fraction, noise: Noise) -> int:
-    return math.ceil((GUMBEL_DROP if noise == "gumbel" else DROP) / epsilon)
+    return math.floor((GUMBEL_DROP if noise == "gumbel" else DROP) / epsilon + Fraction(1, 2))
 
 
 def _gentle_drop(target: Fraction, epsilon: Fraction, noise: Noise) -> int:

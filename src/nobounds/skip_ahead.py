@@ -43,11 +43,12 @@ def _window(walk: Walk, threshold: Fraction, bits: int, sure: float) -> tuple[in
 
 def _first_at_least(walk: Walk, level: int) -> int:
     """The first run whose level is at least this, or the number of runs."""
-    if level <= -(2**62):
-        return 0
-    reached = walk.levels >= min(level, 2**62)
-    k = int(np.argmax(reached)) if len(reached) else 0
-    return k if len(reached) and reached[k] else len(reached)
+    bound = min(max(level, -(2**62)), 2**62)
+    if walk.rising:
+        return int(np.searchsorted(walk.levels, bound))
+    reached = walk.levels >= bound
+    k = int(np.argmax(reached))
+    return k if reached[k] else len(reached)
 
 
 def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
@@ -64,7 +65,7 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     # Whole part and fraction apart, both of the sign of the gap: nothing cancels.
     whole = np.int64(floor) - walk.levels[first:last]
     gap = np.where(whole >= 0, whole + float(threshold - floor), (whole + 1) - float(floor + 1 - threshold))
-    ends = np.append(walk.starts[first + 1 : last + 1], np.int64(walk.length))[: last - first]
+    ends = np.append(walk.starts[first + 1 : last + 1], walk.length)[: last - first]
     lengths = (ends - walk.starts[first:last]).astype(np.float64)
     each = increments(gap * float(walk.eps2), walk.noise, float(walk.eps2 * walk.step))
     with np.errstate(over="ignore"):

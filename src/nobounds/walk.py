@@ -37,6 +37,7 @@ class Walk:
     eps1: Fraction
     eps2: Fraction
     noise: Noise = "exponential"
+    rising: bool = False  # the levels never fall, which lets the sampler find its place by bisection
 
     def __post_init__(self) -> None:
         if self.length < 1:

@@ -1,0 +1,262 @@
+"""quantile, maximum, minimum and bounds as a user calls them: right answers, odd input, errors that tell nothing."""
+
+import json
+import math
+import warnings
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nobounds as nb
+
+ODD = {
+    "empty": [],
+    "one point": [3.5],
+    "all equal": [7.0] * 500,
+    "all zero": [0.0] * 500,
+    "all NaN": [math.nan] * 500,
+    "some NaN": [1.0, math.nan, 2.0] * 200,
+    "infinities": [math.inf, -math.inf, 1.0] * 100,
+    "all infinite": [math.inf] * 300,
+    "denormals": [5e-324, -5e-324, 1e-310] * 100,
+    "huge": [1.7e308, -1.7e308] * 200,
+    "nulls and words": [None, "x", 1.0, 2.5] * 100,
+}
+ARRAYS = {
+    "int64 extremes": np.array([-(2**63), 2**63 - 1] * 200),
+    "uint64 extremes": np.array([0, 2**64 - 1] * 200, dtype=np.uint64),
+    "booleans": np.array([True, False, True] * 100),
+    "int8": np.array([-128, 127] * 100, dtype=np.int8),
+    "float16": np.array([1.5, 6e4, -3.0] * 100, dtype=np.float16),
+    "no integers": np.array([], dtype=np.int32),
+}
+CALLS = {
+    "median": lambda x, **o: nb.quantile(x, 0.5, **o),
+    "q = 0": lambda x, **o: nb.quantile(x, 0, **o),
+    "q = 1": lambda x, **o: nb.quantile(x, 1, **o),
+    "maximum": nb.maximum,
+    "minimum": nb.minimum,
+    "bounds": nb.bounds,
+}
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1, 1e6])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("data", [*ODD.values(), *ARRAYS.values()], ids=[*ODD, *ARRAYS])
+def test_odd_data_get_a_finite_answer(data, call, neighbors, epsilon):
+    """No error, no warning, no NaN and no infinity, whatever the records are."""
+    release = call(data, epsilon=epsilon, neighbors=neighbors)
+    values = release.value if isinstance(release.value, tuple) else (release.value,)
+    assert all(math.isfinite(value) for value in values)
+    assert list(values) == sorted(values)
+    assert release.loss.epsilon == epsilon
+    json.loads(release.to_json())
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neighbors):
+    """At epsilon 10,000 every statistic is the order statistic at its rank or next to it, to one step of 0.4 %."""
+    data = np.sort(np.random.default_rng(1).lognormal(1, 2, 5000))
+    options = {"epsilon": 10_000, "neighbors": neighbors, "noise": noise}
+    for q in (0.01, 0.3, 0.5, 0.9, 0.999):
+        rank = round(q * 5000)
+        assert data[rank - 2] * 0.995 < nb.quantile(data, q, **options).value < data[rank + 1] * 1.005
+    assert nb.maximum(data, **options).value == pytest.approx(data.max(), rel=0.01)
+    assert nb.minimum(data, **options).value == pytest.approx(data.min(), rel=0.01)
+    assert nb.bounds(-data, **options).value == pytest.approx((-data.max(), -data.min()), rel=0.01)
+
+
+def test_grids_return_grid_values():
+    """Integer types answer with Python ints, cents with cents, booleans with 0 or 1."""
+    rng = np.random.default_rng(2)
+    ages = rng.integers(18, 90, 3000)
+    assert isinstance(nb.quantile(ages, 0.5, epsilon=1).value, int)
+    cents = rng.integers(100, 400, 3000) / 100
+    value = nb.quantile(cents, 0.5, epsilon=1, resolution=0.01).value
+    assert value == round(value, 2)
+    assert nb.maximum(np.array([True, False] * 500), epsilon=1).value in (0, 1)
+    assert nb.quantile(np.arange(1000) * 5, 0.5, epsilon=50, resolution=5).value % 5 == 0
+    assert nb.quantile(ages, 0.5, epsilon=1, resolution=0.5).value * 2 % 1 == 0
+
+
+def test_bounds_shorten_the_ladder_and_clamp():
+    """Answers stay within public bounds, data outside count at the bounds."""
+    data = np.linspace(-100, 100, 4000)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        assert nb.minimum(data, epsilon=0.5, lower=0, rng=rng).value >= 0
+        assert nb.maximum(data, epsilon=0.5, upper=10, rng=rng).value <= 10
+        assert -1 <= nb.quantile(data, 0.5, epsilon=0.01, lower=-1, upper=1, rng=rng).value <= 1
+    assert nb.quantile(data, 0.5, epsilon=10_000, lower=30, upper=50).value == pytest.approx(30, rel=0.01)
+
+
+def test_a_type_states_its_bounds():
+    """Unsigned integers are not below 0 and booleans 0 or 1, so nothing is spent to learn it."""
+    counts = np.random.default_rng(3).poisson(3, 2000).astype(np.uint16)
+    release = nb.maximum(counts, epsilon=1)
+    assert release.parameters["lower"] == "0"
+    assert "lower" not in nb.maximum(counts.astype(np.int16), epsilon=1).parameters
+    assert nb.maximum(np.ones(100, dtype=bool), epsilon=1).parameters["upper"] == "1"
+
+
+def test_a_finer_beta_gives_finer_answers():
+    """beta bounds the ratio of neighbouring candidates."""
+    data = np.random.default_rng(4).lognormal(0, 1, 200_000)
+    truth = np.quantile(data, 0.5)
+    coarse = nb.quantile(data, 0.5, epsilon=1000, beta=1.5).value
+    fine = nb.quantile(data, 0.5, epsilon=1000, beta=1.00001).value
+    assert abs(fine - truth) < 1e-4 < abs(coarse - truth)
+
+
+def test_a_ladder_of_one_s_own():
+    """Only the given candidates can come out."""
+    ladder = nb.Ladder.uniform(0, 10, 10)
+    value = nb.quantile(np.linspace(0, 10, 1000), 0.5, epsilon=100, ladder=ladder).value
+    assert value == pytest.approx(4.5, abs=1)
+    geometric = nb.Ladder.geometric(1.01)
+    assert nb.quantile(np.linspace(0, 10, 1000), 0.5, epsilon=100, ladder=geometric).value == pytest.approx(5, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"epsilon": 0}, ValueError, "epsilon must be greater than 0, got epsilon=0"),
+        ({"epsilon": -1}, ValueError, "epsilon"),
+        ({"epsilon": math.nan}, ValueError, "epsilon must be a finite number"),
+        ({"epsilon": math.inf}, ValueError, "epsilon must be a finite number"),
+        ({"epsilon": "1e400"}, ValueError, "epsilon must be between"),
+        ({"epsilon": 1e-310}, ValueError, "epsilon must be between"),
+        ({"epsilon": "much"}, ValueError, "epsilon"),
+        ({"epsilon": None}, TypeError, "epsilon must be a number"),
+        ({"epsilon": True}, TypeError, "epsilon must be a number"),
+        ({"epsilon": 1, "q": 1.5}, ValueError, "q must be between 0 and 1, got q=1.5"),
+        ({"epsilon": 1, "q": -0.1}, ValueError, "q must be between 0 and 1"),
+        ({"epsilon": 1, "q": math.nan}, ValueError, "q must be a finite number"),
+        ({"epsilon": 1, "beta": 1}, ValueError, "beta must be greater than 1, got beta=1"),
+        ({"epsilon": 1, "resolution": 0}, ValueError, "resolution must be greater than 0"),
+        ({"epsilon": 1, "resolution": 1e-320}, ValueError, "resolution"),
+        ({"epsilon": 1, "lower": 2, "upper": 1}, ValueError, "upper must be greater than lower"),
+        ({"epsilon": 1, "lower": math.inf}, ValueError, "lower must be a finite number"),
+        ({"epsilon": 1, "neighbors": "bounded"}, ValueError, "neighbors must be one of add-remove, swap"),
+        ({"epsilon": 1, "noise": "gaussian"}, ValueError, "noise must be one of exponential, laplace, gumbel"),
+        ({"epsilon": 1, "rng": 7}, TypeError, "rng must be None"),
+        ({"epsilon": 1, "beta": 1.1, "ladder": nb.Ladder.float_bits()}, ValueError, "ladder cannot be combined"),
+    ],
+)
+def test_wrong_parameters_are_named(options, error, words):
+    """The message has the parameter, the rule and the value."""
+    q = options.pop("q", 0.5)
+    with pytest.raises(error, match=words):
+        nb.quantile([1.0, 2.0], q, **options)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.array([1, "a"], dtype=object),
+        np.array(["a", "b"]),
+        np.zeros((3, 3)),
+        np.array(3.0),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
+        np.array([1j]),
+        "words",
+        3.0,
+        None,
+        {1.0, 2.0},
+        {"a": 1},
+        iter([1.0]),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_what_is_not_a_column_of_numbers_is_refused(data):
+    """By its type or dimensions alone."""
+    with pytest.raises((TypeError, ValueError), match="data must"):
+        nb.quantile(data, 0.5, epsilon=1)
+
+
+VALUES = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True, width=64),
+    st.sampled_from([0.0, -0.0, 1.0, 1e308, -1e308, 5e-324, math.nan, math.inf]),
+)
+
+
+@given(
+    st.lists(VALUES, max_size=30),
+    VALUES,
+    st.sampled_from([0, 0.5, 0.95, 1]),
+    st.sampled_from(["add-remove", "swap"]),
+    st.sampled_from([None, 1, 2, 0.01]),
+    st.sampled_from([(None, None), (0, None), (None, 5), (-1, 1)]),
+)
+@settings(deadline=None, max_examples=150)
+def test_neighbours_look_alike_from_outside(data, extra, q, neighbors, resolution, bounds):
+    """Neighbouring data give the same type of answer, the same loss and parameters, no error and no warning."""
+    other = [*data, extra] if neighbors == "add-remove" else [extra, *data[1:]]
+    if neighbors == "swap" and not data:
+        return
+    seen = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for records in (data, other):
+            release = nb.quantile(
+                np.array(records, dtype=float),
+                q,
+                epsilon=1,
+                neighbors=neighbors,
+                resolution=resolution,
+                lower=bounds[0],
+                upper=bounds[1],
+            )
+            seen.append((type(release.value), release.loss, release.parameters, sorted(release.to_dict())))
+    assert seen[0] == seen[1]
+
+
+def test_extreme_ranks_are_served():
+    """A q with hundreds of digits is an exact rational like any other."""
+    data = np.arange(1000.0)
+    for q in (1e-300, F(1, 3**200), 1 - F(1, 10**30), 0.123456789012345):
+        assert math.isfinite(nb.quantile(data, q, epsilon=1).value)
+
+
+def test_a_release_travels_as_json_and_prints_safely():
+    """What was written comes back equal; the number of rows is not in it."""
+    release = nb.bounds(np.arange(4321.0), epsilon=0.3)
+    assert nb.Release.from_json(release.to_json()) == release
+    assert "4321" not in str(release) + repr(release)
+    assert release.loss.epsilon == 0.3
+    assert str(release).startswith("bounds: (")
+
+
+def test_the_same_seed_gives_the_same_answer_and_none_gives_fresh_ones():
+    """A seeded generator is for tests; without one answers differ."""
+    data = np.random.default_rng(0).lognormal(0, 2, 500)
+    first, second = (nb.maximum(data, epsilon=0.1, rng=np.random.default_rng(9)).value for _ in range(2))
+    assert first == second
+    assert len({nb.maximum(data, epsilon=0.1).value for _ in range(20)}) > 5
+
+
+def test_every_kind_of_container_gives_the_same_law():
+    """The same seed gives the same answer from a list, arrays, pandas, polars and Arrow."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    data = np.random.default_rng(6).normal(10, 3, 800)
+    kinds = [
+        data,
+        list(data),
+        tuple(data),
+        np.repeat(data, 2)[::2],
+        pd.Series(data),
+        pd.Series(data, dtype="Float64"),
+        pl.Series(data),
+        pa.array(data),
+        pa.chunked_array([data[:300], data[300:]]),
+    ]
+    answers = {nb.quantile(kind, 0.75, epsilon=1, rng=np.random.default_rng(3)).value for kind in kinds}
+    assert len(answers) == 1
