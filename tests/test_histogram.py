@@ -84,7 +84,7 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
 @pytest.mark.parametrize("bits", [8, 51])
 def test_wide_spans(bits):
     """Values from -1e308 to 1e308, more than a step holds and nearly all on rungs of their own at 51 bits."""
-    ladder = Ladder.float_bits(bits)
+    ladder = Ladder.float_bits(bits, floor=-1022)
     rng = np.random.default_rng(3)
     values = rng.choice([-1.0, 1.0], 100_000) * 10.0 ** rng.uniform(-307, 308, 100_000)
     values = np.concatenate([values, values[:1000], [0.0, 1e308, -1e308]])
@@ -183,7 +183,6 @@ def test_histograms_on_different_ladders_do_not_add(other):
         a + b
 
 
-# BUG (open): tables of edges compare by identity, so the same ladder made twice does not add.
 def test_histograms_on_equal_ladders_add():
     """Two parts of the data may be counted on ladders made separately from the same edges."""
     a, b = (Histogram.of([np.array([float(x)])], Ladder.of([0, 1, 2, 3])) for x in (0.5, 1.5))

@@ -13,7 +13,8 @@ import nobounds
 ROOT = Path(nobounds.__file__).parent
 
 LEVELS = [  # lowest first
-    ["exact", "rungs"],
+    ["exact"],
+    ["rungs"],
     ["ladder", "loss", "noise"],
     ["above_threshold", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
     ["skip_ahead"],

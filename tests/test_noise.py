@@ -94,7 +94,6 @@ def test_tiny_rates_of_both_signs():
     assert stats.kstest(draws * 1.08, stats.laplace.cdf).pvalue < LIMIT
 
 
-# BUG (open): a rate beyond the floats is an OverflowError.
 @both
 @pytest.mark.parametrize("rate", [Fraction(10**6), Fraction(10**300), Fraction(10**400)])
 def test_huge_rates_give_no_noise(name, rate):
@@ -213,6 +212,15 @@ def test_a_uniform_that_begins_with_zeros_is_not_taken_for_zero():
     assert high == math.inf
     with ctx.workprec(64):
         assert abs(float(e.ball(64)) - 65 * math.log(2)) < 1e-12
+
+
+def test_a_uniform_known_to_one_bit_is_a_wide_ball():
+    """After 127 zeros and a one, U lies between 2**-128 and 2**-127, and the ball holds -ln of all between."""
+    parts = iter([0, 1])
+    e = Exponential(lambda k: next(parts))
+    with ctx.workprec(64):
+        ball = e.ball(64)
+        assert all(ball.contains(arb(k) * arb(2).log().mid()) for k in (127, 127.5, 128))
 
 
 def test_decide_takes_the_first_answer_and_the_precision_grows():

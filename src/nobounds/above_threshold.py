@@ -82,7 +82,7 @@ class _Stream:
     def _is_above(self, value: float | int | Decimal | Fraction) -> bool:
         if isinstance(value, np.floating):
             value = float(value)
-        elif isinstance(value, np.integer):
+        elif isinstance(value, np.integer | np.bool_):
             value = int(value)
         if isinstance(value, float | Decimal) and not math.isfinite(value):
             return bool(value == math.inf)

@@ -5,6 +5,7 @@ in as 0.3 goes out as 0.3, and a loss that is printed is never below the true on
 """
 
 import math
+import sys
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TypeAlias
@@ -12,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from flint import arb, fmpq, fmpz
 
+MAX = sys.float_info.max
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
 
@@ -58,12 +60,12 @@ def round_up(x: Fraction) -> float:
     (0.3, 0.33333333333333337)
     """
     try:
-        candidate = math.nextafter(float(x), -math.inf)
+        candidate = max(math.nextafter(float(x), -math.inf), -MAX)
     except OverflowError:
-        return math.inf if x > 0 else -math.inf
+        return math.inf if x > 0 else -MAX
     while candidate < math.inf and Fraction(repr(candidate)) < x:
         candidate = math.nextafter(candidate, math.inf)
-    return candidate
+    return candidate + 0.0  # never -0.0
 
 
 def float_at_or_above(x: Fraction) -> float:
@@ -71,7 +73,7 @@ def float_at_or_above(x: Fraction) -> float:
     try:
         candidate = float(x)
     except OverflowError:
-        return math.inf if x > 0 else -math.inf
+        return math.inf if x > 0 else -MAX
     return candidate if candidate >= x else math.nextafter(candidate, math.inf)
 
 

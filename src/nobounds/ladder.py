@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from nobounds.exact import Number, ball, float_at_or_above, positive, rational
-from nobounds.rungs import MAX, Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float
+from nobounds.exact import MAX, Number, ball, float_at_or_above, positive, rational
+from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float
 
 MOST_EDGES = 1 << 22
 FINE_BITS = 8
@@ -43,9 +43,12 @@ class Ladder:
         return cls(rungs, *rungs.ends)
 
     @classmethod
-    def float_bits(cls, bits: int = 8) -> "Ladder":
-        """The whole line by the leading bits of a float64: 8 mantissa bits give steps of 0.2 to 0.4 %."""
-        return cls._whole(FloatBits(bits))
+    def float_bits(cls, bits: int = 8, floor: int = -100) -> "Ladder":
+        """The whole line by the leading bits of a float64: 8 mantissa bits give steps of 0.2 to 0.4 %.
+
+        Magnitudes below 2**floor (8e-31) count as 0; without a floor of -1022, data that small must be scaled up.
+        """
+        return cls._whole(FloatBits(bits, floor))
 
     @classmethod
     def grid(cls, resolution: Number, bits: int = 8) -> "Ladder":
@@ -64,6 +67,12 @@ class Ladder:
         start, size = rational(lower, "lower"), positive(scale, "scale")
         if end <= start:
             raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
+        with ctx.workprec(192):
+            if (ball((end - start) / size) + 1).log() / ball(ratio).log() > MOST_EDGES:
+                raise ValueError(
+                    f"beta={beta!r} needs more than {MOST_EDGES} edges; give upper=, a larger beta, "
+                    "or use Ladder.float_bits with more bits, which has no table"
+                )
         return cls._whole(_geometric_edges(ratio, start, size, end))
 
     @classmethod
@@ -72,7 +81,7 @@ class Ladder:
         low, high = rational(lower, "lower"), rational(upper, "upper")
         if high <= low:
             raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
-        if not 1 <= steps <= MOST_EDGES:
+        if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_EDGES:
             raise ValueError(f"steps must be between 1 and {MOST_EDGES}, got steps={steps!r}")
         edges = (low + (high - low) * i / steps for i in range(steps + 1))
         return cls._whole(Edges(_table(edges), "uniform"))
@@ -86,6 +95,7 @@ class Ladder:
         """The part between two public bounds, either of which may be None; records outside go to the ends."""
         if lower is not None and upper is not None and lower >= upper:
             raise ValueError(f"upper must be greater than lower, got lower={float(lower)!r} and upper={float(upper)!r}")
+        lower, upper = self.lower if lower is None else lower, self.upper if upper is None else upper
         first = self.first if lower is None else self._rung(lower)
         last = self.last if upper is None else self._rung(upper)
         return replace(self, first=first, last=last, lower=lower, upper=upper)
@@ -103,9 +113,9 @@ class Ladder:
         """The value that stands for a rung: its middle or its grid point, kept within the bounds."""
         return self._plain(self.map.value(rung))
 
-    def top(self, rung: int) -> int | float:
+    def top(self, rung: int) -> float:
         """The upper edge of a rung, where a bound is wanted."""
-        return self._plain(self.map.interval(rung)[1])
+        return finite_float(self._within(self.map.interval(rung)[1]))
 
     def fine(self) -> "Ladder":
         """The ladder with many rungs a decade everywhere: a grid has few near 0, and gets steps between its points."""
@@ -131,7 +141,7 @@ class Ladder:
         """The ladder in words, for a release."""
         ends = {name: str(end) for name, end in (("lower", self.lower), ("upper", self.upper)) if end is not None}
         if isinstance(self.map, FloatBits):
-            return {"ladder": "float-bits", "bits": self.map.bits, **ends}
+            return {"ladder": "float-bits", "bits": self.map.bits, "floor": self.map.floor, **ends}
         if isinstance(self.map, Grid):
             return {"ladder": "grid", "resolution": str(self.map.unit), "bits": self.map.bits, **ends}
         return {"ladder": getattr(self.map, "name", "own"), **ends}
@@ -140,11 +150,13 @@ class Ladder:
         return int(self.rungs(np.array([finite_float(bound)]))[0])
 
     def _plain(self, value: Fraction) -> int | float:
-        if self.lower is not None:
-            value = max(value, self.lower)
-        if self.upper is not None:
-            value = min(value, self.upper)
-        return int(value) if self.integral else finite_float(value)
+        return int(self._within(value)) if self.integral else finite_float(self._within(value))
+
+    def _within(self, value: Fraction) -> Fraction:
+        """The value kept within the bounds and the range of floats."""
+        value = min(max(value, -Fraction(MAX)), Fraction(MAX))
+        value = value if self.lower is None else max(value, self.lower)
+        return value if self.upper is None else min(value, self.upper)
 
 
 def _table(edges: Iterable[Fraction]) -> Floats:
@@ -163,20 +175,15 @@ def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fr
             if edge > end:
                 break
             table.append(_certified_ceiling(edge, i, beta, lower, scale))
-            if len(table) > MOST_EDGES:
-                raise ValueError(
-                    f"beta={float(beta)!r} needs more than {MOST_EDGES} edges; give upper=, a larger beta, "
-                    "or use Ladder.float_bits with more bits, which has no table"
-                )
             power, i = power * ratio, i + 1
     return Edges(np.array(table), f"geometric, beta={beta}")
 
 
 def _certified_ceiling(edge: arb, i: int, beta: Fraction, lower: Fraction, scale: Fraction) -> float:
     middle = float(edge.mid())
-    for candidate in (np.nextafter(middle, -np.inf), middle, np.nextafter(middle, np.inf)):
-        if edge <= arb(float(candidate)):
-            return float(candidate)
-        if not edge > arb(float(candidate)):  # the ball touches a float: only exact arithmetic can tell
+    for candidate in (math.nextafter(middle, -math.inf), middle, math.nextafter(middle, math.inf)):
+        if edge <= arb(candidate):
+            return candidate
+        if not edge > arb(candidate):  # the ball touches a float: only exact arithmetic can tell
             return float_at_or_above(lower + scale * (beta**i - 1))
     raise ArithmeticError("an edge lies further than one float from its approximation")

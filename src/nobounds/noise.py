@@ -107,7 +107,7 @@ def geometric(rate: Fraction, bits: Source) -> int:
     """J with P(J >= j) = exp(-rate * j), exactly: exponential noise on a lattice."""
     e = Exponential(bits)
     low, high = e.bounds()
-    r = float(rate)
+    r = float(rate) if rate < 10**300 else math.inf
     if r > 1e-290 and high < 1e290:
         at_least, at_most = low / r * (1 - _SLACK), high / r * (1 + _SLACK)
         if at_most < 2.0**52 and math.floor(at_least) == math.floor(at_most):

@@ -12,10 +12,11 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from nobounds.exact import MAX
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-MAX = sys.float_info.max
 MOST_BITS = 51  # so that positions on the whole line fit into 64 bits
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 _TOP = int(np.float64(MAX).view(np.int64))
@@ -50,24 +51,35 @@ class Rungs(Protocol):
 class FloatBits:
     """Sign, exponent and leading mantissa bits of the float64: log-linear rungs over the whole line, symmetric about 0.
 
-    The rung of x is the leading bits of |x| as a whole number, with the sign of x. Rung 0 holds zero (of either sign)
-    and what is too small to matter. Between powers of two there are 2**bits rungs of equal width.
+    The rung of x is the leading bits of |x| as a whole number, counted from 2**floor on, with the sign of x. Rung 0
+    holds zero and what is smaller than 2**floor in magnitude: all those rungs would stand in the way of every walk that
+    passes 0. Between powers of two there are 2**bits rungs of equal width.
     """
 
     bits: int
+    floor: int = -1022
 
     def __post_init__(self) -> None:
         _check_bits(self.bits)
+        if not isinstance(self.floor, int) or not -1022 <= self.floor <= 1023:
+            raise ValueError(f"floor must be a whole number between -1022 and 1023, got floor={self.floor!r}")
+
+    @property
+    def _below(self) -> int:
+        """The key of the largest magnitude in rung 0."""
+        return ((self.floor + 1023) << self.bits) - 1
 
     @property
     def ends(self) -> tuple[int, int]:
-        top = _TOP >> (52 - self.bits)
+        top = (_TOP >> (52 - self.bits)) - self._below
         return -top, top
 
     def of(self, values: Floats) -> Ints:
         pattern = values.view(np.int64)
         rung = pattern & _MAGNITUDE
         rung >>= np.int64(52 - self.bits)
+        rung -= np.int64(self._below)
+        np.maximum(rung, 0, out=rung)
         sign = pattern >> np.int64(63)  # 0 or -1
         rung ^= sign
         rung -= sign
@@ -81,18 +93,15 @@ class FloatBits:
         return (-high, high) if rung == 0 else (low, high)
 
     def value(self, rung: int) -> Fraction:
-        shift = 52 - self.bits
-        middle = (abs(rung) << shift) + ((1 << shift) >> 1)
-        size = Fraction(_float(middle)) if rung else Fraction(0)
-        return -size if rung < 0 else size
+        return Fraction(float(self.floats(np.array([rung]))[0]))
 
     def floats(self, rungs: Ints) -> Floats:
         shift = 52 - self.bits
-        size = ((np.abs(rungs) << shift) + ((1 << shift) >> 1)).view(np.float64)
+        size = (((np.abs(rungs) + self._below) << shift) + ((1 << shift) >> 1)).view(np.float64)
         return np.where(rungs == 0, 0.0, np.copysign(size, rungs))
 
     def _magnitude(self, rung: int) -> Fraction:
-        return Fraction(_float(min(rung << (52 - self.bits), _TOP)))
+        return Fraction(_float(min((rung + self._below) << (52 - self.bits), _TOP)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,7 @@ class Grid:
     @property
     def ends(self) -> tuple[int, int]:
         top = (1 << self.bits) + (_TOP >> (52 - self.bits)) - self._first_key
+        top = min(top, int(self.of(np.array([MAX]))[0]))
         return -top, top
 
     @property
@@ -178,6 +188,12 @@ class Edges:
         if self.table.ndim != 1 or len(self.table) == 0 or not bool(np.all(self.table[:-1] < self.table[1:])):
             raise ValueError(f"the edges of a ladder must be strictly increasing as floats ({self.name})")
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edges) and self.name == other.name and np.array_equal(self.table, other.table)
+
+    def __hash__(self) -> int:  # cheap: ladders are keys of caches
+        return hash((self.name, len(self.table), float(self.table[0]), float(self.table[-1])))
+
     @property
     def ends(self) -> tuple[int, int]:
         return 0, len(self.table) - 1
@@ -199,7 +215,7 @@ class Edges:
 
 
 def _check_bits(bits: int) -> None:
-    if not 0 <= bits <= MOST_BITS:
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 0 <= bits <= MOST_BITS:
         raise ValueError(f"bits must be between 0 and {MOST_BITS}, got bits={bits!r}")
 
 
