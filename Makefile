@@ -5,7 +5,7 @@ READY := .venv/.ready
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint
+.PHONY: help demo test check lint bench
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -20,6 +20,9 @@ test: lint ## set up, then format, lint, types and every test
 
 check: lint ## format, lint, types, layers and the fast tests
 	$(BIN)/pytest -n 2 -m "not slow"
+
+bench: $(READY) ## speed of the pass, a release and the import, beside named peers
+	$(BIN)/python benchmarks/core.py
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .

@@ -50,9 +50,12 @@ class AnswerLaw:
         for chance, route, law in self.parts:
             ends = sorted(_position(route, value) for value in (low, high))
             positions = np.arange(max(ends[0] - 1, 0), min(ends[1] + 2, law.walk.length))
-            tails = chance * law.tail(np.append(positions, positions[-1] + 1))
+            tails = chance * law.tail(np.append(positions, positions[-1:] + 1))
             never = chance * float(law.tail([law.walk.length])[0])
-            for position, mass in [*enumerate((tails[:-1] - tails[1:]).tolist(), int(positions[0])), (None, never)]:
+            for position, mass in [
+                *zip(positions.tolist(), (tails[:-1] - tails[1:]).tolist(), strict=True),
+                (None, never),
+            ]:
                 if mass > 0:
                     answer = float(self._answer(route, position))
                     if low <= answer <= high:

@@ -6,7 +6,7 @@ in as 0.3 goes out as 0.3, and a loss that is printed is never below the true on
 
 import math
 import sys
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -66,6 +66,19 @@ def round_up(x: Fraction) -> float:
     while candidate < math.inf and Fraction(repr(candidate)) < x:
         candidate = math.nextafter(candidate, math.inf)
     return candidate + 0.0  # never -0.0
+
+
+def text_up(x: float, digits: int = 6) -> str:
+    """x in at most so many significant digits, rounded up: what is printed is never below the truth.
+
+    >>> text_up(0.3), text_up(0.4621171572600098, 4)
+    ('0.3', '0.4622')
+    """
+    if not math.isfinite(x) or x == 0:
+        return f"{x:g}"
+    exact = Decimal(repr(x))
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=ROUND_CEILING)
+    return f"{float(rounded):.{digits}g}"
 
 
 def float_at_or_above(x: Fraction) -> float:

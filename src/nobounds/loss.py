@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from flint import ctx
 
-from nobounds.exact import Number, ball, rational, round_up, upper
+from nobounds.exact import Number, ball, rational, round_up, text_up, upper
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
 
@@ -123,7 +123,7 @@ class PrivacyLoss:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"epsilon {self.epsilon:g} ({self.neighbors}, per {self.unit}; rho {self.rho:.4g})"
+        return f"epsilon {text_up(self.epsilon)} ({self.neighbors}, per {self.unit}; rho {text_up(self.rho, 4)})"
 
 
 def one_sided_loss(

@@ -15,7 +15,7 @@ from nobounds.engines.arrays import Column, column
 from nobounds.exact import Number, privacy_parameter, rational
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure, worst
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, pure, worst
 from nobounds.noise import Noise, Rng, Source, check_noise, discrete_laplace, source
 from nobounds.release import Release
 from nobounds.route import Outward, Route, SizeRule, choose, cost, first_allowed, size_rule
@@ -37,6 +37,7 @@ class Question:
     noise: Noise
     size: SizeRule
     routes: tuple[tuple[Route | Outward, ...], ...]
+    missing: bool  # whether a record can be missing
 
     @classmethod
     @lru_cache(maxsize=256)  # public arguments, exact result: the second call of a kind costs nothing
@@ -48,26 +49,36 @@ class Question:
         neighbors: Neighbors,
         noise: Noise,
         rows: int | None,
-        nullable: bool,
+        missing: bool,
     ) -> "Question":
         """Plan the spending: first the size, if any route needs it, then equal parts for the quantiles."""
         size = SizeRule(Fraction(0), 0, 0)
-        routes = tuple(choose(q, epsilon / len(qs), neighbors, ladder, noise) for q in qs)
-        if any(len(found) > 1 for found in routes):
-            size = size_rule(epsilon, neighbors, rows, nullable)
-            each = (epsilon - size.epsilon) / len(qs)
+        if any(len(choose(q, epsilon, neighbors, ladder, noise)) > 1 for q in qs):
+            size = size_rule(epsilon, neighbors, rows, missing)
+
+        def plan(each: Fraction) -> "Question":
             routes = tuple(choose(q, each, neighbors, ladder, noise) for q in qs)
-        if size.known is not None:
-            routes = tuple((first_allowed(found, size.known),) for found in routes)
-        return cls(qs, epsilon, ladder, neighbors, noise, size, routes)
+            if size.known is not None:
+                routes = tuple((first_allowed(found, size.known),) for found in routes)
+            return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
+
+        left = epsilon - size.epsilon
+        each = left / len(qs)
+        # Walks in opposite directions together cost less than each alone; what they leave is theirs as well.
+        cheaper = plan(each).cost().epsilon - size.epsilon
+        return plan(each * left / cheaper)
+
+    def cost(self) -> Cost:
+        """The cost of the whole answer, whichever routes are taken."""
+        total = pure(self.size.epsilon)
+        for q, routes in zip(self.qs, self.routes, strict=True):
+            total += worst([cost(route, q, self.neighbors, self.missing) for route in routes])
+        return total
 
     @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def loss(self) -> PrivacyLoss:
-        """The loss of the whole answer, whichever routes are taken."""
-        total = pure(self.size.epsilon)
-        for q, routes in zip(self.qs, self.routes, strict=True):
-            total += worst([cost(route, q, self.neighbors) for route in routes])
-        return PrivacyLoss.of(total, self.neighbors)
+        """The cost, rounded up."""
+        return PrivacyLoss.of(self.cost(), self.neighbors)
 
     def answer(self, histogram: Histogram, bits: Source) -> tuple[int | float, ...]:
         """Private quantiles, in the order asked."""

@@ -38,8 +38,9 @@ def unbounded_quantile(
     499.1...
     """
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta, lower=lower))
-    loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2), relation)
-    position = _halt(column(data), 1, rank, route, kind, source(rng))
+    records = column(data)
+    loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2, records.nullable), relation)
+    position = _halt(records, 1, rank, route, kind, source(rng))
     value = route.ladder.top(route.stop if position is None else position)
     return Release("quantile", value, loss, {"q": str(rank), "method": "Algorithm 2", "beta": str(beta)})
 
@@ -57,13 +58,14 @@ def fully_unbounded_quantile(
 ) -> Release:
     """The quantile of any data, by one walk over the positive and one over the negative numbers (Algorithm 4).
 
-    eps1 and eps2 are those of each walk, so the cost is twice that of one.
+    eps1 and eps2 are those of each walk. Under swap the two together cost eps1 + 2 eps2, less than twice one walk: what
+    moves a record up raises the counts of one walk and lowers those of the other (missing records apart).
     """
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
-    once = walk_cost(rank, True, relation, route.eps1, route.eps2)
-    # The second walk goes up the negated data: for one kind of pairs the roles of the two data sets are exchanged.
-    loss = PrivacyLoss.of(once + walk_cost(rank, False, relation, route.eps1, route.eps2), relation)
     records, bits = column(data), source(rng)
+    # The second walk goes up the negated data, which is down the data.
+    both = [walk_cost(rank, up, relation, route.eps1, route.eps2, records.nullable) for up in (True, False)]
+    loss = PrivacyLoss.of(both[0] + both[1], relation)
     up = _halt(records, 1, rank, route, kind, bits)
     down = _halt(records, -1, 1 - rank, route, kind, bits)
     value: int | float = 0

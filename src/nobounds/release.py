@@ -14,7 +14,7 @@ class Release:
     >>> from fractions import Fraction
     >>> from nobounds.loss import PrivacyLoss, pure
     >>> print(Release("quantile", 37, PrivacyLoss.of(pure(Fraction(1)), "add-remove"), {"q": "1/2"}))
-    quantile (q=1/2): 37, for epsilon 1 (add-remove, per row; rho 0.4621)
+    quantile (q=1/2): 37, for epsilon 1 (add-remove, per row; rho 0.4622)
     """
 
     statistic: str

@@ -69,16 +69,19 @@ class SizeRule:
     known: int | None = None
 
 
-def walk_cost(q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2: Fraction) -> Cost:
+def walk_cost(
+    q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2: Fraction, missing: bool = True
+) -> Cost:
     """The cost of one walk on counts - q n (THEORY 2).
 
-    Under swap a record may also turn from missing to present, which is an add-remove step; it never costs more.
+    Under swap a record may also turn from missing to present, if its type has missing values: that is an add-remove
+    step. A walk up and a walk down see the same moved record from opposite sides, so their costs do not simply add.
     """
     added = moving_threshold(q if up else 1 - q, eps1, eps2)
     if neighbors == "add-remove":
         return added
-    moved = monotonic(eps1, eps2)
-    return both(moved if up else mirrored(moved), added)
+    moved = monotonic(eps1, eps2) if up else mirrored(monotonic(eps1, eps2))
+    return both(moved, added) if missing else moved
 
 
 def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, nullable: bool) -> SizeRule:
@@ -170,11 +173,11 @@ def _gentle_drop(target: Fraction, epsilon: Fraction, noise: Noise) -> int:
     return _drop(epsilon, noise) if target > Fraction(9, 10) or noise == "gumbel" else 0
 
 
-def cost(route: Route | Outward, q: Fraction, neighbors: Neighbors) -> Cost:
+def cost(route: Route | Outward, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
     """What taking this route costs."""
     if isinstance(route, Route):
-        return walk_cost(q, route.up, neighbors, route.eps1, route.eps2)
-    return pure(route.sign) + worst([cost(side, q, neighbors) for side in (route.positive, route.negative)])
+        return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
+    return pure(route.sign) + worst([cost(side, q, neighbors, missing) for side in (route.positive, route.negative)])
 
 
 def _is_bound(ladder: Ladder, rung: int) -> bool:

@@ -20,16 +20,23 @@ from nobounds.engines.files import read_column
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
+NUMBER = "NUMBER"
 File = Annotated[Path, typer.Argument(help="A CSV, TSV (.gz too) or Parquet file.", show_default=False)]
-ColumnName = Annotated[str, typer.Option("--column", help="The column's name.", show_default=False)]
-Quantiles = Annotated[list[str], typer.Option("--q", help="From 0 to 1; may be repeated.", show_default=False)]
-Epsilon = Annotated[str, typer.Option(help="The privacy loss of all answers together.", show_default=False)]
-Lower = Annotated[str | None, typer.Option(help="A public lower bound, if there is one.")]
-Upper = Annotated[str | None, typer.Option(help="A public upper bound, if there is one.")]
-Resolution = Annotated[str | None, typer.Option(help="The grid the data live on: 0.01 for cents, 1 for whole numbers.")]
-Neighbors = Annotated[str, typer.Option(help="What one record may change: add-remove or swap.")]
-Beta = Annotated[str | None, typer.Option(help="The ratio of a geometric ladder of candidates; greater than 1.")]
-Noise = Annotated[str, typer.Option(help="exponential, laplace or gumbel.")]
+ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False)]
+Quantiles = Annotated[
+    list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
+]
+Epsilon = Annotated[
+    str, typer.Option(metavar=NUMBER, help="The privacy loss of all answers together.", show_default=False)
+]
+Lower = Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")]
+Upper = Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")]
+Resolution = Annotated[
+    str | None, typer.Option(metavar=NUMBER, help="The grid the data live on: 0.01 for cents, 1 for whole numbers.")
+]
+Neighbors = Annotated[str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")]
+Beta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The largest ratio of neighbouring candidates.")]
+Noise = Annotated[str, typer.Option(metavar="KIND", help="exponential, laplace or gumbel.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import nobounds as nb
+from nobounds.exact import text_up
 
 Answers: TypeAlias = Sequence[tuple[str | None, nb.Release]]
 """Releases, each with the q it answers, if there is one."""
@@ -33,7 +34,7 @@ def show(answers: Answers, *, as_json: bool) -> None:
 def total_in_words(loss: nb.PrivacyLoss) -> str:
     """One sentence on what the answers cost together, and for which neighbouring data sets."""
     change = "replaced by another" if loss.neighbors == "swap" else "added or removed"
-    figures = f"epsilon {loss.epsilon:.6g} (zCDP: rho {loss.rho:.6g})"
+    figures = f"epsilon {text_up(loss.epsilon)} (zCDP: rho {text_up(loss.rho, 4)})"
     return f"Total privacy loss: {figures}, for data sets that differ by one {loss.unit} {change}."
 
 
@@ -47,7 +48,7 @@ def _table(answers: Answers) -> Table:
     table.add_column("cost", no_wrap=True)
     for q, release in answers:
         cells = [release.statistic, *([q or ""] if with_q else []), _value(release.value)]
-        table.add_row(*cells, f"epsilon {release.loss.epsilon:.6g}")
+        table.add_row(*cells, f"epsilon {text_up(release.loss.epsilon)}")
     return table
 
 

@@ -2,8 +2,9 @@
 
 The text of a CSV file tells no types, and to guess them is to look at the data. So each record is read on its own, as
 its own text, and what cannot be read as a number is a missing record. Rows with another number of fields than the
-header are no records, and blank lines are none either. The header of a CSV file and the schema of a Parquet file are
-public; nothing else in the file can cause an error.
+header are no records, and blank lines are none either. A quoted field may span lines, so rows are the unit of privacy
+in well-formed files: a quote that never closes joins the lines behind it. The header of a CSV file and the schema of a
+Parquet file are public; nothing else in the file can cause an error.
 """
 
 import csv

@@ -1,0 +1,77 @@
+"""Speed of the core: the pass, a release after it, and the import, each beside a named peer in the same run.
+
+Run with `make bench`. Times on a shared machine wander; the ratios wander less.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+import nobounds as nb
+from nobounds.noise import source
+from nobounds.quantile import Question
+
+
+def best(action: Callable[[], object], repeats: int = 7) -> float:
+    """The shortest of several timings, in seconds."""
+    timings = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        timings.append(time.perf_counter() - start)
+    return min(timings)
+
+
+def row(name: str, seconds: float, peer: str, peer_seconds: float) -> None:
+    """One line: the time, the peer's time and the ratio."""
+    print(
+        f"{name:<52}{seconds * 1e3:>10.3f} ms{peer:>24}{peer_seconds * 1e3:>10.3f} ms{seconds / peer_seconds:>9.2f} x"
+    )
+
+
+def the_pass() -> None:
+    """Ten million floats onto ladders."""
+    data = np.random.default_rng(0).lognormal(3, 0.8, 10**7)
+    for peer, peer_seconds in (
+        ("numpy.sum", best(data.sum)),
+        ("numpy.quantile", best(lambda: np.quantile(data, 0.5), 2)),
+    ):
+        for name, ladder in (("float-bits", nb.Ladder.float_bits()), ("grid of cents", nb.Ladder.grid(0.01))):
+            seconds = best(lambda ladder=ladder: nb.Histogram.of([data], ladder), 3)
+            row(f"pass over 10^7 float64, {name}", seconds, peer, peer_seconds)
+
+
+def the_release() -> None:
+    """One answer from a histogram with more than 100,000 occupied rungs."""
+    data = np.exp(np.random.default_rng(1).uniform(-50, 50, 400_000))
+    histogram = nb.Histogram.of([data], nb.Ladder.float_bits(10))
+    bits = source()
+    peer_seconds = best(lambda: np.cumsum(histogram.counts), 50)
+    for q in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
+        question = Question.of((q,), Fraction(1), histogram.ladder, "add-remove", "exponential", None, True)
+        seconds = best(lambda question=question: question.answer(histogram, bits), 50)
+        row(f"release, q = {q}, {len(histogram.rungs):,} occupied rungs", seconds, "numpy.cumsum of them", peer_seconds)
+
+
+def the_import() -> None:
+    """A fresh interpreter that imports nobounds, and one that imports numpy."""
+
+    def fresh(module: str) -> float:
+        code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+        runs = [
+            float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+            for _ in range(9)
+        ]
+        return min(runs)
+
+    row("import nobounds", fresh("nobounds"), "import numpy", fresh("numpy"))
+
+
+if __name__ == "__main__":
+    the_pass()
+    the_release()
+    the_import()
