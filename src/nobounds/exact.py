@@ -8,10 +8,12 @@ import math
 import sys
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from flint import arb, fmpq, fmpz
+
+if TYPE_CHECKING:
+    from flint import arb  # loaded on first use: it would be a fifth of the time to import nobounds
 
 MAX = sys.float_info.max
 Number: TypeAlias = int | float | str | Decimal | Fraction
@@ -90,14 +92,16 @@ def float_at_or_above(x: Fraction) -> float:
     return candidate if candidate >= x else math.nextafter(candidate, math.inf)
 
 
-def ball(x: Fraction | int) -> arb:
+def ball(x: Fraction | int) -> "arb":
     """x as an Arb ball at the working precision."""
+    from flint import arb, fmpq, fmpz
+
     if isinstance(x, int):
         return arb(fmpz(x))
     return arb(fmpq(x.numerator, x.denominator))
 
 
-def upper(x: arb) -> Fraction:
+def upper(x: "arb") -> Fraction:
     """An exact rational at or above everything in the ball."""
     mantissa, exponent = x.upper().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

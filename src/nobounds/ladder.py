@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb, ctx
 
 from nobounds.exact import MAX, Number, ball, float_at_or_above, positive, rational
 from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float
+
+if TYPE_CHECKING:
+    from flint import arb
 
 MOST_EDGES = 1 << 22
 FINE_BITS = 8
@@ -67,6 +69,8 @@ class Ladder:
         start, size = rational(lower, "lower"), positive(scale, "scale")
         if end <= start:
             raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
+        from flint import ctx
+
         with ctx.workprec(192):
             if (ball((end - start) / size) + 1).log() / ball(ratio).log() > MOST_EDGES:
                 raise ValueError(
@@ -166,6 +170,8 @@ def _table(edges: Iterable[Fraction]) -> Floats:
 @lru_cache(maxsize=8)
 def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fraction) -> Edges:
     """lower + scale * (beta**i - 1) up to `upper`, each rounded up to a float64, the rounding certified."""
+    from flint import arb, ctx
+
     table: list[float] = []
     with ctx.workprec(192):
         ratio, start, size = ball(beta), ball(lower), ball(scale)
@@ -179,7 +185,9 @@ def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fr
     return Edges(np.array(table), f"geometric, beta={beta}")
 
 
-def _certified_ceiling(edge: arb, i: int, beta: Fraction, lower: Fraction, scale: Fraction) -> float:
+def _certified_ceiling(edge: "arb", i: int, beta: Fraction, lower: Fraction, scale: Fraction) -> float:
+    from flint import arb
+
     middle = float(edge.mid())
     for candidate in (math.nextafter(middle, -math.inf), middle, math.nextafter(middle, math.inf)):
         if edge <= arb(candidate):

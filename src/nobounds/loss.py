@@ -10,8 +10,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from flint import ctx
-
 from nobounds.exact import Number, ball, rational, round_up, text_up, upper
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
@@ -182,6 +180,8 @@ def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: 
 @lru_cache(maxsize=4096)
 def rho_from_pure(epsilon: Fraction) -> float:
     """zCDP of a pure mechanism: epsilon * tanh(epsilon / 2)."""
+    from flint import ctx
+
     with ctx.workprec(256):
         return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
 
@@ -191,6 +191,8 @@ def rho_from_range(eta: Fraction) -> float:
     """zCDP of a range-bounded mechanism: r - 1 - ln r with r = eta / (1 - exp(-eta)) (Harrison and Manurangsi 2025)."""
     if eta == 0:
         return 0.0
+    from flint import ctx
+
     with ctx.workprec(256):
         r = ball(eta) / -(-ball(eta)).expm1()
         return round_up(upper(r - 1 - r.log()))

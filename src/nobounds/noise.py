@@ -8,17 +8,19 @@ certified bounds: double precision first, ball arithmetic with more random bits 
 import math
 import os
 import random
+import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Literal, Protocol, TypeAlias, get_args
-
-import numpy as np
-from flint import arb, ctx
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from nobounds.exact import ball
 
+if TYPE_CHECKING:
+    import numpy as np
+    from flint import arb
+
 Noise: TypeAlias = Literal["exponential", "laplace", "gumbel"]
-Rng: TypeAlias = np.random.Generator | random.Random | None
+Rng: TypeAlias = "np.random.Generator | random.Random | None"
 
 FIRST_BITS = 64
 # Double precision is trusted to 2**-48 in log and log1p: numpy and libm promise a few units of 2**-53.
@@ -35,10 +37,11 @@ def source(rng: Rng = None) -> Source:
     """Random bits of the operating system, or of a seeded generator if one is asked for."""
     if rng is None:
         return _system_bits
-    if isinstance(rng, np.random.Generator):
-        return lambda k: int.from_bytes(rng.bytes((k + 7) // 8), "little") >> (-k % 8)
     if isinstance(rng, random.Random):
         return rng.getrandbits
+    loaded = sys.modules.get("numpy.random")  # a Generator cannot exist before it
+    if loaded is not None and isinstance(rng, loaded.Generator):
+        return lambda k: int.from_bytes(rng.bytes((k + 7) // 8), "little") >> (-k % 8)
     raise TypeError(
         f"rng must be None (the operating system's generator), a numpy Generator or a random.Random, "
         f"got rng of type {type(rng).__name__}"
@@ -71,8 +74,10 @@ class Exponential:
         u = self._u >> (self._bits - FIRST_BITS)
         return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
 
-    def ball(self, precision: int) -> arb:
+    def ball(self, precision: int) -> "arb":
         """E as a ball with about `precision` bits, drawing more random bits as needed."""
+        from flint import arb
+
         while self._bits < precision + FIRST_BITS or self._u == 0:
             self._u = (self._u << FIRST_BITS) | self._more(FIRST_BITS)
             self._bits += FIRST_BITS
@@ -95,6 +100,8 @@ def precisions() -> "list[int]":
 
 def decide(attempt: Callable[[int], int | None]) -> int:
     """The first answer of `attempt(precision)` that is not None, at growing precision."""
+    from flint import ctx
+
     for precision in precisions():
         with ctx.workprec(precision):
             answer = attempt(precision)

@@ -10,7 +10,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from flint import arb
 
 from nobounds.exact import ball
 from nobounds.noise import Exponential, Source, decide, threshold_noise
@@ -90,6 +89,8 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
 
 def _in_balls(walk: Walk, threshold: Fraction, e: Exponential, precision: int) -> int | None:
     """The same in ball arithmetic at the working precision."""
+    from flint import arb
+
     goal = e.ball(precision)
     if walk.noise == "gumbel":
         goal = goal.expm1()

@@ -13,12 +13,15 @@ With x = eps2 * (noisy threshold - query), the chance that a query stays silent 
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb
 
 from nobounds.noise import Noise
 from nobounds.rungs import Floats, Ints
+
+if TYPE_CHECKING:
+    from flint import arb
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,11 +87,11 @@ def increments(x: Floats, noise: Noise, a: float) -> Floats:
         return np.where(x > 0, certain, np.inf)
 
 
-def increment_ball(x: arb, sign: int, noise: Noise, a: arb) -> arb:
-    """The same as `increments`, in ball arithmetic; `sign` is the exact sign of x."""
+def increment_ball(x: "arb", sign: int, noise: Noise, a: "arb") -> "arb":
+    """The same as `increments`, in ball arithmetic; exponential noise halts surely at x <= 0, so x > 0 there."""
     if noise == "gumbel":
         return (-x).exp()
     if noise == "laplace":
         lift = (-a).exp()
         return -(-((-x).exp() / (1 + lift))).log1p() if sign > 0 else a - x + lift.log1p()
-    return -(-(-x).expm1()).log() if sign > 0 else arb.pos_inf()
+    return -(-(-x).expm1()).log()
