@@ -107,7 +107,7 @@ def choose(
     natural = 2 * q >= 1
     order = (natural, not natural) if neighbors == "swap" else (2 * q <= 1, 2 * q > 1)
     route = partial(_route, q, epsilon, neighbors, ladder, noise)
-    routes: list[Route | Outward] = [found for up in order for found in (route(up, INNER), route(up, OUTER)) if found]
+    routes = [found for up in order for found in (route(up, INNER), route(up, OUTER)) if found]
     if low and (natural or not high):
         last: Route | Outward | None = route(True, OUTER, gentle=True)
     elif high:
@@ -115,7 +115,11 @@ def choose(
     else:
         last = _outward(q, epsilon, neighbors, ladder, noise)
     assert last is not None
-    return (*(found for found in routes if not _same(found, last)), last)
+    kept: list[Route | Outward] = []
+    for found in routes:  # a route that needs more rows than one before it is never taken
+        if not (kept and kept[-1].at_least <= found.at_least) and not _same(found, last):
+            kept.append(found)
+    return (*kept, last)
 
 
 def first_allowed(routes: tuple[Route | Outward, ...], size: int) -> Route | Outward:

@@ -34,9 +34,10 @@ def halt_position(walk: Walk, bits: Source) -> int | None:
 
 def _window(walk: Walk, threshold: Fraction, bits: int, sure: float) -> tuple[int, int]:
     """The runs that matter at this precision: the rest lies below with next to no chance, or behind a sure halt."""
-    reach = Fraction(math.log(max(walk.length, 2)) + (bits + 2) * math.log(2)) / walk.eps2
-    first = _first_at_least(walk, math.floor(threshold - reach))
-    last = _first_at_least(walk, math.ceil(threshold + Fraction(sure) / walk.eps2))
+    floor, eps2 = math.floor(threshold), float(walk.eps2)
+    reach = (math.log(max(walk.length, 2)) + (bits + 2) * math.log(2)) / eps2
+    first = _first_at_least(walk, floor - math.ceil(reach * 1.001) - 1)  # a little more than enough on both sides
+    last = _first_at_least(walk, floor + 1 + math.ceil(sure / eps2 * 1.001))
     return first, min(last + 1, len(walk.levels))
 
 
