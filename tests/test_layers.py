@@ -19,6 +19,7 @@ LEVELS = [  # lowest first
     ["above_threshold", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
     ["skip_ahead"],
     ["budget", "histogram", "law", "release"],
+    ["flip"],
     ["engines"],
     ["route"],
     ["quantile"],

@@ -35,6 +35,7 @@ ARRAYS = {
 }
 CALLS = {
     "median": lambda x, **o: nb.quantile(x, 0.5, **o),
+    "median by flip": lambda x, **o: nb.quantile(x, 0.5, method="flip", **o),
     "q = 0": lambda x, **o: nb.quantile(x, 0, **o),
     "q = 1": lambda x, **o: nb.quantile(x, 1, **o),
     "maximum": nb.maximum,
@@ -145,6 +146,7 @@ def test_a_ladder_of_one_s_own():
         ({"epsilon": 1, "lower": math.inf}, ValueError, "lower must be a finite number"),
         ({"epsilon": 1, "neighbors": "bounded"}, ValueError, "neighbors must be one of add-remove, swap"),
         ({"epsilon": 1, "noise": "gaussian"}, ValueError, "noise must be one of exponential, laplace, gumbel"),
+        ({"epsilon": 1, "method": "guess"}, ValueError, "method must be one of walk, flip"),
         ({"epsilon": 1, "rng": 7}, TypeError, "rng must be None"),
         ({"epsilon": 1, "beta": 1.1, "ladder": nb.Ladder.float_bits()}, ValueError, "ladder cannot be combined"),
     ],

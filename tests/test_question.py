@@ -6,7 +6,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from laws import answer_law
+from laws import answer_law, mean_error
 
 import nobounds as nb
 from nobounds.answer_law import AnswerLaw
@@ -14,7 +14,7 @@ from nobounds.audit import audit
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.quantile import Question
-from nobounds.route import Outward, Route, choose
+from nobounds.route import FlipRoute, Outward, Route, choose
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 MISSING = math.nan
@@ -39,6 +39,9 @@ def log_law(question, data):
     total = np.full(len(rungs), -np.inf)
     for chance, route, part in law.parts:
         masses = part.log_pmf() + math.log(chance)
+        if isinstance(route, FlipRoute):  # it always answers
+            np.logaddexp.at(total, np.arange(len(masses)), masses)
+            continue
         where = route.start + np.arange(part.walk.length) * (1 if route.up else -1) - LADDER.first
         if route.from_zero:
             where[0] = -LADDER.first
@@ -62,6 +65,46 @@ def test_the_whole_answer_costs_what_it_says(relation, q, noise):
     assert found.epsilon <= loss.epsilon + 1e-9
     assert found.eta <= loss.eta + 1e-9
     assert found.epsilon > 0.5  # it is not for nothing
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_flip_and_the_routes_behind_it_cost_what_they_say(neighbors):
+    """The same audit with permute-and-flip as the first route, on a short ladder so that it has a law of its own."""
+    question = live(
+        Question.of(
+            (F(1, 2),), F(2), LADDER, neighbors, "exponential", 2 if neighbors == "swap" else None, True, "flip"
+        )
+    )
+    assert any(isinstance(route, FlipRoute) for route in question.routes[0])
+    spots = (-3.0, 0.0, 5.0, *((MISSING,) if neighbors == "swap" else ()))
+    found = audit(lambda data: log_law(question, data), spots, 2, neighbors, least=1 if neighbors == "swap" else 0)
+    assert 0.5 < found.epsilon <= question.loss().epsilon + 1e-9
+    assert question.loss().epsilon == 2
+    assert found.eta <= question.loss().eta + 1e-9
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_flip_is_better_for_the_median(neighbors):
+    """Exact expected errors for 1000 lognormal records: flip is at most the walk, 0.7 of it under add-remove."""
+    data = np.random.default_rng(8).lognormal(3, 0.8, 1000)
+    truth = np.median(data)
+    walk, flip = (
+        mean_error(data, 0.5, truth, 2, 200, epsilon=1, neighbors=neighbors, method=method)
+        for method in ("walk", "flip")
+    )
+    assert flip < walk * (0.7 if neighbors == "add-remove" else 1)
+
+
+def test_flip_is_not_taken_where_far_rungs_could_win():
+    """Extremes and small data walk: their routes are the same with method flip."""
+    assert choose(F(1), F(1), "swap", Ladder.float_bits(8), "exponential", "flip") == choose(
+        F(1), F(1), "swap", Ladder.float_bits(8), "exponential"
+    )
+    first = choose(F(1, 20), F(1), "swap", Ladder.float_bits(8), "exponential", "flip")[0]
+    assert isinstance(first, FlipRoute) and first.at_least > 900
+    data = np.random.default_rng(9).lognormal(0, 1, 40)
+    law = answer_law(data, 0.5, epsilon=0.5, method="flip")
+    assert law.above(10 * data.max()) + law.below(-10 * data.max()) <= 1e-3
 
 
 def test_the_claimed_range_is_nearly_reached():

@@ -9,19 +9,20 @@ from fractions import Fraction
 
 import numpy as np
 
+from nobounds.flip import Flip, FlipLaw
 from nobounds.histogram import Histogram
 from nobounds.law import Law
 from nobounds.quantile import Question, sign_test, value_at, walk_of
-from nobounds.route import Outward, Route
+from nobounds.route import AnyRoute, FlipRoute, Outward, Route
 from nobounds.rungs import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerLaw:
-    """A mixture of walks: probability, route and law of each."""
+    """A mixture of routes: the probability of each, the route, and the law along it."""
 
     question: Question
-    parts: tuple[tuple[float, Route, Law], ...]
+    parts: tuple[tuple[float, Route | FlipRoute, Law | FlipLaw], ...]
 
     @classmethod
     def of(cls, question: Question, histogram: Histogram, which: int = 0) -> "AnswerLaw":
@@ -32,7 +33,7 @@ class AnswerLaw:
             taken = max(0.0, reached - (1 - left))  # the size allows this route and none before it
             for chance, walked in _sides(question, histogram, q, route):
                 if chance * taken > 0:
-                    parts.append((chance * taken, walked, Law(walk_of(histogram, q, walked, question.noise))))
+                    parts.append((chance * taken, walked, _law(question, histogram, q, walked)))
             left = min(left, 1 - reached)
         return cls(question, tuple(parts))
 
@@ -49,9 +50,9 @@ class AnswerLaw:
         found: dict[float, float] = {}
         for chance, route, law in self.parts:
             ends = sorted(_position(route, value) for value in (low, high))
-            positions = np.arange(max(ends[0] - 1, 0), min(ends[1] + 2, law.walk.length))
+            positions = np.arange(max(ends[0] - 1, 0), min(ends[1] + 2, law.length))
             tails = chance * law.tail(np.append(positions, positions[-1:] + 1))
-            never = chance * float(law.tail([law.walk.length])[0])
+            never = chance * float(law.tail([law.length])[0])
             for position, mass in [
                 *zip(positions.tolist(), (tails[:-1] - tails[1:]).tolist(), strict=True),
                 (None, never),
@@ -63,12 +64,12 @@ class AnswerLaw:
         values = sorted(found)
         return np.array(values), np.array([found[value] for value in values])
 
-    def _answer(self, route: Route, position: int | None) -> int | float:
+    def _answer(self, route: Route | FlipRoute, position: int | None) -> int | float:
         return self.question.ladder.snap(value_at(route, position), route.up)
 
-    def _above(self, route: Route, law: Law, value: float) -> float:
+    def _above(self, route: Route | FlipRoute, law: Law | FlipLaw, value: float) -> float:
         """P(answer > value) for one of the walks: its answers never turn back, so it is one tail."""
-        low, high = 0, law.walk.length  # the first position whose answer is beyond `value`, by bisection
+        low, high = 0, law.length  # the first position whose answer is beyond `value`, by bisection
         while low < high:
             middle = (low + high) // 2
             if (self._answer(route, middle) > value) == route.up:
@@ -76,18 +77,26 @@ class AnswerLaw:
             else:
                 low = middle + 1
         tail = float(law.tail([low])[0])
-        if low == law.walk.length and (self._answer(route, None) > value) != route.up:
+        if low == law.length and (self._answer(route, None) > value) != route.up:
             tail = 0.0
         return tail if route.up else 1 - tail
 
 
-def _position(route: Route, value: float) -> int:
+def _position(route: Route | FlipRoute, value: float) -> int:
     rung = int(route.ladder.rungs(np.array([value]))[0])
     return rung - route.start if route.up else route.start - rung
 
 
-def _sides(question: Question, histogram: Histogram, q: Fraction, route: Route | Outward) -> list[tuple[float, Route]]:
-    if isinstance(route, Route):
+def _law(question: Question, histogram: Histogram, q: Fraction, route: Route | FlipRoute) -> Law | FlipLaw:
+    if isinstance(route, FlipRoute):
+        return FlipLaw.of(Flip.of(histogram, q, route.rate))
+    return Law(walk_of(histogram, q, route, question.noise))
+
+
+def _sides(
+    question: Question, histogram: Histogram, q: Fraction, route: AnyRoute
+) -> list[tuple[float, Route | FlipRoute]]:
+    if not isinstance(route, Outward):
         return [(1.0, route)]
     gap, step, rate = sign_test(histogram, q, route, question.neighbors)
     steps = math.floor(-gap / step) + (0 if 2 * q < 1 and (gap / step).denominator == 1 else 1)

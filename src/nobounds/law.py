@@ -38,6 +38,11 @@ class Law:
 
     walk: Walk
 
+    @property
+    def length(self) -> int:
+        """How many positions there are."""
+        return self.walk.length
+
     def tail(self, positions: ArrayLike) -> Floats:
         """P(no halt before position k), for each k from 0 to the length; at the length it is P(never)."""
         k = np.asarray(positions, dtype=np.int64)

@@ -59,8 +59,8 @@ def check_noise(noise: object) -> Noise:
     return noise  # type: ignore[return-value]
 
 
-class Exponential:
-    """A variable E = -ln U with the law P(E > t) = exp(-t), whose uniform U is known to as many bits as were needed."""
+class Uniform:
+    """A variable U in (0, 1), known to as many bits as were needed."""
 
     __slots__ = ("_bits", "_more", "_u")
 
@@ -69,20 +69,52 @@ class Exponential:
         self._bits = FIRST_BITS
         self._u = bits(FIRST_BITS)
 
+    @property
+    def first_bits(self) -> int:
+        """The first 64 bits as a whole number."""
+        return self._u >> (self._bits - FIRST_BITS)
+
     def bounds(self) -> tuple[float, float]:
-        """Doubles below and above E, from the first bits."""
-        u = self._u >> (self._bits - FIRST_BITS)
-        return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+        """Doubles below and above U, from the first bits."""
+        u = self.first_bits
+        return math.ldexp(u, -FIRST_BITS) * (1 - _SLACK), math.ldexp(u + 1, -FIRST_BITS) * (1 + _SLACK)
 
     def ball(self, precision: int) -> "arb":
-        """E as a ball with about `precision` bits, drawing more random bits as needed."""
+        """U as a ball with about `precision` bits, drawing more random bits as needed."""
         from flint import arb
 
         while self._bits < precision + FIRST_BITS or self._u == 0:
             self._u = (self._u << FIRST_BITS) | self._more(FIRST_BITS)
             self._bits += FIRST_BITS
         scale = arb(2) ** -(self._bits + 1)
-        return -arb(ball(2 * self._u + 1) * scale, scale).log()
+        return arb(ball(2 * self._u + 1) * scale, scale)
+
+
+class Exponential:
+    """A variable E = -ln U with the law P(E > t) = exp(-t), known to as many bits as were needed."""
+
+    __slots__ = ("_uniform",)
+
+    def __init__(self, bits: Source) -> None:
+        self._uniform = Uniform(bits)
+
+    def bounds(self) -> tuple[float, float]:
+        """Doubles below and above E, from the first bits."""
+        u = self._uniform.first_bits
+        return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+
+    def ball(self, precision: int) -> "arb":
+        """E as a ball with about `precision` bits, drawing more random bits as needed."""
+        return -self._uniform.ball(precision).log()
+
+
+def uniform_below(n: int, bits: Source) -> int:
+    """A whole number from 0 to n - 1, all equally likely."""
+    width = (n - 1).bit_length()
+    while True:
+        found = bits(width) if width else 0
+        if found < n:
+            return found
 
 
 def _minus_log(u: int) -> float:

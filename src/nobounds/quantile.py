@@ -13,12 +13,25 @@ import numpy as np
 
 from nobounds.engines.arrays import Column, column
 from nobounds.exact import Number, privacy_parameter, rational
+from nobounds.flip import Flip, choose_rung
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, pure, worst
 from nobounds.noise import Noise, Rng, Source, check_noise, discrete_laplace, source
 from nobounds.release import Release
-from nobounds.route import Outward, Route, SizeRule, choose, cost, first_allowed, size_rule
+from nobounds.route import (
+    AnyRoute,
+    FlipRoute,
+    Method,
+    Outward,
+    Route,
+    SizeRule,
+    check_method,
+    choose,
+    cost,
+    first_allowed,
+    size_rule,
+)
 from nobounds.rungs import MOST_BITS
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk
@@ -36,7 +49,7 @@ class Question:
     neighbors: Neighbors
     noise: Noise
     size: SizeRule
-    routes: tuple[tuple[Route | Outward, ...], ...]
+    routes: tuple[tuple[AnyRoute, ...], ...]
     missing: bool  # whether a record can be missing
 
     @classmethod
@@ -50,14 +63,15 @@ class Question:
         noise: Noise,
         rows: int | None,
         missing: bool,
+        method: Method = "walk",
     ) -> "Question":
         """Plan the spending: first the size, if any route needs it, then equal parts for the quantiles."""
         size = SizeRule(Fraction(0), 0, 0)
-        if any(len(choose(q, epsilon, neighbors, ladder, noise)) > 1 for q in qs):
+        if any(len(choose(q, epsilon, neighbors, ladder, noise, method)) > 1 for q in qs):
             size = size_rule(epsilon, neighbors, rows, missing)
 
         def plan(each: Fraction) -> "Question":
-            routes = tuple(choose(q, each, neighbors, ladder, noise) for q in qs)
+            routes = tuple(choose(q, each, neighbors, ladder, noise, method) for q in qs)
             if size.known is not None:
                 routes = tuple((first_allowed(found, size.known),) for found in routes)
             return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
@@ -93,7 +107,9 @@ class Question:
             return self.size.known
         return max(0, histogram.total + discrete_laplace(self.size.epsilon, bits) - self.size.slack)
 
-    def _one(self, histogram: Histogram, q: Fraction, route: Route | Outward, bits: Source) -> int | float:
+    def _one(self, histogram: Histogram, q: Fraction, route: AnyRoute, bits: Source) -> int | float:
+        if isinstance(route, FlipRoute):
+            return self.ladder.value(choose_rung(Flip.of(histogram, q, route.rate), bits))
         if isinstance(route, Outward):
             gap, step, rate = sign_test(histogram, q, route, self.neighbors)
             noisy = gap + step * discrete_laplace(rate, bits)
@@ -139,7 +155,7 @@ def sign_test(
     return Fraction(below + up_to, 2) - q * histogram.total, step, route.sign * step / sensitivity
 
 
-def value_at(route: Route, position: int | None) -> int | float:
+def value_at(route: Route | FlipRoute, position: int | None) -> int | float:
     """The value for a halting position; a walk that never halted has seen all of its ladder."""
     if position is None:
         return route.ladder.value(route.stop)
@@ -160,6 +176,7 @@ def question(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
+    method: Method = "walk",
 ) -> Question:
     """Check every parameter and plan the answer; of the data only public facts are used."""
     total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
@@ -175,7 +192,8 @@ def question(
     if high is None and data.upper is not None and (low is None or low < data.upper):
         high = Fraction(data.upper)
     rows = data.rows() if relation == "swap" else None
-    return Question.of(qs, total, ladder.limited(low, high), relation, check_noise(noise), rows, data.nullable)
+    kind, way = check_noise(noise), check_method(method)
+    return Question.of(qs, total, ladder.limited(low, high), relation, kind, rows, data.nullable, way)
 
 
 def check_rank(q: Number) -> Fraction:
@@ -216,6 +234,7 @@ def quantile(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
+    method: Method = "walk",
     rng: Rng = None,
 ) -> Release:
     """A private q-quantile of data whose bounds nobody knows.
@@ -227,6 +246,8 @@ def quantile(
     beta: the largest ratio of neighbouring candidates (default 1 + 1/256).
     noise: "exponential", "laplace" or "gumbel", all exact.
     ladder: candidates of your own, instead of `beta` and `resolution`.
+    method: "walk", or "flip" (permute-and-flip), which halves the error of the median under add-remove; it is taken
+    where the rows suffice, for inner quantiles only, and the walk elsewhere.
     rng: a seeded generator for tests and experiments; a release for others must leave it None.
 
     With too few rows for the epsilon the answer is far too small in magnitude, hardly ever far too large.
@@ -249,6 +270,7 @@ def quantile(
         beta=beta,
         noise=noise,
         ladder=ladder,
+        method=method,
     )
 
 

@@ -10,12 +10,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, both, mirrored, monotonic, moving_threshold, pure, split, worst
 from nobounds.noise import Noise
+
+Method: TypeAlias = Literal["walk", "flip"]
 
 # Shares of eps1 in eps1 + eps2. Exact laws, n = 1000, epsilon 1, uniform, normal, lognormal and Pareto data: 0.4 is
 # best or next to it for q = 5 to 95 % under both relations; near the end of the data 0.65 keeps the error of 0.6 and
@@ -61,12 +64,52 @@ class Outward:
 
 
 @dataclass(frozen=True, slots=True)
+class FlipRoute:
+    """Permute-and-flip over all rungs of a ladder, with this rate of noise."""
+
+    ladder: Ladder
+    epsilon: Fraction
+    rate: Fraction
+    at_least: int
+
+    @property
+    def up(self) -> bool:
+        """Positions count the rungs from below."""
+        return True
+
+    @property
+    def start(self) -> int:
+        """The first rung."""
+        return self.ladder.first
+
+    @property
+    def stop(self) -> int:
+        """The last rung."""
+        return self.ladder.last
+
+    @property
+    def from_zero(self) -> bool:
+        """The first rung stands for itself."""
+        return False
+
+
+AnyRoute: TypeAlias = Route | Outward | FlipRoute
+
+
+@dataclass(frozen=True, slots=True)
 class SizeRule:
     """How the number of records is learned: known, or a private count lowered so that it is hardly ever too large."""
 
     epsilon: Fraction
     slack: int
     known: int | None = None
+
+
+def check_method(method: object) -> Method:
+    """The name of the method, checked."""
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got method={method!r}")
+    return method  # type: ignore[return-value]
 
 
 def walk_cost(
@@ -95,8 +138,8 @@ def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, nullabl
 
 
 def choose(
-    q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder, noise: Noise
-) -> tuple[Route | Outward, ...]:
+    q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder, noise: Noise, method: Method = "walk"
+) -> tuple[AnyRoute, ...]:
     """The routes to the q-quantile for this epsilon, best first; take the first that the size allows.
 
     Under add-remove a walk up costs q eps1 + eps2 and a walk down (1-q) eps1 + eps2, so small quantiles walk up and
@@ -107,7 +150,8 @@ def choose(
     natural = 2 * q >= 1
     order = (natural, not natural) if neighbors == "swap" else (2 * q <= 1, 2 * q > 1)
     route = partial(_route, q, epsilon, neighbors, ladder, noise)
-    routes = [found for up in order for found in (route(up, INNER), route(up, OUTER)) if found]
+    routes: list[AnyRoute] = [_flip(q, epsilon, neighbors, ladder)] if method == "flip" and 0 < q < 1 else []
+    routes += [found for up in order for found in (route(up, INNER), route(up, OUTER)) if found]
     if low and (natural or not high):
         last: Route | Outward | None = route(True, OUTER, gentle=True)
     elif high:
@@ -115,14 +159,14 @@ def choose(
     else:
         last = _outward(q, epsilon, neighbors, ladder, noise)
     assert last is not None
-    kept: list[Route | Outward] = []
+    kept: list[AnyRoute] = []
     for found in routes:  # a route that needs more rows than one before it is never taken
         if not (kept and kept[-1].at_least <= found.at_least) and not _same(found, last):
             kept.append(found)
     return (*kept, last)
 
 
-def first_allowed(routes: tuple[Route | Outward, ...], size: int) -> Route | Outward:
+def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
     """The best route for so many records; the last needs none."""
     return next((route for route in routes if route.at_least <= size), routes[-1])
 
@@ -154,6 +198,14 @@ def _route(
     return Route(ladder, up, *ends, eps1, eps2, drop, at_least)
 
 
+def _flip(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder) -> FlipRoute:
+    """Permute-and-flip: all rungs compete at once, so far empty ones must be outweighed from both sides (THEORY 5)."""
+    sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
+    rate = epsilon / (2 * sensitivity)
+    at_least = math.ceil((math.log(ladder.size) + MARGIN) / float(rate * min(q, 1 - q)))
+    return FlipRoute(ladder, epsilon, rate, at_least)
+
+
 def _outward(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder, noise: Noise) -> Outward:
     ladder = ladder.fine()
     sign = epsilon * SIGN_SHARE
@@ -177,8 +229,10 @@ def _gentle_drop(target: Fraction, epsilon: Fraction, noise: Noise) -> int:
     return _drop(epsilon, noise) if target > Fraction(9, 10) or noise == "gumbel" else 0
 
 
-def cost(route: Route | Outward, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
+def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
     """What taking this route costs."""
+    if isinstance(route, FlipRoute):
+        return pure(route.epsilon)
     if isinstance(route, Route):
         return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
     return pure(route.sign) + worst([cost(side, q, neighbors, missing) for side in (route.positive, route.negative)])
@@ -189,5 +243,5 @@ def _is_bound(ladder: Ladder, rung: int) -> bool:
     return rung not in ladder.map.ends or abs(ladder.value(rung)) < 2.0**1000
 
 
-def _same(a: Route | Outward, b: Route | Outward) -> bool:
+def _same(a: AnyRoute, b: AnyRoute) -> bool:
     return isinstance(a, Route) and isinstance(b, Route) and (a.up, a.eps1, a.eps2) == (b.up, b.eps1, b.eps2)

@@ -1,0 +1,125 @@
+"""Permute-and-flip over rungs: its law, its exact sampler and what it costs."""
+
+import random
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from nobounds import flip as flip_module
+from nobounds.audit import audit
+from nobounds.flip import Flip, FlipLaw, choose_rung
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.noise import Exponential, Uniform, source, uniform_below
+
+LADDER = Ladder.uniform(0, 20, 20)
+DATA = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
+
+
+def flip_of(q, rate=F(1, 2), data=DATA, ladder=LADDER):
+    return Flip.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
+
+
+@pytest.mark.parametrize("q", [F(0), F(1, 7), F(3, 10), F(1, 2), F(1)], ids=str)
+def test_distances_count_ties_right(q):
+    """The distance of a rung is that of q n from [records below it, records below or in it]."""
+    flip = flip_of(q)
+    rungs = LADDER.rungs(DATA)
+    every = np.arange(LADDER.first, LADDER.last + 1)
+    below, up_to = (rungs[None, :] < every[:, None]).sum(1), (rungs[None, :] <= every[:, None]).sum(1)
+    target = float(q * len(DATA))
+    wanted = np.maximum(0, np.maximum(below - target, target - up_to))
+    assert np.repeat(flip.distances(), flip.lengths) == pytest.approx(wanted)
+    assert [float(flip.distance(run)) for run in range(len(flip.starts))] == pytest.approx(flip.distances())
+    assert flip.distances().min() == 0
+
+
+@pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)
+@pytest.mark.parametrize("q", [F(1, 7), F(3, 10), F(1, 2)], ids=str)
+def test_the_law_is_that_of_noisy_max_with_exponential_noise(q, rate):
+    """P(rung) = a times the integral over z from 0 to 1 of the product of (1 - a' z) over the other rungs."""
+    flip = flip_of(q, rate)
+    a = np.exp(-float(rate) * np.repeat(flip.distances(), flip.lengths))
+    wanted = [
+        a[i] * integrate.quad(lambda z, i=i: np.prod(np.delete(1 - a * z, i)), 0, 1, epsabs=1e-13)[0]
+        for i in range(len(a))
+    ]
+    assert np.exp(FlipLaw.of(flip).log_pmf()) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
+    """Chi-square over all rungs of a small ladder, 40,000 draws."""
+    flip, bits = flip_of(F(3, 10)), source(np.random.default_rng(3))
+    counts = np.bincount([choose_rung(flip, bits) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
+    law, off = (np.exp(FlipLaw.of(flip_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
+    assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-6
+    assert stats.chisquare(counts, off / off.sum() * 40_000).pvalue < 1e-9
+
+
+@pytest.mark.parametrize("q", [F(1, 2), F(123456789, 10**9)], ids=str)
+def test_doubles_and_balls_choose_alike(q):
+    """From the same variables, ball arithmetic chooses the run that double precision chose."""
+    from flint import ctx
+
+    data = np.random.default_rng(1).lognormal(0, 1, 300)
+    flip = flip_of(q, F(1, 3), data, Ladder.float_bits(12))
+    decided = 0
+    for seed in range(25):
+        bits = source(random.Random(seed))
+        e, u = Exponential(bits), Uniform(bits)
+        run = flip_module._in_doubles(flip, e, u)
+        if run is not None:
+            decided += 1
+            with ctx.workprec(192):
+                assert flip_module._in_balls(flip, e, u, 192) == run
+    assert decided >= 24
+
+
+@pytest.mark.parametrize(
+    ("relation", "q", "reached"),
+    [
+        ("add-remove", F(1, 4), 0.9),
+        ("add-remove", F(1, 2), 0.95),
+        ("add-remove", F(1), 0.49),  # at the ends of the ranks all utilities move one way, which halves the cost
+        ("swap", F(1, 4), 0.75),
+        ("swap", F(1, 2), 0.75),
+    ],
+    ids=str,
+)
+def test_it_costs_epsilon(relation, q, reached):
+    """With rate epsilon / (2 sensitivity) no pair of up to four records shows more than epsilon; some come near it."""
+    ladder = Ladder.uniform(0, 3000, 3000)
+    sensitivity = F(1) if relation == "swap" else max(q, 1 - q)
+    found = audit(
+        lambda data: FlipLaw.of(flip_of(q, 1 / (2 * sensitivity), data, ladder)).log_pmf(),
+        (0.5, 1000.5, 2000.5, 2990.5),
+        4,
+        relation,
+        least=1 if relation == "swap" else 0,
+    )
+    assert reached < found.epsilon <= 1 + 1e-9
+
+
+def test_tails_add_up_the_law():
+    """The tail at k is the sum of the masses from the k-th rung on."""
+    law = FlipLaw.of(flip_of(F(1, 2)))
+    masses = np.exp(law.log_pmf())
+    assert law.tail(np.arange(law.length)) == pytest.approx(np.cumsum(masses[::-1])[::-1])
+    assert law.tail([law.length]) == pytest.approx([0.0])
+
+
+def test_uniform_numbers_are_uniform():
+    """Every number below n is equally likely, for n that are no powers of two."""
+    bits = source(random.Random(5))
+    counts = np.bincount([uniform_below(7, bits) for _ in range(14_000)], minlength=7)
+    assert stats.chisquare(counts).pvalue > 1e-9
+    assert uniform_below(1, bits) == 0
+
+
+def test_no_data_is_one_run():
+    """Without records every rung is equally likely."""
+    law = FlipLaw.of(flip_of(F(1, 2), data=[]))
+    assert np.exp(law.log_pmf()) == pytest.approx(np.full(LADDER.size, 1 / LADDER.size))
+    assert "hidden" in repr(flip_of(F(1, 2)))
