@@ -37,6 +37,7 @@ Resolution = Annotated[
 Neighbors = Annotated[str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")]
 Beta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The largest ratio of neighbouring candidates.")]
 Noise = Annotated[str, typer.Option(metavar="KIND", help="exponential, laplace or gumbel.")]
+Method = Annotated[str, typer.Option(metavar="METHOD", help="walk, or flip for inner quantiles of many rows.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -60,6 +61,7 @@ def quantile(
     neighbors: Neighbors = "add-remove",
     beta: Beta = None,
     noise: Noise = "exponential",
+    method: Method = "walk",
     as_json: Json = False,
 ) -> None:
     """Private quantiles; each --q gets an equal share of epsilon.
@@ -69,7 +71,7 @@ def quantile(
     with _plain_errors():
         share = _total(epsilon) / len(q)
         data = read_column(file, column)
-        options = _options(lower, upper, resolution, neighbors, beta, noise)
+        options = _options(lower, upper, resolution, neighbors, beta, noise) | {"method": method}
         show([(each, nb.quantile(data, each, epsilon=share, **options)) for each in q], as_json=as_json)
 
 
