@@ -72,12 +72,12 @@ def test_parquet_gives_the_same_answer_as_csv(people, tmp_path):
 
 
 def test_epsilon_is_the_total(people):
-    """Three quantiles at a total of 0.1 cost at most 0.1 together, up to the last digit, and nearly all of it."""
+    """Three quantiles at a total of 0.1 cost at most 0.1 together, to the last digit, and nearly all of it."""
     words = ["--q", "0.25", "--q", "0.5", "--q", "0.75", "--epsilon", "0.1"]
     got = answer("quantile", people, "--column", "income", *words)
-    assert got["loss"]["epsilon"] == pytest.approx(0.1, rel=1e-12)
+    assert 0.1 * (1 - 1e-12) < got["loss"]["epsilon"] <= 0.1
     assert [release["loss"]["epsilon"] for release in got["releases"]] == pytest.approx([0.1 / 3] * 3, rel=1e-12)
-    assert answer("bounds", people, "--column", "income", "--epsilon", "0.1")["loss"]["epsilon"] <= 0.1 * (1 + 1e-12)
+    assert answer("bounds", people, "--column", "income", "--epsilon", "0.1")["loss"]["epsilon"] == 0.1
 
 
 def test_options_reach_the_library(people):
@@ -130,8 +130,8 @@ def test_the_table_of_bounds_has_both_ends(people):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--column", "wage"], "column 'wage' is not in the file; the columns are 'name', 'income'"),
-        (["--epsilon", "much"], "epsilon must be a number greater than 0, got epsilon=much"),
+        (["--column", "wage"], "column 'wage' is not in the file (see its first line)"),
+        (["--epsilon", "much"], "epsilon must be a finite number, got epsilon='much'"),
         (["--epsilon", "0"], "epsilon"),
         (["--epsilon", "-1"], "epsilon"),
         (["--epsilon", "nan"], "epsilon"),

@@ -1,6 +1,7 @@
 """Columns of files: every record is read on its own, and only a header or a schema can cause an error."""
 
 import gzip
+import math
 import sys
 import tracemalloc
 from pathlib import Path
@@ -83,20 +84,21 @@ def test_a_text_is_a_decimal_number_or_missing(text, number):
 
 
 def test_csv_records_are_never_an_error(tmp_path):
-    """Bad rows are skipped and bad values missing, whatever bytes they are made of, and the others stay."""
+    """Bad rows and bad values are missing, whatever bytes they are made of, and the others stay."""
     content = b"\xef\xbb\xbfa, b \r\n1,10\r\n2,x\r\n3\r\n4,40,5\r\n\r\n6,\xff\xfe\r\n\xff, 70 \r\n8,\r\n9,\x00\r\n"
     content += b'10,"100"\r\n"two\r\nlines", "110"\r\n12,"1""2"\r\n13,130'
     path = write(tmp_path / "x.csv", content)
     column = read_column(path, "b")
-    assert same(floats(path, "b"), [10.0, NAN, NAN, 70.0, NAN, NAN, 100.0, 110.0, NAN, 130.0])
-    assert column.rows() == 10
+    assert same(floats(path, "b"), [10.0, NAN, NAN, NAN, NAN, 70.0, NAN, NAN, 100.0, 110.0, NAN, 130.0])
+    assert column.rows() == 12
     assert (column.integral, column.nullable) == (False, True)
 
 
 def test_a_quote_that_never_closes_is_no_error(tmp_path):
-    """A field beyond the reader's limit is dropped, and reading goes on below it."""
+    """A field beyond the reader's limit is dropped, and reading goes on below it; its lines are missing records."""
     path = write(tmp_path / "x.csv", 'a,b\n1,10\n2,"' + "x\n" * 100_000 + "3,30\n")
-    assert same(floats(path, "b"), [10.0, 30.0])
+    found = floats(path, "b")
+    assert [x for x in found if not math.isnan(x)] == [10.0, 30.0]
 
 
 @in_a_shared_folder
@@ -171,13 +173,18 @@ def test_errors_name_the_public_fact(tmp_path):
         read_column(tmp_path / "none.csv", "a")
     with pytest.raises(ValueError, match=r"must end in one of \.csv, .*\.parquet, got x\.xlsx"):
         read_column(tmp_path / "x.xlsx", "a")
-    with pytest.raises(ValueError, match=r"column 'income' is not in the file; the columns are 'age', 'pay', 'age'$"):
+    with pytest.raises(ValueError, match=r"column 'income' is not in the file \(see its first line\)$"):
         read_column(path, "income")
     with pytest.raises(ValueError, match=r"column 'age' appears more than once"):
         read_column(path, "age")
-    with pytest.raises(ValueError, match=r"the columns are none"):
+    with pytest.raises(ValueError, match=r"column 'a' is not in the file"):
         read_column(write(tmp_path / "empty.csv", ""), "a")
+    with pytest.raises(ValueError, match=r"must be a regular file"):
+        (tmp_path / "folder.csv").mkdir()
+        read_column(tmp_path / "folder.csv", "a")
     pq.write_table(pa.table({"name": ["Ann"]}), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"column 'b' is not in the file; the columns are 'name'$"):
+        read_column(tmp_path / "x.parquet", "b")
     with pytest.raises(TypeError, match=r"got Arrow type string; .*for example"):
         read_column(tmp_path / "x.parquet", "name")
 

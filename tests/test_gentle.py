@@ -32,6 +32,15 @@ def test_small_whole_numbers_are_as_gentle(n, neighbors):
         assert law.above(30) + law.below(-30) <= 1e-3
 
 
+@pytest.mark.parametrize("beta", [2, 1.1])
+def test_a_coarse_beta_is_as_gentle(beta):
+    """The walk takes fine steps near the end, whatever the steps of the answer are."""
+    data = RNG.lognormal(0, 1, 30)
+    for q in (0, 0.5, 1):
+        law = answer_law(data, q, epsilon=0.5, beta=beta)
+        assert law.above(10 * data.max()) + law.below(-10 * data.max()) <= 1e-3
+
+
 def test_a_walk_from_far_without_enough_records_would_not_be_gentle():
     """What the sizes of routes guard against: one walk over the whole line on five records answers about -1e300."""
     from fractions import Fraction as F

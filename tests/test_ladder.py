@@ -570,9 +570,16 @@ def test_a_ladder_of_too_many_edges_is_refused(monkeypatch):
     assert Ladder.geometric(1.0001, upper=0.04).size < 500
 
 
-@pytest.mark.parametrize("edges", [[], [1, 1], [2, 1], [1 + Fraction(1, 10**30), 1 + Fraction(2, 10**30)]])
+@pytest.mark.parametrize("edges", [[], [1, "1e400"]])
+def test_edges_must_be_there_and_finite(edges):
+    """A ladder without edges, or with one that no float reaches, is refused."""
+    with pytest.raises(ValueError, match="a ladder needs edges, and all within the range of floats"):
+        Ladder.of(edges)
+
+
+@pytest.mark.parametrize("edges", [[1, 1], [2, 1], [1 + Fraction(1, 10**30), 1 + Fraction(2, 10**30)]])
 def test_edges_must_increase(edges):
-    """No edges, equal edges, falling edges and edges that no float tells apart are refused."""
+    """Equal edges, falling edges and edges that no float tells apart are refused."""
     with pytest.raises(ValueError, match="edges of a ladder must be strictly increasing as floats"):
         Ladder.of(edges)
 

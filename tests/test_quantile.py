@@ -146,6 +146,13 @@ def test_a_ladder_of_one_s_own():
         ({"epsilon": 1, "lower": math.inf}, ValueError, "lower must be a finite number"),
         ({"epsilon": 1, "neighbors": "bounded"}, ValueError, "neighbors must be one of add-remove, swap"),
         ({"epsilon": 1, "noise": "gaussian"}, ValueError, "noise must be one of exponential, laplace, gumbel"),
+        ({"epsilon": "1e999999999"}, ValueError, "epsilon must have at most 1000 digits"),
+        ({"epsilon": 10**5000}, ValueError, "epsilon must have at most 1000 digits"),
+        ({"epsilon": 1, "lower": "1e5000"}, ValueError, "lower must have at most 1000 digits"),
+        ({"epsilon": 1, "upper": "1e400"}, ValueError, "upper must be within the range of floats"),
+        ({"epsilon": 1, "resolution": "1e400"}, ValueError, "resolution must be within the range"),
+        ({"epsilon": 1, "ladder": "grid"}, TypeError, "ladder must be a nobounds.Ladder"),
+        ({"epsilon": 1, "noise": np.array([1, 2])}, ValueError, "noise must be one of"),
         ({"epsilon": 1, "method": "guess"}, ValueError, "method must be one of walk, flip"),
         ({"epsilon": 1, "rng": 7}, TypeError, "rng must be None"),
         ({"epsilon": 1, "beta": 1.1, "ladder": nb.Ladder.float_bits()}, ValueError, "ladder cannot be combined"),
@@ -222,7 +229,7 @@ def test_neighbours_look_alike_from_outside(data, extra, q, neighbors, resolutio
 def test_extreme_ranks_are_served():
     """A q with hundreds of digits is an exact rational like any other."""
     data = np.arange(1000.0)
-    for q in (1e-300, F(1, 3**200), 1 - F(1, 10**30), 0.123456789012345):
+    for q in (5e-324, "1e-400", 1e-300, F(1, 3**200), 1 - F(1, 10**30), 0.123456789012345):
         assert math.isfinite(nb.quantile(data, q, epsilon=1).value)
 
 

@@ -6,6 +6,8 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from laws import answer_law, mean_error
 
 import nobounds as nb
@@ -18,6 +20,15 @@ from nobounds.route import FlipRoute, Outward, Route, choose
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 MISSING = math.nan
+
+
+@pytest.fixture(autouse=True)
+def no_finer_steps(monkeypatch):
+    """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
+    monkeypatch.setattr("nobounds.ladder.FINE_BITS", 0)
+    Question.of.cache_clear()
+    yield
+    Question.of.cache_clear()
 
 
 def live(question):
@@ -129,6 +140,23 @@ def test_small_data_walk_outward_and_large_data_from_far():
 def test_directions_under_add_remove(q, up):
     """Inner quantiles take the cheap direction, up for small q and down for large; extremes have only one."""
     assert choose(q, F(1), "add-remove", Ladder.float_bits(8), "exponential")[0].up == up
+
+
+@given(
+    st.lists(st.fractions(0, 1, max_denominator=50), min_size=1, max_size=5),
+    st.integers(0, 2000),
+    st.sampled_from(["add-remove", "swap"]),
+    st.booleans(),
+    st.sampled_from([LADDER, Ladder.grid(1).limited(F(0), None), Ladder.grid(1).limited(F(0), F(50))]),
+)
+@settings(deadline=None)
+def test_any_number_of_quantiles_stays_within_epsilon(qs, rows, neighbors, missing, ladder):
+    """The plan for several quantiles never costs more than the total, and one quantile costs all of it."""
+    public = rows if neighbors == "swap" else None
+    question = Question.of(tuple(qs), F(1), ladder, neighbors, "exponential", public, missing)
+    assert question.cost().epsilon <= 1
+    if len(qs) == 1:
+        assert question.cost().epsilon == 1
 
 
 def test_nothing_is_spent_on_a_size_that_no_route_needs():

@@ -21,7 +21,7 @@ def test_the_maximum_exceeds_ten_times_the_true_one_with_probability_below_1e_4(
     for n in (100, 300, 1000, 5000):
         for draw in FAMILIES.values():
             data = draw(n)
-            for given in ({}, {"lower": 0}):
+            for given in ({}, {"lower": 0}, {"beta": 2}, {"beta": 1.1}):
                 law = answer_law(data, 1, epsilon=epsilon, neighbors=neighbors, noise=noise, **given)
                 assert law.above(10 * data.max()) < 1e-4
 

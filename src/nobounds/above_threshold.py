@@ -80,6 +80,8 @@ class _Stream:
         return next((k for k, value in enumerate(values) if self.query(value)), None)
 
     def _is_above(self, value: float | int | Decimal | Fraction) -> bool:
+        if not isinstance(value, int | float | Decimal | Fraction | np.integer | np.floating | np.bool_):
+            raise TypeError(f"a query must be a number, got one of type {type(value).__name__}")
         if isinstance(value, np.floating):
             value = float(value)
         elif isinstance(value, np.integer | np.bool_):

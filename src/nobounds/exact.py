@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flint import arb  # loaded on first use: it would be a fifth of the time to import nobounds
 
 MAX = sys.float_info.max
+_MOST_DIGITS = 1000
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
 
@@ -28,22 +29,42 @@ def rational(value: object, name: str) -> Fraction:
     if isinstance(value, bool | np.bool_) or not isinstance(
         value, int | float | str | Decimal | Fraction | np.integer | np.floating
     ):
-        raise TypeError(f"{name} must be a number, got {name}={value!r}")
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, int | np.integer):
-        return Fraction(int(value))
+        raise TypeError(f"{name} must be a number, got {name}={shown(value)}")
     try:
-        return Fraction(str(value)) if isinstance(value, str) and "/" in value else Fraction(Decimal(str(value)))
-    except (InvalidOperation, ValueError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{name} must be a finite number, got {name}={value!r}") from None
+        number = _parsed(value)
+    except (InvalidOperation, OverflowError, ZeroDivisionError, ValueError):
+        raise ValueError(f"{name} must be a finite number, got {name}={shown(value)}") from None
+    if number is None or max(abs(number.numerator), number.denominator) > 10**_MOST_DIGITS:
+        raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got {name}={shown(value)}")
+    return number
+
+
+def _parsed(value: int | float | str | Decimal | Fraction | np.integer | np.floating) -> Fraction | None:
+    """The rational, or None for one whose fraction would fill the memory, like 1e999999999."""
+    if isinstance(value, int | Fraction | np.integer):
+        return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
+    if isinstance(value, str) and "/" in value:
+        return Fraction(value)
+    decimal = Decimal(str(value))
+    if decimal and decimal.is_finite() and abs(decimal.adjusted()) > _MOST_DIGITS:
+        return None
+    return Fraction(decimal)
+
+
+def shown(value: object) -> str:
+    """A parameter's value for an error message, cut to a line."""
+    try:
+        text = repr(value)
+    except ValueError:  # more digits than Python prints
+        text = "a number of thousands of digits"
+    return text if len(text) <= 80 else text[:80] + "..."
 
 
 def positive(value: object, name: str) -> Fraction:
     """Like `rational`, and greater than 0."""
     number = rational(value, name)
     if number <= 0:
-        raise ValueError(f"{name} must be greater than 0, got {name}={value!r}")
+        raise ValueError(f"{name} must be greater than 0, got {name}={shown(value)}")
     return number
 
 
@@ -51,7 +72,7 @@ def privacy_parameter(value: object, name: str) -> Fraction:
     """A positive privacy parameter, within the range in which every later step is exact."""
     number = positive(value, name)
     if not Fraction(1, 10**12) <= number <= 10**12:
-        raise ValueError(f"{name} must be between 1e-12 and 1e12, got {name}={value!r}")
+        raise ValueError(f"{name} must be between 1e-12 and 1e12, got {name}={shown(value)}")
     return number
 
 

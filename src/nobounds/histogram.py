@@ -38,7 +38,8 @@ class Histogram:
     def of(cls, chunks: Iterable[Floats], ladder: Ladder) -> "Histogram":
         """The histogram of float64 chunks: one pass, any chunking, memory that does not grow with the data."""
         counter = _Counter()
-        for chunk in chunks:
+        for values_in in chunks:
+            chunk = np.asarray(values_in, dtype=np.float64)
             for start in range(0, len(chunk), _CHUNK):
                 values = chunk[start : start + _CHUNK]
                 missing = np.isnan(values)
@@ -62,7 +63,10 @@ class Histogram:
         """The same counts on another ladder, each rung taken at its value."""
         if ladder is self.ladder or ladder == self.ladder:
             return self
-        return Histogram(ladder, *_sum(ladder.rungs(self.ladder.map.floats(self.rungs)), self.counts))
+        rungs = ladder.rungs(self.ladder.map.floats(self.rungs))  # in order, as the maps are
+        firsts = np.flatnonzero(np.diff(rungs, prepend=rungs[:1] - 1))
+        counts = np.add.reduceat(self.counts, firsts) if len(firsts) else self.counts
+        return Histogram(ladder, rungs[firsts], counts)
 
     def __add__(self, other: "Histogram") -> "Histogram":
         """The histogram of both parts of the data."""
@@ -127,12 +131,7 @@ def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if len(parts) == 1:
         return parts[0]
-    return _sum(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
-
-
-def _sum(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """The distinct rungs in order and the sum of the counts of each."""
-    distinct, where = np.unique(rungs, return_inverse=True)
-    totals = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(totals, where, counts)
-    return distinct, totals
+    rungs, where = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    counts = np.zeros(len(rungs), dtype=np.int64)
+    np.add.at(counts, where, np.concatenate([part[1] for part in parts]))
+    return rungs, counts

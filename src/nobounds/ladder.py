@@ -97,6 +97,9 @@ class Ladder:
 
     def limited(self, lower: Fraction | None, upper: Fraction | None) -> "Ladder":
         """The part between two public bounds, either of which may be None; records outside go to the ends."""
+        for name, bound in (("lower", lower), ("upper", upper)):
+            if bound is not None and abs(bound) > MAX:
+                raise ValueError(f"{name} must be within the range of floats, got {name} beyond 1.8e308 in magnitude")
         if lower is not None and upper is not None and lower >= upper:
             raise ValueError(f"upper must be greater than lower, got lower={float(lower)!r} and upper={float(upper)!r}")
         lower, upper = self.lower if lower is None else lower, self.upper if upper is None else upper
@@ -122,16 +125,19 @@ class Ladder:
         return finite_float(self._within(self.map.interval(rung)[1]))
 
     def fine(self) -> "Ladder":
-        """The ladder with many rungs a decade everywhere: a grid has few near 0, and gets steps between its points."""
-        if not isinstance(self.map, Grid) or self.map.unit / 2**FINE_BITS < sys.float_info.min:
+        """The ladder with many rungs a decade everywhere: a grid has few near 0, a coarse beta everywhere."""
+        if isinstance(self.map, Grid) and self.map.unit / 2**FINE_BITS >= sys.float_info.min:
+            finer: Rungs = Grid(self.map.unit / 2**FINE_BITS, max(self.map.bits, FINE_BITS))
+        elif isinstance(self.map, FloatBits) and self.map.bits < FINE_BITS:
+            finer = FloatBits(FINE_BITS, self.map.floor)
+        else:
             return self
-        finer = Ladder._whole(Grid(self.map.unit / 2**FINE_BITS, max(self.map.bits, FINE_BITS)))
-        return finer.limited(self.lower, self.upper)
+        return Ladder._whole(finer).limited(self.lower, self.upper)
 
     def snap(self, value: int | float, up: bool) -> int | float:
-        """The candidate for a value on the fine ladder: the last grid point that a walk up (or down) has passed."""
+        """The candidate for a value on the fine ladder: on a grid the last point that a walk up (or down) passed."""
         if not isinstance(self.map, Grid):
-            return float(value)
+            return self.value(self._rung(Fraction(value)))
         points = Fraction(value) / self.map.unit
         return self._plain((math.floor(points) if up else math.ceil(points)) * self.map.unit)
 

@@ -17,7 +17,7 @@ Neighbors: TypeAlias = Literal["add-remove", "swap"]
 
 def check_neighbors(neighbors: object) -> Neighbors:
     """The name of the neighbour relation, checked."""
-    if neighbors not in get_args(Neighbors):
+    if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
         raise ValueError(f"neighbors must be one of {', '.join(get_args(Neighbors))}, got neighbors={neighbors!r}")
     return neighbors  # type: ignore[return-value]
 

@@ -54,7 +54,7 @@ def _system_bits(k: int) -> int:
 
 def check_noise(noise: object) -> Noise:
     """The name of the noise, checked."""
-    if noise not in get_args(Noise):
+    if not isinstance(noise, str) or noise not in get_args(Noise):
         raise ValueError(f"noise must be one of {', '.join(get_args(Noise))}, got noise={noise!r}")
     return noise  # type: ignore[return-value]
 

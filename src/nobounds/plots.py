@@ -1,6 +1,7 @@
 """Pictures of laws: where a walk halts, and which answers a question gets. Needs matplotlib (`nobounds[plots]`)."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and It
 def plot_laws(laws: Mapping[str, Law]) -> Any:
     """A figure of the probability to halt at each query, one step line a law; the legend tells P(never)."""
     figure, axes = _figure("query", "probability to halt")
-    for color, (name, law) in zip(COLORS, laws.items(), strict=False):
+    for color, (name, law) in zip(cycle(COLORS), laws.items(), strict=False):
         masses = law.pmf()
         axes.step(
             np.arange(len(masses) - 1), masses[:-1], where="mid", color=color, label=_with_never(name, masses[-1])
@@ -26,7 +27,7 @@ def plot_laws(laws: Mapping[str, Law]) -> Any:
 def plot_answers(laws: Mapping[str, AnswerLaw], low: float, high: float, truth: float | None = None) -> Any:
     """A figure of the density of answers between two values, one step line a law, and a true value if given."""
     figure, axes = _figure("answer", "probability density")
-    for color, (name, law) in zip(COLORS, laws.items(), strict=False):
+    for color, (name, law) in zip(cycle(COLORS), laws.items(), strict=False):
         values, masses = law.pmf(low, high)
         edges = np.concatenate([values[:1], (values[1:] + values[:-1]) / 2, values[-1:]])
         widths = np.maximum(np.diff(edges), np.finfo(float).tiny)

@@ -107,7 +107,7 @@ class SizeRule:
 
 def check_method(method: object) -> Method:
     """The name of the method, checked."""
-    if method not in get_args(Method):
+    if not isinstance(method, str) or method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got method={method!r}")
     return method  # type: ignore[return-value]
 
@@ -192,7 +192,7 @@ def _route(
     if target == 0 or (share == INNER and target == 1):
         return None
     drop = 0 if share == INNER else _drop(epsilon, noise)
-    at_least = math.ceil(((math.log(ladder.size) + MARGIN) / float(eps2) + drop) / float(target))
+    at_least = math.ceil((Fraction(math.log(ladder.size) + MARGIN) / eps2 + drop) / target)
     if share == INNER:
         at_least = max(at_least, math.ceil(NEAR_END / (epsilon * (1 - target))))
     return Route(ladder, up, *ends, eps1, eps2, drop, at_least)
@@ -202,7 +202,7 @@ def _flip(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder) 
     """Permute-and-flip: all rungs compete at once, so far empty ones must be outweighed from both sides (THEORY 5)."""
     sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
     rate = epsilon / (2 * sensitivity)
-    at_least = math.ceil((math.log(ladder.size) + MARGIN) / float(rate * min(q, 1 - q)))
+    at_least = math.ceil(Fraction(math.log(ladder.size) + MARGIN) / (rate * min(q, 1 - q)))
     return FlipRoute(ladder, epsilon, rate, at_least)
 
 

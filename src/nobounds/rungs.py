@@ -185,7 +185,9 @@ class Edges:
     name: str
 
     def __post_init__(self) -> None:
-        if self.table.ndim != 1 or len(self.table) == 0 or not bool(np.all(self.table[:-1] < self.table[1:])):
+        if len(self.table) == 0 or not bool(np.all(np.isfinite(self.table))):
+            raise ValueError(f"a ladder needs edges, and all within the range of floats ({self.name})")
+        if not bool(np.all(self.table[:-1] < self.table[1:])):
             raise ValueError(f"the edges of a ladder must be strictly increasing as floats ({self.name})")
 
     def __eq__(self, other: object) -> bool:

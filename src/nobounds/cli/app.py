@@ -6,6 +6,7 @@ Numbers stay text until the library reads them, so that 0.1 on the command line 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +17,7 @@ import typer
 import nobounds as nb
 from nobounds.cli.output import show
 from nobounds.engines.files import read_column
+from nobounds.exact import privacy_parameter
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -69,7 +71,7 @@ def quantile(
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
     with _plain_errors():
-        share = _total(epsilon) / len(q)
+        share = _shares(epsilon, len(q))
         data = read_column(file, column)
         options = _options(lower, upper, resolution, neighbors, beta, noise) | {"method": method}
         show([(each, nb.quantile(data, each, epsilon=share, **options)) for each in q], as_json=as_json)
@@ -91,7 +93,7 @@ def _command_without_q(statistic: Callable[..., nb.Release], summary: str) -> No
         as_json: Json = False,
     ) -> None:
         with _plain_errors():
-            total = _total(epsilon)
+            total = _shares(epsilon, 1)
             data = read_column(file, column)
             options = _options(lower, upper, resolution, neighbors, beta, noise)
             show([(None, statistic(data, epsilon=total, **options))], as_json=as_json)
@@ -118,12 +120,13 @@ def _options(
     }
 
 
-def _total(epsilon: str) -> Fraction:
-    """The total epsilon, exactly the number in the text."""
-    try:
-        return Fraction(epsilon)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f"epsilon must be a number greater than 0, got epsilon={epsilon}") from None
+def _shares(epsilon: str, count: int) -> Fraction:
+    """An equal share of the total epsilon, rounded down to 15 digits so that the shares never add up to more."""
+    total = privacy_parameter(epsilon, "epsilon")
+    if count == 1:
+        return total
+    with localcontext(prec=15, rounding=ROUND_FLOOR):
+        return Fraction(Decimal(total.numerator) / (Decimal(total.denominator) * count))
 
 
 @contextmanager

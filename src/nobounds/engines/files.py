@@ -1,8 +1,8 @@
 """Columns of files: CSV and TSV, gzipped or not, and Parquet, all read as a stream.
 
 The text of a CSV file tells no types, and to guess them is to look at the data. So each record is read on its own, as
-its own text, and what cannot be read as a number is a missing record. Rows with another number of fields than the
-header are no records, and blank lines are none either. A quoted field may span lines, so rows are the unit of privacy
+its own text, and what cannot be read as a number is a missing record. So is a row with another number of fields than
+the header; blank lines are no records. A quoted field may span lines, so rows are the unit of privacy
 in well-formed files: a quote that never closes joins the lines behind it. The header of a CSV file and the schema of a
 Parquet file are public; nothing else in the file can cause an error.
 """
@@ -28,13 +28,21 @@ _DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 def read_column(path: str | PathLike[str], name: str) -> Column:
     """The Column of that name in a CSV, TSV or Parquet file, told apart by the suffix; read when its chunks are."""
     path = Path(path)
-    _check_name(name, column_names(path))
-    return _from_parquet(path, name) if _suffix(path) == ".parquet" else _from_csv(path, name)
+    names = column_names(path)
+    is_parquet = _suffix(path) == ".parquet"
+    if names.count(name) != 1:
+        problem = "appears more than once" if name in names else "is not in the file"
+        # A CSV file may have no header, and then its first row is somebody's record: do not show it.
+        known = f"; the columns are {', '.join(map(repr, names)) or 'none'}" if is_parquet else " (see its first line)"
+        raise ValueError(f"column {name!r} {problem}{known}")
+    return _from_parquet(path, name) if is_parquet else _from_csv(path, name)
 
 
 def column_names(path: str | PathLike[str]) -> list[str]:
     """The names of a file's columns, in order: the first row of a CSV or TSV file, or a Parquet file's schema."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"the file must be a regular file, which can be read more than once, got {path.name}")
     if _suffix(path) == ".parquet":
         with _open_parquet(path) as file:
             return list(file.schema_arrow.names)
@@ -63,7 +71,7 @@ def _from_csv(path: Path, name: str) -> Column:
             rows = _rows(text, path)
             header = _header(rows)
             wanted, width = header.index(name), len(header)
-            numbers = (parse_number(row[wanted]) for row in rows if len(row) == width)
+            numbers = (parse_number(row[wanted]) if len(row) == width else math.nan for row in rows)
             while len(chunk := np.fromiter(islice(numbers, CHUNK), dtype=np.float64)):
                 yield chunk
 
@@ -122,9 +130,3 @@ def _suffix(path: Path) -> str:
         known = ", ".join([*_DELIMITERS, ".parquet"])
         raise ValueError(f"the file's name must end in one of {known}, got {path.name}")
     return suffix
-
-
-def _check_name(name: str, names: list[str]) -> None:
-    if names.count(name) != 1:
-        problem = "appears more than once" if name in names else "is not in the file"
-        raise ValueError(f"column {name!r} {problem}; the columns are {', '.join(map(repr, names)) or 'none'}")
