@@ -55,6 +55,10 @@ def the_release() -> None:
         question = Question.of((q,), Fraction(1), histogram.ladder, "add-remove", "exponential", None, True)
         seconds = best(lambda question=question: question.answer(histogram, bits), 50)
         row(f"release, q = {q}, {len(histogram.rungs):,} occupied rungs", seconds, "numpy.cumsum of them", peer_seconds)
+    grid = nb.Histogram.of([np.round(data)], nb.Ladder.grid(1))  # as full as whole numbers up to 5e21 can make it
+    question = Question.of((Fraction(1),), Fraction(1), grid.ladder, "add-remove", "exponential", None, True)
+    seconds = best(lambda: question.answer(grid, bits), 50)
+    row(f"release, q = 1 on a grid, {len(grid.rungs):,} occupied rungs", seconds, "numpy.cumsum of them", peer_seconds)
 
 
 def the_import() -> None:

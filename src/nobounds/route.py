@@ -20,16 +20,14 @@ from nobounds.noise import Noise
 
 Method: TypeAlias = Literal["walk", "flip"]
 
-# Shares of eps1 in eps1 + eps2. Exact laws, n = 1000, epsilon 1, uniform, normal, lognormal and Pareto data: 0.4 is
-# best or next to it for q = 5 to 95 % under both relations; near the end of the data 0.65 keeps the error of 0.6 and
-# makes the chance to overshoot the maximum tenfold 5e-6 (0.5: 5e-4; 0.6: 4e-5).
+# Shares of eps1 in eps1 + eps2 (benchmarks/choices.py, by exact laws): for inner quantiles 0.4 is within 5 % of the
+# best under both relations; near the end of the data 0.65 has the smallest error, and the chance to overshoot the
+# maximum tenfold is 5e-6 (0.6: 4e-5; 0.5: 9e-4).
 INNER, OUTER = Fraction(2, 5), Fraction(13, 20)
 # A rank is near the end of the data when less than this over epsilon lies beyond it.
 NEAR_END = 10
-# There the target is lowered by this many ranks over epsilon: the error of the maximum is within 2 % of the best on
-# continuous and whole-number data, and the chance to overshoot tenfold is 2e-6. Gumbel noise, whose eps1 share must be
-# one half, needs more for a chance below 1e-4.
-DROP, GUMBEL_DROP = 1, 6
+# There Gumbel noise, whose eps1 share must be one half, aims this many ranks over epsilon lower: a chance below 1e-4.
+GUMBEL_DROP = 6
 # A walk from far needs eps2 * target above ln(rungs) plus this: it halts on the way with probability below exp(-10).
 MARGIN = 10.0
 SIZE_SHARE = Fraction(1, 20)  # of epsilon, for the private size
@@ -143,8 +141,9 @@ def choose(
     """The routes to the q-quantile for this epsilon, best first; take the first that the size allows.
 
     Under add-remove a walk up costs q eps1 + eps2 and a walk down (1-q) eps1 + eps2, so small quantiles walk up and
-    large ones down where the size allows: at q = 5 or 95 % its error is 0.8, at 25 and 75 % 0.65 of the other way's
-    (exact laws, n = 1000). Under swap the directions cost the same, and the longer way round has more records to count.
+    large ones down where the size allows: at q = 5 and 95 % the error is 0.65, at 25 and 75 % 0.83 of the
+    other way's (benchmarks/choices.py). Under swap the directions cost the same, and the longer way round has more
+    records to count.
     """
     low, high = _is_bound(ladder, ladder.first), _is_bound(ladder, ladder.last)
     natural = 2 * q >= 1
@@ -188,7 +187,7 @@ def _route(
         ladder = ladder.fine()  # to halt in time past the end of the data takes many rungs a decade
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
     if gentle:
-        return Route(ladder, up, *ends, eps1, eps2, _gentle_drop(target, epsilon, noise))
+        return Route(ladder, up, *ends, eps1, eps2, _drop(epsilon, noise))
     if target == 0 or (share == INNER and target == 1):
         return None
     drop = 0 if share == INNER else _drop(epsilon, noise)
@@ -215,18 +214,12 @@ def _outward(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladde
     for up in (True, False):
         eps1, eps2 = split(partial(walk_cost, q, up, neighbors), epsilon - sign, part)
         start, stop = (plus, ladder.last) if up else (minus, ladder.first)
-        drop = _gentle_drop(q if up else 1 - q, epsilon, noise)
-        sides[up] = Route(ladder, up, start, stop, eps1, eps2, drop, from_zero=True)
+        sides[up] = Route(ladder, up, start, stop, eps1, eps2, _drop(epsilon, noise), from_zero=True)
     return Outward(sign, sides[True], sides[False])
 
 
 def _drop(epsilon: Fraction, noise: Noise) -> int:
-    return math.floor((GUMBEL_DROP if noise == "gumbel" else DROP) / epsilon + Fraction(1, 2))
-
-
-def _gentle_drop(target: Fraction, epsilon: Fraction, noise: Noise) -> int:
-    """The drop where the size is not known: the rank may be near the end for every large target."""
-    return _drop(epsilon, noise) if target > Fraction(9, 10) or noise == "gumbel" else 0
+    return math.floor(GUMBEL_DROP / epsilon + Fraction(1, 2)) if noise == "gumbel" else 0
 
 
 def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:

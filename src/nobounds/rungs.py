@@ -139,7 +139,8 @@ class Grid:
         rung: Ints = size.view(np.int64) >> np.int64(52 - self.bits)
         rung += np.int64((1 << self.bits) - self._first_key)
         near = size < float(1 << self.bits)
-        rung[near] = size[near].astype(np.int64)
+        with np.errstate(invalid="ignore"):  # what is too large to convert is not near
+            np.copyto(rung, size.astype(np.int64), where=near)
         rung ^= sign
         rung -= sign
         return rung
