@@ -13,7 +13,7 @@ import numpy as np
 
 import nobounds as nb
 from nobounds.loss import Cost, split
-from nobounds.quantile import walk_of
+from nobounds.question import walk_of
 from nobounds.route import Route, walk_cost
 
 SAMPLES, ROWS = 8, 1000
@@ -28,23 +28,31 @@ FAMILIES: dict[str, Callable[[], np.ndarray]] = {
 DATA = {name: [draw() for _ in range(SAMPLES)] for name, draw in FAMILIES.items()}
 
 
-def law_of(data: np.ndarray, q: Fraction, up: bool, share: Fraction, neighbors: str, drop: int = 0) -> nb.Law:
+def law_of(
+    data: np.ndarray,
+    q: Fraction,
+    up: bool,
+    share: Fraction,
+    neighbors: str,
+    drop: int = 0,
+    ladder: nb.Ladder = LADDER,
+) -> nb.Law:
     """The law of one walk over the whole line with all of epsilon 1."""
     cost: Callable[[Fraction, Fraction], Cost] = partial(walk_cost, q, up, neighbors)
     eps1, eps2 = split(cost, Fraction(1), share)
-    ends = (LADDER.first, LADDER.last) if up else (LADDER.last, LADDER.first)
-    route = Route(LADDER, up, *ends, eps1, eps2, drop)
-    return nb.Law(walk_of(nb.Histogram.of([data], LADDER), q, route, "exponential"))
+    ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
+    route = Route(ladder, up, *ends, eps1, eps2, drop)
+    return nb.Law(walk_of(nb.Histogram.of([data], ladder), q, route, "exponential"))
 
 
-def error(law: nb.Law, up: bool, truth: float, cap: float = np.inf) -> float:
-    """The expected absolute error, each error capped; what lies beyond a factor 100 counts as the cap."""
-    low, high = LADDER.rungs(np.array([truth / 100, truth * 100]))
+def error(law: nb.Law, up: bool, truth: float, cap: float = np.inf, ladder: nb.Ladder = LADDER) -> float:
+    """The expected absolute error, each error capped; what lies beyond a factor 30 counts as the cap."""
+    low, high = ladder.rungs(np.array([truth / 30, truth * 30]))
     rungs = np.arange(low, high + 1)
-    positions = rungs - LADDER.first if up else (LADDER.last - rungs)[::-1]
+    positions = rungs - ladder.first if up else (ladder.last - rungs)[::-1]
     tails = law.tail(np.append(positions, positions[-1] + 1))
     masses = tails[:-1] - tails[1:] if up else (tails[:-1] - tails[1:])[::-1]
-    errors = np.minimum(np.abs(LADDER.map.floats(rungs) - truth), cap)
+    errors = np.minimum(np.abs(ladder.map.floats(rungs) - truth), cap)
     outside = 0.0 if np.isinf(cap) else (1 - masses.sum()) * cap
     return float(masses @ errors + outside)
 
@@ -88,6 +96,25 @@ def shares() -> None:
             print(f"  {neighbors:<11} q = {float(q):<5} {cells}")
 
 
+def fineness() -> None:
+    """Mantissa bits of the ladder: coarse ones round the value, fine ones halt early."""
+    print("error by bits of the ladder, relative to 8 bits, swap, share 0.4")
+    for q in (Fraction(1, 4), Fraction(1, 2), Fraction(19, 20)):
+        up = 2 * q >= 1
+        errors = {}
+        for bits in (6, 8, 10):
+            ladder = nb.Ladder.float_bits(bits)
+            errors[bits] = mean_over_families(
+                lambda data, q=q, up=up, ladder=ladder: error(
+                    law_of(data, q, up, Fraction(2, 5), "swap", ladder=ladder),
+                    up,
+                    float(np.quantile(data, float(q))),
+                    ladder=ladder,
+                )
+            )
+        print(f"  q = {float(q):<5} " + "  ".join(f"{bits}: {e / errors[8]:.2f}" for bits, e in errors.items()))
+
+
 def maximum() -> None:
     """The share and the drop for the maximum: capped relative error, and the chance to pass ten times the truth."""
     print("maximum: error (relative, capped at 9) and chance of more than ten times the truth")
@@ -109,4 +136,5 @@ def maximum() -> None:
 if __name__ == "__main__":
     directions()
     shares()
+    fineness()
     maximum()

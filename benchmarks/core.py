@@ -13,7 +13,7 @@ import numpy as np
 
 import nobounds as nb
 from nobounds.noise import source
-from nobounds.quantile import Question
+from nobounds.question import Question
 
 
 def best(action: Callable[[], object], repeats: int = 7) -> float:

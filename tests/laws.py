@@ -10,13 +10,13 @@ import numpy as np
 from nobounds.answer_law import AnswerLaw
 from nobounds.engines.arrays import column
 from nobounds.histogram import Histogram
-from nobounds.quantile import question
+from nobounds.quantile import ask
 
 
 def answer_law(data, q, **options):
     """The exact law of nobounds.quantile(data, q, **options).value."""
     records = column(data)
-    asked = question(records, (Fraction(str(q)),), **options)
+    asked = ask(records, (Fraction(str(q)),), **options)
     return AnswerLaw.of(asked, Histogram.of(records.chunks(), asked.ladder))
 
 

@@ -46,7 +46,7 @@ def test_a_walk_from_far_without_enough_records_would_not_be_gentle():
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law
-    from nobounds.quantile import walk_of
+    from nobounds.question import walk_of
     from nobounds.route import Route
 
     ladder = Ladder.float_bits(8)

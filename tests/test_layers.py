@@ -22,6 +22,7 @@ LEVELS = [  # lowest first
     ["flip"],
     ["engines"],
     ["route"],
+    ["question"],
     ["quantile"],
     ["answer_law", "clipped", "quantiles", "reference"],
     ["describe", "plan", "table"],

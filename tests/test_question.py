@@ -15,7 +15,7 @@ from nobounds.answer_law import AnswerLaw
 from nobounds.audit import audit
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.quantile import Question
+from nobounds.question import Question
 from nobounds.route import FlipRoute, Outward, Route, choose
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line

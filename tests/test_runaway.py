@@ -34,7 +34,7 @@ def test_the_paper_s_setting_does_run_away():
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law
-    from nobounds.quantile import walk_of
+    from nobounds.question import walk_of
     from nobounds.route import Route
 
     ladder = Ladder.geometric(1.01, scale=1)

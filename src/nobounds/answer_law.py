@@ -12,7 +12,7 @@ import numpy as np
 from nobounds.flip import Flip, FlipLaw
 from nobounds.histogram import Histogram
 from nobounds.law import Law
-from nobounds.quantile import Question, sign_test, value_at, walk_of
+from nobounds.question import Question, sign_test, value_at, walk_of
 from nobounds.route import AnyRoute, FlipRoute, Outward, Route
 from nobounds.rungs import Floats
 

@@ -1,172 +1,27 @@
-"""Quantile, maximum, minimum and bounds of data whose bounds nobody knows.
+"""Quantile, maximum, minimum and bounds of data whose bounds nobody knows: the public functions.
 
-One pass puts the data on a ladder; then AboveThreshold walks along it until a noisy count passes a noisy threshold
-(Algorithm 2, on the whole line in one walk). What is spent on what is fixed before the data are read; see `route`.
+What is spent on what is fixed before the data are read; see `question` and `route`.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from nobounds.engines.arrays import Column, column
 from nobounds.exact import Number, privacy_parameter, rational
-from nobounds.flip import Flip, choose_rung
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, pure, worst
-from nobounds.noise import Noise, Rng, Source, check_noise, discrete_laplace, source
+from nobounds.loss import Neighbors, check_neighbors
+from nobounds.noise import Noise, Rng, check_noise, source
+from nobounds.question import Question
 from nobounds.release import Release
-from nobounds.route import (
-    AnyRoute,
-    FlipRoute,
-    Method,
-    Outward,
-    Route,
-    SizeRule,
-    check_method,
-    choose,
-    cost,
-    first_allowed,
-    size_rule,
-)
+from nobounds.route import Method, check_method
 from nobounds.rungs import MOST_BITS
-from nobounds.skip_ahead import halt_position
-from nobounds.walk import Walk
 
-DEFAULT_BITS = 8  # steps of 0.2 to 0.4 %; exact laws at n = 1000 prefer it to 6, 10 and 12 at every q (see `route`)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, all of it public: quantiles for one total epsilon on one ladder."""
-
-    qs: tuple[Fraction, ...]
-    epsilon: Fraction
-    ladder: Ladder
-    neighbors: Neighbors
-    noise: Noise
-    size: SizeRule
-    routes: tuple[tuple[AnyRoute, ...], ...]
-    missing: bool  # whether a record can be missing
-
-    @classmethod
-    @lru_cache(maxsize=256)  # public arguments, exact result: the second call of a kind costs nothing
-    def of(
-        cls,
-        qs: tuple[Fraction, ...],
-        epsilon: Fraction,
-        ladder: Ladder,
-        neighbors: Neighbors,
-        noise: Noise,
-        rows: int | None,
-        missing: bool,
-        method: Method = "walk",
-    ) -> "Question":
-        """Plan the spending: first the size, if any route needs it, then equal parts for the quantiles."""
-        size = SizeRule(Fraction(0), 0, 0)
-        if any(len(choose(q, epsilon, neighbors, ladder, noise, method)) > 1 for q in qs):
-            size = size_rule(epsilon, neighbors, rows, missing)
-
-        def plan(each: Fraction) -> "Question":
-            routes = tuple(choose(q, each, neighbors, ladder, noise, method) for q in qs)
-            if size.known is not None:
-                routes = tuple((first_allowed(found, size.known),) for found in routes)
-            return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
-
-        left = epsilon - size.epsilon
-        each = left / len(qs)
-        # Walks in opposite directions together cost less than each alone; what they leave is theirs as well, unless
-        # with more to spend they would take other routes that leave nothing.
-        first = plan(each)
-        second = plan(each * left / (first.cost().epsilon - size.epsilon))
-        return second if second.cost().epsilon <= epsilon else first
-
-    def cost(self) -> Cost:
-        """The cost of the whole answer, whichever routes are taken."""
-        total = pure(self.size.epsilon)
-        for q, routes in zip(self.qs, self.routes, strict=True):
-            total += worst([cost(route, q, self.neighbors, self.missing) for route in routes])
-        return total
-
-    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
-    def loss(self) -> PrivacyLoss:
-        """The cost, rounded up."""
-        return PrivacyLoss.of(self.cost(), self.neighbors)
-
-    def answer(self, histogram: Histogram, bits: Source) -> tuple[int | float, ...]:
-        """Private quantiles, in the order asked."""
-        size = self._size(histogram, bits)
-        return tuple(
-            self._one(histogram, q, first_allowed(routes, size), bits)
-            for q, routes in zip(self.qs, self.routes, strict=True)
-        )
-
-    def _size(self, histogram: Histogram, bits: Source) -> int:
-        if self.size.known is not None:
-            return self.size.known
-        return max(0, histogram.total + discrete_laplace(self.size.epsilon, bits) - self.size.slack)
-
-    def _one(self, histogram: Histogram, q: Fraction, route: AnyRoute, bits: Source) -> int | float:
-        if isinstance(route, FlipRoute):
-            return self.ladder.value(choose_rung(Flip.of(histogram, q, route.rate), bits))
-        if isinstance(route, Outward):
-            gap, step, rate = sign_test(histogram, q, route, self.neighbors)
-            noisy = gap + step * discrete_laplace(rate, bits)
-            route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
-        position = halt_position(walk_of(histogram, q, route, self.noise), bits)
-        return self.ladder.snap(value_at(route, position), route.up)
+DEFAULT_BITS = 8  # steps of 0.2 to 0.4 %: 6 bits have 1.05 to 1.45 and 10 bits 1.13 to 1.31 of its error
+(benchmarks / choices.py)
 
 
-def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:
-    """The walk along a route: counts at or below each rung (above, walking down) against the target rank."""
-    histogram = histogram.on(route.ladder)
-    rungs, levels, target = histogram.rungs, histogram.up_to, q
-    if not route.up:
-        rungs, levels, target = -rungs[::-1], histogram.down_to[::-1], 1 - q
-    first, last = (route.start, route.stop) if route.up else (-route.start, -route.stop)
-    begin = int(np.searchsorted(rungs, first, side="right"))  # all that is at or before the first rung is counted there
-    end = int(np.searchsorted(rungs, last, side="left"))  # and all that is at or after the last rung there
-    starts = np.concatenate([[0], rungs[begin:end] - first])
-    counted = np.concatenate([[levels[begin - 1] if begin else 0], levels[begin:end]])
-    if last > first and end < len(rungs):
-        starts, counted = np.append(starts, last - first), np.append(counted, levels[-1])
-    return Walk(
-        starts=starts,
-        levels=counted,
-        length=last - first + 1,
-        threshold=target * histogram.total - route.drop,
-        step=Fraction(1, target.denominator),
-        eps1=route.eps1,
-        eps2=route.eps2,
-        noise=noise,
-        rising=True,
-    )
-
-
-def sign_test(
-    histogram: Histogram, q: Fraction, route: Outward, neighbors: Neighbors
-) -> tuple[Fraction, Fraction, Fraction]:
-    """Records below 0 (zeros count half) minus q n, the lattice of its noise, and the rate of the noise on it."""
-    zero = int(histogram.ladder.rungs(np.zeros(1))[0])
-    below, up_to = histogram.below(zero), histogram.below(zero + 1)
-    step = Fraction(1, 2 * q.denominator)
-    sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
-    return Fraction(below + up_to, 2) - q * histogram.total, step, route.sign * step / sensitivity
-
-
-def value_at(route: Route | FlipRoute, position: int | None) -> int | float:
-    """The value for a halting position; a walk that never halted has seen all of its ladder."""
-    if position is None:
-        return route.ladder.value(route.stop)
-    if position == 0 and route.from_zero:
-        return 0
-    return route.ladder.value(route.start + position if route.up else route.start - position)
-
-
-def question(
+def ask(
     data: Column,
     qs: tuple[Fraction, ...],
     *,
@@ -218,7 +73,7 @@ def _bits(beta: Number) -> int:
 
 def _release(statistic: str, data: object, qs: tuple[Fraction, ...], rng: Rng, **options: Any) -> Release:
     records, bits = column(data), source(rng)
-    asked = question(records, qs, **options)
+    asked = ask(records, qs, **options)
     loss = asked.loss()
     values = asked.answer(Histogram.of(records.chunks(), asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))

@@ -13,7 +13,8 @@ from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.noise import Noise, Rng, Source, check_noise, source
-from nobounds.quantile import check_rank, walk_of
+from nobounds.quantile import check_rank
+from nobounds.question import walk_of
 from nobounds.release import Release
 from nobounds.route import Route, walk_cost
 from nobounds.skip_ahead import halt_position
