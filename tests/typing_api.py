@@ -21,5 +21,6 @@ assert_type(nb.maximum(x, epsilon=1).to_json(), str)
 assert_type(nb.quantile(x, 0.5, epsilon=1, method="flip", ladder=nb.Ladder.grid(1)), nb.Release)
 assert_type(nb.AboveThreshold(100, epsilon=1, monotonic=True).query(3), bool)
 assert_type(nb.IterativeExponential(100, epsilon=1).first_above([1, 2.5, Fraction(1, 3)]), int | None)
-assert_type(nb.Histogram.of([np.zeros(3)], nb.Ladder.float_bits()) + nb.Histogram.of([], nb.Ladder.float_bits()),
-nb.Histogram) assert_type(nb.Release.from_json("{}").value, int | float | tuple[int | float, ...])
+histogram = nb.Histogram.of([np.zeros(3)], nb.Ladder.float_bits())
+assert_type(histogram + histogram, nb.Histogram)
+assert_type(nb.Release.from_json("{}").value, int | float | tuple[int | float, ...])

@@ -17,8 +17,8 @@ from nobounds.release import Release
 from nobounds.route import Method, check_method
 from nobounds.rungs import MOST_BITS
 
-DEFAULT_BITS = 8  # steps of 0.2 to 0.4 %: 6 bits have 1.05 to 1.45 and 10 bits 1.13 to 1.31 of its error
-(benchmarks / choices.py)
+# Steps of 0.2 to 0.4 %: 6 bits have 1.05 to 1.45 times the error and 10 bits 1.13 to 1.31 (benchmarks/choices.py).
+DEFAULT_BITS = 8
 
 
 def ask(
