@@ -175,9 +175,8 @@ def _in_balls(flip: Flip, e: Exponential, u: Uniform, precision: int) -> int | N
     if not (total(s * (1 - slack)) + left_out < goal and total(s * (1 + slack)) > goal):
         return None
     each = weights(arb(s, s * slack))
-    whole = sum(each, arb(0))
-    place = u.ball(precision) * whole
-    before = arb(left_out * s.exp(), left_out * s.exp())
+    before = arb(left_out * s.exp(), left_out * s.exp())  # the runs left out may weigh something, wherever they lie
+    place = u.ball(precision) * (sum(each, arb(0)) + before)
     for run, weight in zip(near.tolist(), each, strict=True):
         before = before + weight
         if place < before:
