@@ -1,0 +1,9 @@
+"""Property tests explore freely on a desk and repeat themselves in CI, so that a red gate can be made red again."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, print_blob=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
