@@ -80,7 +80,7 @@ def test_never_halting_counts_as_an_outcome(stream, eps1, eps2):
 
 @given(stream=streams, eps1=positives, eps2=positives, factor=positives, shift=values)
 def test_one_sided_loss_scales_and_shifts(stream, eps1, eps2, factor, shift):
-    """It is homogeneous in (eps1, eps2), inverse in the sensitivity, and blind to public shifts (THEORY 2, tilt)."""
+    """It is homogeneous in (eps1, eps2), inverse in the sensitivity, and blind to public shifts."""
     f, g = [pair[0] for pair in stream], [pair[1] for pair in stream]
     plain = one_sided_loss(f, g, eps1=eps1, eps2=eps2)
     assert one_sided_loss(f, g, eps1=eps1 * factor, eps2=eps2 * factor) == plain * factor
@@ -189,7 +189,8 @@ def everyone(m: int) -> list[list[int]]:
 @pytest.mark.parametrize("m", [1, 2, 3])
 @pytest.mark.parametrize("q", [F(0), F(1, 20), F(1, 2), F(1)])
 def test_several_rows_a_person_cost_the_same_at_sensitivity_m(m, q):
-    """With at most m rows a person under add-remove, noise scaled to m gives the same row of the table (THEORY 2)."""
+    """With at most m rows a person under add-remove, noise scaled to m gives the same row of the table
+    (docs/costs.md)."""
     people = [[count - q * len(rows) for count in counts_of(rows)] for rows in everyone(m)]
     for eps1, eps2 in EPSILONS:
         assert worst_over(people, eps1, eps2, sensitivity=m) == claim(moving_threshold(q, eps1, eps2))

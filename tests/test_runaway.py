@@ -27,7 +27,7 @@ def test_the_maximum_exceeds_ten_times_the_true_one_with_probability_below_1e_4(
 
 
 def test_the_paper_s_setting_does_run_away():
-    """With halves, threshold n and beta 1.01 the clip is more than ten times the maximum in 0.4 % of runs (THEORY 1.7).
+    """With halves, threshold n and beta 1.01 the clip is more than ten times the maximum in 0.4 % of runs.
 
     So the promise above is not empty: the same auditor sees the runaways where they are.
     """

@@ -3,7 +3,7 @@
 No sampling: a mechanism is given as the function from a data set to its log-probabilities, and the largest ratio that
 any outcome shows between two neighbours is what it truly costs on these data. A claim below it is false; one far
 above it is wasteful. Use data sets that sit on a few rungs of a long ladder: a hundred equal queries and then one
-step show what ten cannot (THEORY 3).
+step show what a few cannot.
 """
 
 import math

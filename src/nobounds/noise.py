@@ -2,7 +2,8 @@
 
 Nothing here is a float that leaves the machine. A draw is an integer, decided by comparing an exponential variable with
 certified bounds: double precision first, ball arithmetic with more random bits whenever the comparison is still open
-(THEORY 3). The three kinds of noise of the paper are "exponential" (on a lattice), "laplace" (discrete) and "gumbel".
+(docs/costs.md). The three kinds of noise of the paper are "exponential" (on a lattice), "laplace" (discrete) and
+"gumbel".
 """
 
 import math

@@ -3,7 +3,7 @@
 A walk that starts far outside the data must know that there are enough records, or it halts on the empty rungs on its
 way and answers something like -1e300. So routes carry the size they need, `choose` lists them in order of preference,
 and the last one fails gently: it starts at a public bound, or at 0 after a private decision of the sign, and then a
-walk that halts too early answers something too small (THEORY 4, "small data must fail gently").
+walk that halts too early answers something too small (docs/mechanism.md).
 """
 
 import math
@@ -113,7 +113,7 @@ def check_method(method: object) -> Method:
 def walk_cost(
     q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2: Fraction, missing: bool = True
 ) -> Cost:
-    """The cost of one walk on counts - q n (THEORY 2).
+    """The cost of one walk on counts - q n (docs/costs.md).
 
     Under swap a record may also turn from missing to present, if its type has missing values: that is an add-remove
     step. A walk up and a walk down see the same moved record from opposite sides, so their costs do not simply add.
@@ -198,7 +198,7 @@ def _route(
 
 
 def _flip(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder) -> FlipRoute:
-    """Permute-and-flip: all rungs compete at once, so far empty ones must be outweighed from both sides (THEORY 5)."""
+    """Permute-and-flip: all rungs compete at once, so far empty ones must be outweighed from both sides."""
     sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
     rate = epsilon / (2 * sensitivity)
     at_least = math.ceil(Fraction(math.log(ladder.size) + MARGIN) / (rate * min(q, 1 - q)))

@@ -1,7 +1,7 @@
 """Value to rung and back: the three maps that ladders are made of.
 
 Each map is monotone and looks at one record alone, by the bits of the float or by comparison with exact edges, never by
-a computed logarithm: the last bits of a logarithm depend on the array's layout and on the platform (THEORY 4).
+a computed logarithm: the last bits of a logarithm depend on the array's layout and on the platform.
 """
 
 import sys
