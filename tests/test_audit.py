@@ -137,8 +137,8 @@ def test_two_rows_a_person_under_swap_are_pure_as_one(noise, eps1, eps2):
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 @pytest.mark.parametrize("bug", ["query noise halved", "eps1 doubled"])
 def test_the_audit_catches_the_planted_bugs(bug, noise):
-    """Query noise halved, or eps1 doubled, shows about 1.5 where 1.0 is claimed, on a stream of 300 equal queries and
-    one step.""" eps1, eps2 = (F(1, 2), F(1)) if bug == "query noise halved" else (F(1), F(1, 2))
+    """Query noise halved or eps1 doubled shows 1.5 where 1.0 is claimed, on 300 equal queries and one step."""
+    eps1, eps2 = (F(1, 2), F(1)) if bug == "query noise halved" else (F(1), F(1, 2))
 
     def law(data):
         levels = [sum(x == 0 for x in data)] * 300 + [len(data)]

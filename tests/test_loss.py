@@ -189,8 +189,7 @@ def everyone(m: int) -> list[list[int]]:
 @pytest.mark.parametrize("m", [1, 2, 3])
 @pytest.mark.parametrize("q", [F(0), F(1, 20), F(1, 2), F(1)])
 def test_several_rows_a_person_cost_the_same_at_sensitivity_m(m, q):
-    """With at most m rows a person under add-remove, noise scaled to m gives the same row of the table
-    (docs/costs.md)."""
+    """With at most m rows a person under add-remove, noise scaled to m gives the same row (docs/costs.md)."""
     people = [[count - q * len(rows) for count in counts_of(rows)] for rows in everyone(m)]
     for eps1, eps2 in EPSILONS:
         assert worst_over(people, eps1, eps2, sensitivity=m) == claim(moving_threshold(q, eps1, eps2))
