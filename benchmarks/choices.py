@@ -12,7 +12,10 @@ from functools import partial
 import numpy as np
 
 import nobounds as nb
+from nobounds.answer_law import AnswerLaw
+from nobounds.engines.arrays import column
 from nobounds.loss import Cost, split
+from nobounds.quantile import ask
 from nobounds.question import walk_of
 from nobounds.route import Route, walk_cost
 
@@ -133,8 +136,48 @@ def maximum() -> None:
             print(f"  share {float(share):<5} drop {drop}: {np.exp(np.mean(np.log(errors))):.4f}  {runaway:.1e}")
 
 
+def answer_law(data: np.ndarray, **options: object) -> AnswerLaw:
+    """The exact law of the private median."""
+    records = column(data)
+    question = ask(records, (Fraction(1, 2),), epsilon=1, **options)
+    return AnswerLaw.of(question, nb.Histogram.of(records.chunks(), question.ladder))
+
+
+def few_rows() -> None:
+    """How often the median of few rows is within a factor 1.5, with no bounds given."""
+    print("P(median within a factor 1.5), lognormal data")
+    for rows in (60, 80, 100, 150, 300):
+        cells = []
+        for neighbors in ("add-remove", "swap"):
+            chances = []
+            for data in DATA["lognormal"]:
+                few, truth = data[:rows], float(np.median(data[:rows]))
+                law = answer_law(few, neighbors=neighbors)
+                chances.append(1 - law.above(1.5 * truth) - law.below(truth / 1.5))
+            cells.append(f"{neighbors} {np.mean(chances):.3f}")
+        print(f"  {rows:>3} rows: " + "  ".join(cells))
+
+
+def flip_against_walk() -> None:
+    """The error of permute-and-flip over that of the walk at the median."""
+    print("error of flip over that of walk, median")
+    for neighbors in ("add-remove", "swap"):
+        errors = []
+        for method in ("walk", "flip"):
+
+            def one(data: np.ndarray, method: str = method, neighbors: str = neighbors) -> float:
+                truth = float(np.median(data))
+                values, masses = answer_law(data, neighbors=neighbors, method=method).pmf(truth / 30, truth * 30)
+                return float(masses @ np.abs(values - truth))
+
+            errors.append(mean_over_families(one))
+        print(f"  {neighbors:<11} {errors[1] / errors[0]:.2f}")
+
+
 if __name__ == "__main__":
     directions()
     shares()
     fineness()
     maximum()
+    few_rows()
+    flip_against_walk()

@@ -346,3 +346,13 @@ def test_the_plain_loop_does_not_know_the_law():
     """The loop shares no code with the law that it is compared with."""
     source = inspect.getsource(above_threshold)
     assert not any(f"nobounds.{module}" in source for module in ("law", "walk", "skip_ahead"))
+
+
+@pytest.mark.parametrize("kind", [AboveThreshold, IterativeExponential])
+def test_no_decimal_is_an_error_and_far_ones_keep_their_order(kind):
+    """Signalling NaN counts as NaN, exponents beyond all floats as infinities or next to 0; nothing raises or hangs."""
+    far = {"1e999999999": True, "Infinity": True, "-1e999999999": False, "NaN": False, "sNaN": False}
+    for text, above in far.items():
+        assert kind(5, epsilon=10**6).query(Decimal(text)) is above
+    assert kind(-1, epsilon=10**6).query(Decimal("1e-999999999")) is True
+    assert kind(0, epsilon=10**6).query(Decimal("-1e-999999999")) is False

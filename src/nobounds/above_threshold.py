@@ -29,6 +29,7 @@ from nobounds.noise import (
 # Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
 # whole numbers with a whole sensitivity are not changed at all.
 _LATTICE = 1024
+_FAR = 400  # powers of ten that no query needs
 
 
 class _Stream:
@@ -86,8 +87,10 @@ class _Stream:
             value = float(value)
         elif isinstance(value, np.integer | np.bool_):
             value = int(value)
-        if isinstance(value, float | Decimal) and not math.isfinite(value):
-            return bool(value == math.inf)
+        if isinstance(value, Decimal):
+            value = _plain_decimal(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            return value == math.inf
         return self._noisy_above(self._snap(Fraction(value)))
 
     def _snap(self, value: Fraction) -> Fraction:
@@ -96,6 +99,17 @@ class _Stream:
 
     def _noisy_above(self, value: Fraction) -> bool:
         raise NotImplementedError
+
+
+def _plain_decimal(value: Decimal) -> Fraction | float:
+    """The decimal as a fraction; one with an exponent beyond all floats as an infinity or next to 0, in order."""
+    if value.is_nan():
+        return math.nan
+    if value.is_infinite() or value.adjusted() > _FAR:
+        return math.inf if value > 0 else -math.inf
+    if value and value.adjusted() < -_FAR:
+        return Fraction(1 if value > 0 else -1, 10**_FAR)
+    return Fraction(value)
 
 
 class AboveThreshold(_Stream):
@@ -173,8 +187,7 @@ class IterativeExponential(_Stream):
         e = Exponential(self._bits)
 
         def attempt(precision: int) -> int | None:
-            # Relative to this query's weight all others sum to 1/p, p the chance to be chosen: E > ln(1/p) has chance
-            # p.
+            # Relative to this query's weight all weights sum to 1/p, p the chance to choose it, and P(E > ln(1/p)) = p.
             total = sum((n * ball(self.eps2 * (other - value)).exp() for other, n in self._seen.items()), ball(0))
             left, right = e.ball(precision), total.log()
             return 1 if left > right else 0 if left < right else None

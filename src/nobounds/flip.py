@@ -4,7 +4,7 @@ McKenna and Sheldon 2020, which is report-noisy-max with exponential noise (Ding
 for it and finds an infinite domain in the way; a ladder is finite. The utility of a rung is minus the distance of the
 target rank from the interval [records below the rung, records below or in it], so ties count right.
 
-With a = exp(-rate * (distance - smallest distance)) for each rung, the largest noisy utility Z satisfies
+With a = exp(-rate * distance) for each rung (one of them has distance 0), the largest noisy utility Z satisfies
 P(silent through s) = exp(-H(s)), H(s) = -sum of ln(1 - a (1 - e^-s)): one exponential variable E gives s by H(s) = E,
 and given s the rung is chosen with weights a / (1 - a (1 - e^-s)). Rungs of equal utility are taken together, those
 far from the target add less than 2**-bits and are carried as an error, and every comparison is certified.

@@ -50,7 +50,7 @@ class Law:
         inside = (k - self.walk.starts[run]).astype(np.float64)
         result = np.zeros(k.shape)
         for weight, before, each in self._given_threshold(_ABSOLUTE):
-            with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore", over="ignore"):
                 silent = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
             result += self._silent(silent, weight)
         return result
@@ -66,7 +66,7 @@ class Law:
         inside = (k - self.walk.starts[where]).astype(np.float64)
         result = np.full(len(k) + 1, -np.inf)
         for weight, before, each in self._given_threshold(_DEEP):
-            with np.errstate(invalid="ignore", divide="ignore"):
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
                 last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
                 if self.walk.noise == "gumbel":

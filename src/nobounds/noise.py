@@ -126,16 +126,15 @@ def _minus_log(u: int) -> float:
     return -math.log1p(-math.ldexp(rest, -FIRST_BITS)) if rest < u else -math.log(math.ldexp(u, -FIRST_BITS))
 
 
-def precisions() -> "list[int]":
-    """Working precisions to try in turn; the last is never reached (the chance is below 2**-60 at the first)."""
-    return [128 << k for k in range(12)]
+# Working precisions to try in turn; the chance to need the second is below 2**-60.
+_PRECISIONS = [128 << k for k in range(12)]
 
 
 def decide(attempt: Callable[[int], int | None]) -> int:
     """The first answer of `attempt(precision)` that is not None, at growing precision."""
     from flint import ctx
 
-    for precision in precisions():
+    for precision in _PRECISIONS:
         with ctx.workprec(precision):
             answer = attempt(precision)
         if answer is not None:
