@@ -7,17 +7,17 @@ from importlib.resources import files
 
 import numpy as np
 
-from nobounds.answer_law import AnswerLaw
+from nobounds.answer_law import LEAST, AnswerLaw
+from nobounds.counts import Counts
 from nobounds.engines.arrays import column
-from nobounds.histogram import Histogram
 from nobounds.quantile import ask
 
 
-def answer_law(data, q, **options):
-    """The exact law of nobounds.quantile(data, q, **options).value."""
+def answer_law(data, q, least=LEAST, **options):
+    """The exact law of nobounds.quantile(data, q, **options).value, but for parts of less than `least`."""
     records = column(data)
     asked = ask(records, (Fraction(str(q)),), **options)
-    return AnswerLaw.of(asked, Histogram.of(records.chunks(), asked.ladder))
+    return AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=least)
 
 
 def mean_error(data, q, truth, low, high, **options):

@@ -16,16 +16,21 @@ from nobounds.ladder import Ladder
 from nobounds.rungs import Floats, Ints
 
 _DENSE = 1 << 21  # rungs a dense table may span; 16 MB
-_CHUNK = 1 << 14  # values a step: the temporaries stay in the cache and are not mapped anew (best of 2**12 to 2**17)
+CHUNK = 1 << 14  # values a step: the temporaries stay in the cache and are not mapped anew (best of 2**12 to 2**17)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr hides them."""
+    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr hides them.
+
+    Between the rungs `exact` (by default all) every record is where it belongs; records below and above them may have
+    been moved to the ends of the ladder (see `counts`).
+    """
 
     ladder: Ladder
     rungs: Ints
     counts: Ints
+    exact: tuple[int, int] = (0, -1)  # replaced by the whole ladder
     up_to: Ints = field(init=False)  # records at or below each occupied rung
     down_to: Ints = field(init=False)  # records at or above it
 
@@ -33,6 +38,8 @@ class Histogram:
         up_to = np.cumsum(self.counts, dtype=np.int64)
         object.__setattr__(self, "up_to", up_to)
         object.__setattr__(self, "down_to", self.total - up_to + self.counts)
+        if self.exact == (0, -1):
+            object.__setattr__(self, "exact", (self.ladder.first, self.ladder.last))
 
     @classmethod
     def of(cls, chunks: Iterable[Floats], ladder: Ladder) -> "Histogram":
@@ -40,8 +47,8 @@ class Histogram:
         counter = _Counter()
         for values_in in chunks:
             chunk = np.asarray(values_in, dtype=np.float64)
-            for start in range(0, len(chunk), _CHUNK):
-                values = chunk[start : start + _CHUNK]
+            for start in range(0, len(chunk), CHUNK):
+                values = chunk[start : start + CHUNK]
                 missing = np.isnan(values)
                 if missing.any():
                     values = values[~missing]

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nobounds.exact import MAX, Number, ball, float_at_or_above, positive, rational
-from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float
+from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float, smallest_float
 
 if TYPE_CHECKING:
     from flint import arb
 
 MOST_EDGES = 1 << 22
 FINE_BITS = 8
+LEAST_BITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,32 @@ class Ladder:
         """The upper edge of a rung, where a bound is wanted."""
         return finite_float(self._within(self.map.interval(rung)[1]))
 
+    def span(self, first: int, last: int) -> tuple[float, float]:
+        """The smallest and the largest float on the rungs from `first` to `last`; infinite at the ends."""
+        low = -math.inf if first <= self.first else smallest_float(self.map, first)
+        high = math.inf if last >= self.last else math.nextafter(smallest_float(self.map, last + 1), -math.inf)
+        return low, high
+
+    @property
+    def least_bits(self) -> int:
+        """The fewest bits that a growing ladder may have; a grid does not give up points that it tells apart."""
+        return self.map.bits if isinstance(self.map, Grid) else LEAST_BITS
+
+    def with_bits(self, bits: int) -> "Ladder":
+        """The same ladder with steps of 2**-bits of the value."""
+        return self._like(replace(self.map, bits=bits))  # type: ignore[type-var]
+
+    def at_scale(self, octave: int) -> "Ladder":
+        """The same ladder with equal steps up to half of 2**octave; on a grid the steps are multiples of its unit."""
+        if isinstance(self.map, Grid):
+            steps = octave - 1 - self.map.bits - (math.frexp(self.map.unit)[1] - 1)
+            return self._like(Grid(self.map.unit * 2 ** max(steps, 0), self.map.bits))
+        assert isinstance(self.map, FloatBits)
+        return self._like(Grid(Fraction(2) ** (octave - 1 - self.map.bits), self.map.bits))
+
+    def _like(self, rungs: Rungs) -> "Ladder":
+        return Ladder._whole(rungs).limited(self.lower, self.upper)
+
     def fine(self) -> "Ladder":
         """The ladder with many rungs a decade everywhere: a grid has few near 0, a coarse beta everywhere."""
         if isinstance(self.map, Grid) and self.map.unit / 2**FINE_BITS >= sys.float_info.min:
@@ -132,7 +159,7 @@ class Ladder:
             finer = FloatBits(FINE_BITS, self.map.floor)
         else:
             return self
-        return Ladder._whole(finer).limited(self.lower, self.upper)
+        return self._like(finer)
 
     def snap(self, value: int | float, up: bool) -> int | float:
         """The candidate for a value on the fine ladder: on a grid the last point that a walk up (or down) passed."""

@@ -20,7 +20,7 @@ from nobounds.rungs import Floats
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk, increments
 
-_CELLS = 1 << 20  # threshold nodes times runs handled at once
+_CELLS = 1 << 16  # threshold nodes times runs or positions handled at once: half a megabyte stays in the cache
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
 _DEEP = 740.0  # exp(-740) is the smallest double: threshold noise beyond it cannot be told from none
 _SHORT = 4096  # lattice points taken one by one
@@ -49,7 +49,7 @@ class Law:
         run = np.clip(np.searchsorted(self.walk.starts, k, side="right") - 1, 0, None)
         inside = (k - self.walk.starts[run]).astype(np.float64)
         result = np.zeros(k.shape)
-        for weight, before, each in self._given_threshold(_ABSOLUTE):
+        for weight, before, each in self._given_threshold(_ABSOLUTE, k.size):
             with np.errstate(invalid="ignore", over="ignore"):
                 silent = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
             result += self._silent(silent, weight)
@@ -65,7 +65,7 @@ class Law:
         where = np.searchsorted(self.walk.starts, k, side="right") - 1
         inside = (k - self.walk.starts[where]).astype(np.float64)
         result = np.full(len(k) + 1, -np.inf)
-        for weight, before, each in self._given_threshold(_DEEP):
+        for weight, before, each in self._given_threshold(_DEEP, k.size):
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
                 last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
@@ -92,14 +92,14 @@ class Law:
             return np.asarray(1 / (1 + silent[0]))
         return np.asarray(np.exp(-silent + weight.reshape(-1, *[1] * (silent.ndim - 1))).sum(axis=0))
 
-    def _given_threshold(self, deep: float) -> Iterator[tuple[Floats, Floats, Floats]]:
+    def _given_threshold(self, deep: float, positions: int) -> Iterator[tuple[Floats, Floats, Floats]]:
         """For blocks of noisy thresholds: log-weights, sums of increments before each run, increments in each run."""
         walk = self.walk
         noise, log_weights = _threshold_law(walk, deep)
         base = math.floor(walk.threshold)
         gap = (base - walk.levels).astype(np.float64) + float(walk.threshold - base)
         eps2, a, lengths = float(walk.eps2), float(walk.eps2 * walk.step), walk.lengths.astype(np.float64)
-        rows = max(1, _CELLS // max(len(gap), 1))
+        rows = max(1, _CELLS // max(len(gap), positions, 1))
         for start in range(0, len(noise), rows):
             x = (gap[None, :] + noise[start : start + rows, None]) * eps2
             each = increments(np.where(np.abs(x) < 1e-9 * a, 0.0, x), walk.noise, a)

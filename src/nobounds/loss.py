@@ -171,6 +171,14 @@ def pure(epsilon: Fraction) -> Cost:
     return _cost(Sides(epsilon, epsilon))
 
 
+def range_bounded(epsilon: Fraction) -> Cost:
+    """A pure mechanism whose range is bounded by epsilon as well: the exponential mechanism (Dong et al. 2020).
+
+    Which of its sides takes how much of the range differs from pair to pair, so each is charged in full; rho is not.
+    """
+    return Cost((Sides(epsilon, epsilon),), rational(rho_from_range(epsilon), "rho"))
+
+
 def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
     """(eps1, eps2) in the ratio share : 1 - share that cost exactly epsilon."""
     whole = cost(share, 1 - share).epsilon

@@ -6,9 +6,9 @@ What is spent on what is fixed before the data are read; see `question` and `rou
 from fractions import Fraction
 from typing import Any
 
+from nobounds.counts import Counts
 from nobounds.engines.arrays import Column, column
 from nobounds.exact import Number, privacy_parameter, rational
-from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, check_neighbors
 from nobounds.noise import Noise, Rng, check_noise, source
@@ -33,10 +33,12 @@ def ask(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
-    method: Method = "walk",
+    method: Method = "auto",
+    rows: Number | None = None,
 ) -> Question:
     """Check every parameter and plan the answer; of the data only public facts are used."""
     total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
+    grows = beta is None and ladder is None
     if ladder is None:
         bits = DEFAULT_BITS if beta is None else _bits(beta)
         grid = 1 if resolution is None and data.integral else resolution
@@ -50,9 +52,9 @@ def ask(
         low = Fraction(data.lower)
     if high is None and data.upper is not None and (low is None or low < data.upper):
         high = Fraction(data.upper)
-    rows = data.rows() if relation == "swap" else None
-    kind, way = check_noise(noise), check_method(method)
-    return Question.of(qs, total, ladder.limited(low, high), relation, kind, rows, data.nullable, way)
+    known = _rows(rows) if rows is not None else data.rows() if relation == "swap" else None
+    kind, way, steps = check_noise(noise), check_method(method), ladder.limited(low, high)
+    return Question.of(qs, total, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
 
 
 def check_rank(q: Number) -> Fraction:
@@ -61,6 +63,14 @@ def check_rank(q: Number) -> Fraction:
     if not 0 <= rank <= 1:
         raise ValueError(f"q must be between 0 and 1, got q={q!r}")
     return rank
+
+
+def _rows(rows: Number) -> int:
+    """The number of records that the user states."""
+    stated = rational(rows, "rows")
+    if stated < 0 or stated.denominator != 1:
+        raise ValueError(f"rows must be a whole number of records, got rows={rows!r}")
+    return int(stated)
 
 
 def _bits(beta: Number) -> int:
@@ -75,7 +85,7 @@ def _release(statistic: str, data: object, qs: tuple[Fraction, ...], rng: Rng, *
     records, bits = column(data), source(rng)
     asked = ask(records, qs, **options)
     loss = asked.loss()
-    values = asked.answer(Histogram.of(records.chunks(), asked.ladder), bits)
+    values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
     return Release(statistic, value, loss, parameters | {"noise": asked.noise} | asked.ladder.describe())
@@ -93,7 +103,8 @@ def quantile(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
-    method: Method = "walk",
+    method: Method = "auto",
+    rows: Number | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private q-quantile of data whose bounds nobody knows.
@@ -130,6 +141,7 @@ def quantile(
         noise=noise,
         ladder=ladder,
         method=method,
+        rows=rows,
     )
 
 

@@ -1,8 +1,9 @@
 """A question: quantiles of one column for one total epsilon, planned before the data are read, then answered.
 
-One pass puts the data on a ladder; then the best route that the private size allows is taken (see `route`):
-AboveThreshold walks along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in
-one walk), or permute-and-flip chooses among all rungs (see `flip`).
+One pass puts the data on a ladder; then the best route for the private size is taken (see `route`): AboveThreshold walks
+along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
+permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer with the size take a second look at the
+records around the target (see `counts`).
 """
 
 from dataclasses import dataclass
@@ -11,23 +12,30 @@ from functools import lru_cache
 
 import numpy as np
 
-from nobounds.flip import Flip, choose_rung
+from nobounds.counts import Counts
+from nobounds.exponential_mechanism import weighted_rung
+from nobounds.flip import flip_rung
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, pure, worst
 from nobounds.noise import Noise, Source, discrete_laplace
 from nobounds.route import (
+    Aim,
     AnyRoute,
     FlipRoute,
     Method,
+    OneRoute,
     Outward,
     Route,
+    Scaled,
     SizeRule,
     choose,
     cost,
     first_allowed,
     size_rule,
 )
+from nobounds.runs import DOUBLE_BITS, Runs, reach
+from nobounds.scale import octave
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk
 
@@ -57,24 +65,30 @@ class Question:
         rows: int | None,
         missing: bool,
         method: Method = "walk",
+        grows: bool = False,
+        stated: bool = False,
     ) -> "Question":
-        """Plan the spending: first the size, if any route needs it, then equal parts for the quantiles."""
-        size = SizeRule(Fraction(0), 0, 0)
-        if any(len(choose(q, epsilon, neighbors, ladder, noise, method)) > 1 for q in qs):
-            size = size_rule(epsilon, neighbors, rows, missing)
+        """Plan the spending: first the size, if the route depends on it, then equal parts for the quantiles.
 
-        def plan(each: Fraction) -> "Question":
-            routes = tuple(choose(q, each, neighbors, ladder, noise, method) for q in qs)
-            if size.known is not None:
-                routes = tuple((first_allowed(found, size.known),) for found in routes)
+        `rows` is public: the number of rows under swap, or the number of records as `stated` by the user.
+        """
+        rule = size_rule(epsilon, neighbors, rows, stated, missing)
+
+        def plan(size: SizeRule, each: Fraction) -> "Question":
+            aims = (Aim(q, each, neighbors, ladder, noise, method, grows) for q in qs)
+            routes = tuple(choose(aim, size) for aim in aims)
             return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
 
-        left = epsilon - size.epsilon
+        left = epsilon - rule.epsilon
         each = left / len(qs)
+        first = plan(rule, each)
+        if rule.known is None and all(len(found) == 1 for found in first.routes):
+            return plan(SizeRule(Fraction(0), 0), epsilon / len(qs))  # nothing depends on the size
+        if len(qs) == 1:
+            return first
         # Walks in opposite directions together cost less than each alone; what they leave is theirs as well, unless
         # with more to spend they would take other routes that leave nothing.
-        first = plan(each)
-        second = plan(each * left / (first.cost().epsilon - size.epsilon))
+        second = plan(rule, each * left / (first.cost().epsilon - rule.epsilon))
         return second if second.cost().epsilon <= epsilon else first
 
     def cost(self) -> Cost:
@@ -89,37 +103,72 @@ class Question:
         """The cost, rounded up."""
         return PrivacyLoss.of(self.cost(), self.neighbors)
 
-    def answer(self, histogram: Histogram, bits: Source) -> tuple[int | float, ...]:
+    def answer(self, counts: Counts, bits: Source) -> tuple[int | float, ...]:
         """Private quantiles, in the order asked."""
-        size = self._size(histogram, bits)
+        size = self._size(counts.coarse, bits)
         return tuple(
-            self._one(histogram, q, first_allowed(routes, size), bits)
+            self._one(counts, q, first_allowed(routes, size), bits)
             for q, routes in zip(self.qs, self.routes, strict=True)
         )
 
     def _size(self, histogram: Histogram, bits: Source) -> int:
         if self.size.known is not None:
             return self.size.known
-        return max(0, histogram.total + discrete_laplace(self.size.epsilon, bits) - self.size.slack)
+        return min(max(0, histogram.total + discrete_laplace(self.size.epsilon, bits)), self.size.at_most)
 
-    def _one(self, histogram: Histogram, q: Fraction, route: AnyRoute, bits: Source) -> int | float:
-        if isinstance(route, FlipRoute):
-            return self.ladder.value(choose_rung(Flip.of(histogram, q, route.rate), bits))
-        if isinstance(route, Outward):
-            gap, step, rate = sign_test(histogram, q, route, self.neighbors)
+    def _one(self, counts: Counts, q: Fraction, route: AnyRoute, bits: Source) -> int | float:
+        if isinstance(route, Scaled):
+            route = route.at(octave(halt_position(route.scale.walk(counts.coarse), bits)))
+        elif isinstance(route, Outward):
+            gap, step, rate = sign_test(counts.coarse, q, route, self.neighbors)
             noisy = gap + step * discrete_laplace(rate, bits)
             route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
-        position = halt_position(walk_of(histogram, q, route, self.noise), bits)
-        return self.ladder.snap(value_at(route, position), route.up)
+        near = look(counts, q, route)
+        position: int | None
+        if isinstance(route, FlipRoute):
+            select, rate = weighted_rung if route.exponential else flip_rung, route.rate
+            rung = select(Runs.of(near, q, rate), bits, lambda: Runs.of(counts.full(route.ladder), q, rate))
+            position = rung - route.start
+        else:
+            walk = walk_of(near, q, route, self.noise)
+            position = halt_position(walk, bits, lambda: walk_of(counts.full(route.ladder), q, route, self.noise))
+        return self.value_at(route, position)
+
+    def value_at(self, route: OneRoute, position: int | None) -> int | float:
+        """The answer for a position on a route; a walk that never halted has seen all of its ladder."""
+        if position is None:
+            value = route.ladder.value(route.stop)
+        elif position == 0 and route.from_zero:
+            value = 0
+        else:
+            value = route.ladder.value(route.start + position if route.up else route.start - position)
+        if not route.again:
+            return self.ladder.snap(value, route.up)
+        return value if self.ladder.integral else float(value)
+
+
+def look(counts: Counts, q: Fraction, route: OneRoute) -> Histogram:
+    """The histogram on the route's ladder: from a second look at the records around the target, or from the first."""
+    if not route.again:
+        return counts.coarse.on(route.ladder)
+    total, size = counts.coarse.total, route.ladder.size
+    if isinstance(route, FlipRoute):
+        far = reach(size, route.rate, DOUBLE_BITS) + 1
+        return counts.around(route.ladder, float(q * total) - far, float(q * total) + far)
+    # What the sampler looks at in double precision, whatever the threshold's noise (but for one time in exp(45)).
+    target, noise = float((q if route.up else 1 - q) * total - route.drop), 45 / float(route.eps1)
+    low = target - noise - reach(size, route.eps2, DOUBLE_BITS) - 1
+    high = target + noise + 50 / float(route.eps2) + 1
+    return counts.around(route.ladder, *((low, high) if route.up else (total - high, total - low)))
 
 
 def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:
     """The walk along a route: counts at or below each rung (above, walking down) against the target rank."""
-    histogram = histogram.on(route.ladder)
     rungs, levels, target = histogram.rungs, histogram.up_to, q
+    first, last, (low, high) = route.start, route.stop, histogram.exact
     if not route.up:
         rungs, levels, target = -rungs[::-1], histogram.down_to[::-1], 1 - q
-    first, last = (route.start, route.stop) if route.up else (-route.start, -route.stop)
+        first, last, low, high = -first, -last, -high, -low
     begin = int(np.searchsorted(rungs, first, side="right"))  # all that is at or before the first rung is counted there
     end = int(np.searchsorted(rungs, last, side="left"))  # and all that is at or after the last rung there
     starts = np.concatenate([[0], rungs[begin:end] - first])
@@ -136,6 +185,7 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
         eps2=route.eps2,
         noise=noise,
         rising=True,
+        trusted=None if (low, high) == (first, last) else (low - first, high - first),
     )
 
 
@@ -148,12 +198,3 @@ def sign_test(
     step = Fraction(1, 2 * q.denominator)
     sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
     return Fraction(below + up_to, 2) - q * histogram.total, step, route.sign * step / sensitivity
-
-
-def value_at(route: Route | FlipRoute, position: int | None) -> int | float:
-    """The value for a halting position; a walk that never halted has seen all of its ladder."""
-    if position is None:
-        return route.ladder.value(route.stop)
-    if position == 0 and route.from_zero:
-        return 0
-    return route.ladder.value(route.start + position if route.up else route.start - position)

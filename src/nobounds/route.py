@@ -1,13 +1,14 @@
-"""Routes: where to start walking, in which direction, and with which eps1 and eps2.
+"""Routes: where to start walking, in which direction, with which eps1 and eps2; or all rungs at once.
 
 A walk that starts far outside the data must know that there are enough records, or it halts on the empty rungs on its
-way and answers something like -1e300. So routes carry the size they need, `choose` lists them in order of preference,
-and the last one fails gently: it starts at a public bound, or at 0 after a private decision of the sign, and then a
-walk that halts too early answers something too small (docs/mechanism.md).
+way and answers something like -1e300; and where all rungs compete at once, far empty ones must not win. `auto` takes the
+best route for a size. The last resort fails gently: it starts at a public bound, or at 0 after a private decision of
+the sign, and then a walk that halts too early answers something too small (docs/mechanism.md).
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Literal, TypeAlias, get_args
@@ -15,25 +16,45 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, both, mirrored, monotonic, moving_threshold, pure, split, worst
+from nobounds.loss import (
+    Cost,
+    Neighbors,
+    both,
+    mirrored,
+    monotonic,
+    moving_threshold,
+    pure,
+    range_bounded,
+    split,
+    worst,
+)
 from nobounds.noise import Noise
+from nobounds.scale import Scale
 
-Method: TypeAlias = Literal["walk", "flip"]
+Method: TypeAlias = Literal["auto", "walk", "flip", "exponential"]
 
-# Shares of eps1 in eps1 + eps2 (benchmarks/choices.py, by exact laws): for inner quantiles 0.4 is within 5 % of the
-# best under both relations; near the end of the data 0.65 has the smallest error, and the chance to overshoot the
-# maximum tenfold is 5e-6 (0.6: 4e-5; 0.5: 9e-4).
-INNER, OUTER = Fraction(2, 5), Fraction(13, 20)
+# Shares of eps1 in eps1 + eps2, and ranks over epsilon that the threshold is raised by, because a walk halts early
+# (benchmarks/choices.py, by exact laws). Inner quantiles: 0.5 and 1 have 0.8 to 0.9 of the error of 0.4 and 0. Near the
+# end of the data 0.65 and 0 have the smallest error, and the chance to overshoot the maximum tenfold is 5e-6.
+INNER, OUTER = Fraction(1, 2), Fraction(13, 20)
+RISE = 1
 # A rank is near the end of the data when less than this over epsilon lies beyond it.
 NEAR_END = 10
 # There Gumbel noise, whose eps1 share must be one half, aims this many ranks over epsilon lower: a chance below 1e-4.
 GUMBEL_DROP = 6
-# A walk from far needs eps2 * target above ln(rungs) plus this: it halts on the way with probability below exp(-10).
-MARGIN = 10.0
+# Far empty rungs must not halt a walk or win a flip: their chance is below exp(-8) in all.
+MARGIN = 8.0
 SIZE_SHARE = Fraction(1, 20)  # of epsilon, for the private size
-SIZE_FAILS = 2000  # the private size is too large with probability at most 1 in this many
+SIZE_NATS = 20  # over the rows, if only missing records are private
+SIZE_FAILS = 2000  # a private size that is too large leads to a catastrophe at most once in this many times
+SCALE_NATS = 20  # over the size, for the private scale
+SCALE_LEAST = 400  # records times epsilon from which on a scale is bought: 5 % of epsilon, and less for more records
 SIGN_SHARE = Fraction(1, 10)  # of epsilon, for the private sign
 TINY = 2.0**-40  # walks outward from 0 take all that is smaller for 0
+# Bits of a growing ladder beyond log2(records * epsilon); a walk, which fine steps halt early, takes fewer in the tails.
+FLIP_BITS, WALK_BITS, MOST_GROWN = -3, -0.5, 40
+FLIP_TAIL = Fraction(3, 10)  # under add-remove a walk is better for quantiles with less in their tail
+LARGEST = 1 << 40  # no plan distinguishes larger sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +68,30 @@ class Route:
     eps1: Fraction
     eps2: Fraction
     drop: int = 0
-    at_least: int = 0  # the number of records it needs
+    at_least: int = 0  # the size it is taken from
     from_zero: bool = False  # its first rung stands for 0
+    again: bool = False  # whether the records around the target are read again, onto this ladder
 
-
-@dataclass(frozen=True, slots=True)
-class Outward:
-    """A private decision of the sign of the quantile, then a walk from 0 to that side."""
-
-    sign: Fraction  # epsilon for the sign
-    positive: Route
-    negative: Route
-    at_least: int = 0
+    def on(self, ladder: Ladder) -> "Route":
+        """The same walk over all of another ladder."""
+        start, stop = (ladder.first, ladder.last) if self.up else (ladder.last, ladder.first)
+        return replace(self, ladder=ladder, start=start, stop=stop)
 
 
 @dataclass(frozen=True, slots=True)
 class FlipRoute:
-    """Permute-and-flip over all rungs of a ladder, with this rate of noise."""
+    """Permute-and-flip, or the exponential mechanism, over all rungs of a ladder with this rate of noise."""
 
     ladder: Ladder
     epsilon: Fraction
     rate: Fraction
-    at_least: int
+    exponential: bool = False
+    at_least: int = 0
+    again: bool = False
+
+    def on(self, ladder: Ladder) -> "FlipRoute":
+        """The same choice among the rungs of another ladder."""
+        return replace(self, ladder=ladder)
 
     @property
     def up(self) -> bool:
@@ -91,16 +114,63 @@ class FlipRoute:
         return False
 
 
-AnyRoute: TypeAlias = Route | Outward | FlipRoute
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A private scale, and then a route on a ladder whose steps near 0 follow it."""
+
+    scale: Scale
+    then: Route | FlipRoute
+    at_least: int = 0
+
+    def at(self, octave: int | None) -> Route | FlipRoute:
+        """The route for this scale."""
+        return self.then if octave is None else self.then.on(self.then.ladder.at_scale(octave))
+
+
+@dataclass(frozen=True, slots=True)
+class Outward:
+    """A private decision of the sign of the quantile, then a walk from 0 to that side."""
+
+    sign: Fraction  # epsilon for the sign
+    positive: Route
+    negative: Route
+    at_least: int = 0
+
+
+OneRoute: TypeAlias = Route | FlipRoute
+AnyRoute: TypeAlias = OneRoute | Scaled | Outward
 
 
 @dataclass(frozen=True, slots=True)
 class SizeRule:
-    """How the number of records is learned: known, or a private count lowered so that it is hardly ever too large."""
+    """How the number of records is learned: known, or a private count that is capped by the public number of rows."""
 
     epsilon: Fraction
-    slack: int
     known: int | None = None
+    at_most: int = LARGEST
+
+    @property
+    def slack(self) -> float:
+        """How many records too large it is once in SIZE_FAILS times."""
+        return math.log(SIZE_FAILS / 2) / float(self.epsilon) if self.known is None else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What to find, all of it public: a quantile for this epsilon on a ladder that may grow finer with the size."""
+
+    q: Fraction
+    epsilon: Fraction
+    neighbors: Neighbors
+    ladder: Ladder
+    noise: Noise
+    method: Method
+    grows: bool
+
+    @property
+    def tail(self) -> Fraction:
+        """The share of the records on the smaller side of the quantile."""
+        return min(self.q, 1 - self.q)
 
 
 def check_method(method: object) -> Method:
@@ -108,6 +178,70 @@ def check_method(method: object) -> Method:
     if not isinstance(method, str) or method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got method={method!r}")
     return method  # type: ignore[return-value]
+
+
+def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, stated: bool, missing: bool) -> SizeRule:
+    """What to spend on the size: nothing if it is public or stated, little if only missing records are private."""
+    if rows is not None and (stated or (neighbors == "swap" and not missing)):
+        return SizeRule(Fraction(0), rows)
+    spent = epsilon * SIZE_SHARE
+    if rows is not None:
+        return SizeRule(min(spent, Fraction(SIZE_NATS, max(rows, 1))), at_most=rows)
+    return SizeRule(spent)
+
+
+def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
+    """The best route for so many records, of which `slack` may not be there; by public facts alone.
+
+    Measured by exact laws, n = 1000, epsilon 1, geometric means over synthetic families (benchmarks/choices.py):
+    - under swap flip has 0.85 to 0.95 of the walk's error at every q from 5 to 95 %;
+    - under add-remove a walk from the side of the fewer records is cheaper the fewer they are: its error is 0.6 of
+      flip's at q = 5 and 95 %, 0.95 at 25 and 75 %, but 1.09 at 35 % and 2.2 at the median;
+    - near the end of the data, and for the maximum and minimum, only walks are safe.
+    """
+    if 0 < aim.q < 1:
+        scale = _scale(aim, size)
+        epsilon = aim.epsilon - (scale.epsilon if scale else 0)
+        for found in _inner(aim, epsilon, size, slack):
+            return Scaled(scale, found) if scale else found
+    natural = 2 * aim.q >= 1
+    outer = _walk(aim, aim.epsilon, natural, OUTER, _fine(aim.ladder, natural))
+    if _is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - 2 * outer.drop, slack):
+        return outer
+    low, high = _is_bound(aim.ladder, aim.ladder.first), _is_bound(aim.ladder, aim.ladder.last)
+    if low or high:
+        up = low and (natural or not high)
+        return _walk(aim, aim.epsilon, up, OUTER, _fine(aim.ladder, up))
+    return _outward(aim)
+
+
+def choose(aim: Aim, size: SizeRule) -> tuple[AnyRoute, ...]:
+    """The route for a known size; or routes for all sizes, each with the least size that it is for, largest first."""
+    if size.known is not None:
+        return (auto(aim, size.known),)
+    found: list[AnyRoute] = []
+    for level in (*(round(size.at_most / 2 ** (k / 8)) for k in range(8 * size.at_most.bit_length())), 0):
+        route = replace(auto(aim, level, size.slack), at_least=level)
+        if found and replace(found[-1], at_least=level) == route:
+            found.pop()
+        found.append(route)
+    return tuple(found)
+
+
+def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
+    """The best route for so many records; the last needs none."""
+    return next((route for route in routes if route.at_least <= size), routes[-1])
+
+
+def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
+    """What taking this route costs."""
+    if isinstance(route, FlipRoute):
+        return range_bounded(route.epsilon) if route.exponential else pure(route.epsilon)
+    if isinstance(route, Route):
+        return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
+    if isinstance(route, Scaled):
+        return pure(route.scale.epsilon) + cost(route.then, q, neighbors, missing)
+    return pure(route.sign) + worst([cost(side, q, neighbors, missing) for side in (route.positive, route.negative)])
 
 
 def walk_cost(
@@ -125,116 +259,79 @@ def walk_cost(
     return both(moved, added) if missing else moved
 
 
-def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, nullable: bool) -> SizeRule:
-    """What to spend on the size: nothing if it is public, little if only missing records are private."""
-    if neighbors == "swap" and rows is not None and not nullable:
-        return SizeRule(Fraction(0), 0, rows)
-    spent = epsilon * SIZE_SHARE
-    if neighbors == "swap" and rows is not None:
-        spent = min(spent, Fraction(16, max(rows, 1)))  # enough to tell a size above rows / 2
-    return SizeRule(spent, math.ceil(math.log(SIZE_FAILS / 2) / spent))
-
-
-def choose(
-    q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder, noise: Noise, method: Method = "walk"
-) -> tuple[AnyRoute, ...]:
-    """The routes to the q-quantile for this epsilon, best first; take the first that the size allows.
-
-    Under add-remove a walk up costs q eps1 + eps2 and a walk down (1-q) eps1 + eps2, so small quantiles walk up and
-    large ones down where the size allows: at q = 5 and 95 % the error is 0.65, at 25 and 75 % 0.83 of the
-    other way's (benchmarks/choices.py). Under swap the directions cost the same, and the longer way round has more
-    records to count.
-    """
-    low, high = _is_bound(ladder, ladder.first), _is_bound(ladder, ladder.last)
-    natural = 2 * q >= 1
-    order = (natural, not natural) if neighbors == "swap" else (2 * q <= 1, 2 * q > 1)
-    route = partial(_route, q, epsilon, neighbors, ladder, noise)
-    routes: list[AnyRoute] = [_flip(q, epsilon, neighbors, ladder)] if method == "flip" and 0 < q < 1 else []
-    routes += [found for up in order for found in (route(up, INNER), route(up, OUTER)) if found]
-    if low and (natural or not high):
-        last: Route | Outward | None = route(True, OUTER, gentle=True)
-    elif high:
-        last = route(False, OUTER, gentle=True)
-    else:
-        last = _outward(q, epsilon, neighbors, ladder, noise)
-    assert last is not None
-    kept: list[AnyRoute] = []
-    for found in routes:  # a route that needs more rows than one before it is never taken
-        if not (kept and kept[-1].at_least <= found.at_least) and not _same(found, last):
-            kept.append(found)
-    return (*kept, last)
-
-
-def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
-    """The best route for so many records; the last needs none."""
-    return next((route for route in routes if route.at_least <= size), routes[-1])
-
-
-def _route(
-    q: Fraction,
-    epsilon: Fraction,
-    neighbors: Neighbors,
-    ladder: Ladder,
-    noise: Noise,
-    up: bool,
-    share: Fraction,
-    gentle: bool = False,
-) -> Route | None:
-    target = q if up else 1 - q
-    part = Fraction(1, 2) if noise == "gumbel" else share
-    eps1, eps2 = split(partial(walk_cost, q, up, neighbors), epsilon, part)
-    if (share == OUTER or gentle) and not _is_bound(ladder, ladder.last if up else ladder.first):
-        ladder = ladder.fine()  # to halt in time past the end of the data takes many rungs a decade
-    ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
-    if gentle:
-        return Route(ladder, up, *ends, eps1, eps2, _drop(epsilon, noise))
-    if target == 0 or (share == INNER and target == 1):
+def _scale(aim: Aim, size: int) -> Scale | None:
+    """A scale, if 0 lies inside the ladder and there are enough records."""
+    bounds = aim.ladder.lower, aim.ladder.upper
+    one_sided = (bounds[0] is not None and bounds[0] >= 0) or (bounds[1] is not None and bounds[1] <= 0)
+    if not aim.grows or one_sided or size * aim.epsilon < SCALE_LEAST:
         return None
-    drop = 0 if share == INNER else _drop(epsilon, noise)
-    at_least = math.ceil((Fraction(math.log(ladder.size) + MARGIN) / eps2 + drop) / target)
-    if share == INNER:
-        at_least = max(at_least, math.ceil(NEAR_END / (epsilon * (1 - target))))
-    return Route(ladder, up, *ends, eps1, eps2, drop, at_least)
+    return Scale.of(Fraction(SCALE_NATS, size), aim.neighbors)
 
 
-def _flip(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder) -> FlipRoute:
-    """Permute-and-flip: all rungs compete at once, so far empty ones must be outweighed from both sides."""
-    sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
-    rate = epsilon / (2 * sensitivity)
-    at_least = math.ceil(Fraction(math.log(ladder.size) + MARGIN) / (rate * min(q, 1 - q)))
-    return FlipRoute(ladder, epsilon, rate, at_least)
+def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float) -> Iterator[OneRoute]:
+    """The safe routes to an inner quantile, best first."""
+    wanted = aim.noise == "exponential" and (aim.neighbors == "swap" or aim.tail > FLIP_TAIL)
+    if aim.method in ("flip", "exponential") or (aim.method == "auto" and wanted):
+        sensitivity = Fraction(1) if aim.neighbors == "swap" else max(aim.q, 1 - aim.q)
+        rate = epsilon / (2 * sensitivity)
+        for ladder in _growing(aim, size, FLIP_BITS):
+            if _is_safe(ladder, rate * aim.tail, size, slack):
+                yield FlipRoute(ladder, epsilon, rate, aim.method == "exponential", again=aim.grows)
+                break
+    for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
+        target = aim.q if up else 1 - aim.q
+        if size * aim.epsilon * (1 - target) >= NEAR_END:
+            for ladder in _growing(aim, size, WALK_BITS + math.log2(aim.tail) / 2):
+                route = _walk(aim, epsilon, up, INNER, ladder)
+                if _is_safe(ladder, route.eps2 * target, size, slack):
+                    yield replace(route, again=aim.grows)
+                    break
 
 
-def _outward(q: Fraction, epsilon: Fraction, neighbors: Neighbors, ladder: Ladder, noise: Noise) -> Outward:
-    ladder = ladder.fine()
-    sign = epsilon * SIGN_SHARE
-    part = Fraction(1, 2) if noise == "gumbel" else OUTER
+def _growing(aim: Aim, size: int, extra: float) -> Iterator[Ladder]:
+    """The ladder with `extra` bits more than log2(records * epsilon), and then coarser ones."""
+    if not aim.grows:
+        yield aim.ladder
+        return
+    bits = min(max(round(math.log2(max(size * aim.epsilon, 1)) + extra), aim.ladder.least_bits), MOST_GROWN)
+    for fewer in range(bits, aim.ladder.least_bits - 1, -1):
+        yield aim.ladder.with_bits(fewer)
+
+
+def _is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float) -> bool:
+    """Whether `size` records, each worth so many nats against an empty rung, outweigh all of them.
+
+    A size that is too large by s records with probability exp(-s / slack * ln(SIZE_FAILS / 2)) must not lead to a
+    catastrophe more often than once in SIZE_FAILS times: then without those records the rungs are still outweighed.
+    """
+    each, empty = float(per_record), math.log(ladder.size)
+    return each * size >= empty + MARGIN and each * (size - slack) >= empty
+
+
+def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder) -> Route:
+    part = Fraction(1, 2) if aim.noise == "gumbel" else share
+    eps1, eps2 = split(partial(walk_cost, aim.q, up, aim.neighbors), epsilon, part)
+    ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
+    drop = -_ranks(RISE, aim.epsilon) if share == INNER else (_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
+    return Route(ladder, up, *ends, eps1, eps2, drop)
+
+
+def _outward(aim: Aim) -> Outward:
+    ladder, sign = aim.ladder.fine(), aim.epsilon * SIGN_SHARE
     plus, minus = (int(rung) for rung in ladder.rungs(np.array([TINY, -TINY])))
-    sides = {}
-    for up in (True, False):
-        eps1, eps2 = split(partial(walk_cost, q, up, neighbors), epsilon - sign, part)
-        start, stop = (plus, ladder.last) if up else (minus, ladder.first)
-        sides[up] = Route(ladder, up, start, stop, eps1, eps2, _drop(epsilon, noise), from_zero=True)
-    return Outward(sign, sides[True], sides[False])
+    up, down = (_walk(aim, aim.epsilon - sign, way, OUTER, ladder) for way in (True, False))
+    return Outward(sign, replace(up, start=plus, from_zero=True), replace(down, start=minus, from_zero=True))
 
 
-def _drop(epsilon: Fraction, noise: Noise) -> int:
-    return math.floor(GUMBEL_DROP / epsilon + Fraction(1, 2)) if noise == "gumbel" else 0
+def _ranks(over_epsilon: int, epsilon: Fraction) -> int:
+    return math.floor(over_epsilon / epsilon + Fraction(1, 2))
 
 
-def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
-    """What taking this route costs."""
-    if isinstance(route, FlipRoute):
-        return pure(route.epsilon)
-    if isinstance(route, Route):
-        return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
-    return pure(route.sign) + worst([cost(side, q, neighbors, missing) for side in (route.positive, route.negative)])
+def _fine(ladder: Ladder, up: bool) -> Ladder:
+    """To halt in time past the end of the data takes many rungs a decade, unless a public bound ends the ladder."""
+    return ladder if _is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine()
 
 
 def _is_bound(ladder: Ladder, rung: int) -> bool:
     """Whether an end of the ladder is a public bound on the data, and not just where floats end."""
     return rung not in ladder.map.ends or abs(ladder.value(rung)) < 2.0**1000
-
-
-def _same(a: AnyRoute, b: AnyRoute) -> bool:
-    return isinstance(a, Route) and isinstance(b, Route) and (a.up, a.eps1, a.eps2) == (b.up, b.eps1, b.eps2)

@@ -230,6 +230,18 @@ def _pattern(value: float) -> int:
     return int(np.float64(value).view(np.int64))
 
 
+def smallest_float(rungs: Rungs, rung: int) -> float:
+    """The smallest finite float at or above this rung, by a search that asks the map itself."""
+    low, high = -_TOP - 1, _TOP  # keys of floats in order: the pattern of the magnitude, with the sign
+    while high - low > 1:  # the float of `low` is below the rung, that of `high` is not
+        keys = np.unique(np.array([low + (high - low) * k // 64 for k in range(1, 64)] + [high], dtype=np.int64))
+        keys = keys[keys > low]
+        floats = np.copysign(np.abs(keys).view(np.float64), keys)
+        reached = int(np.argmax(np.append(rungs.of(floats)[:-1] >= rung, True)))
+        low, high = (int(keys[reached - 1]) if reached else low), int(keys[reached])
+    return float(np.copysign(np.int64(abs(high)).view(np.float64), high))
+
+
 def finite_float(x: Fraction) -> float:
     """The nearest float64, never infinite."""
     try:

@@ -7,6 +7,7 @@ all others, and is made again at higher precision while it is open. The law of t
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -20,14 +21,20 @@ _ERROR = 2.0**-42  # relative error allowed for one increment; numpy's exp and l
 _SURE = 50.0  # increments beyond this exceed any E of the first 64 bits
 
 
-def halt_position(walk: Walk, bits: Source) -> int | None:
-    """The position at which the walk halts, or None if it never does (Algorithm 1)."""
+def halt_position(walk: Walk, bits: Source, full: Callable[[], Walk] | None = None) -> int | None:
+    """The position at which the walk halts, or None if it never does (Algorithm 1).
+
+    `full` gives the same walk with exact runs everywhere, for a walk that has them only at the `trusted` positions.
+    """
     threshold = walk.threshold
     if walk.noise != "gumbel":
         threshold += walk.step * threshold_noise(walk.noise, walk.eps1 * walk.step, bits)
     e = Exponential(bits)
     position = _in_doubles(walk, threshold, e)
+    if walk.trusted and position is not None and position > walk.trusted[1]:
+        position = None
     if position is None:
+        walk = full() if full else walk
         position = decide(lambda precision: _in_balls(walk, threshold, e, precision))
     return None if position == walk.length else position
 
@@ -61,6 +68,8 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     first, last = _window(walk, threshold, _BITS, 0.0 if walk.noise == "exponential" else _SURE)
     floor = math.floor(threshold)
     if abs(floor) > 2**60 or walk.length > 2**53:
+        return None
+    if walk.trusted and (first == len(walk.starts) or walk.starts[first] < walk.trusted[0]):
         return None
     # Whole part and fraction apart, both of the sign of the gap: nothing cancels.
     whole = np.int64(floor) - walk.levels[first:last]

@@ -41,6 +41,7 @@ class Walk:
     eps2: Fraction
     noise: Noise = "exponential"
     rising: bool = False  # the levels never fall, which lets the sampler find its place by bisection
+    trusted: tuple[int, int] | None = None  # the first and last position where the runs are exact, if not all are
 
     def __post_init__(self) -> None:
         if self.length < 1:

@@ -1,0 +1,145 @@
+"""Rungs in runs of equal utility, for mechanisms that choose among all rungs of a ladder at once.
+
+The utility of a rung is minus the distance of the target rank from the interval [records below the rung, records below
+or in it], so ties count right. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Rungs of equal utility
+are taken together, and those far from the target weigh less than 2**-bits in all and are carried as an error.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nobounds.histogram import Histogram
+from nobounds.noise import Uniform
+from nobounds.rungs import Floats, Ints
+
+if TYPE_CHECKING:
+    from flint import arb
+
+DOUBLE_BITS = 60  # what double precision leaves out: 2**-60
+DOUBLE_ERROR = 2.0**-40  # relative error allowed for a weight in double precision
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Where each run of rungs starts, how many rungs it has, and its distance from the target.
+
+    Distances are `whole + part`, a whole number and a fraction in [0, 1): exact. A rung with distance d has the weight
+    exp(-rate d). Sensitive: its repr shows nothing.
+    """
+
+    starts: Ints
+    lengths: Ints
+    above: Ints  # whole parts of the distance of runs whose ranks lie above the target, -1 for the others
+    below: Ints  # the same for runs whose ranks lie below it
+    part: Fraction  # what a rank above the target exceeds it by, beyond whole numbers
+    rate: Fraction
+    trusted: tuple[int, int]  # between these rungs the histogram was exact
+
+    @classmethod
+    def of(cls, histogram: Histogram, q: Fraction, rate: Fraction) -> "Runs":
+        """The runs of a histogram for the target rank q n."""
+        ladder, target = histogram.ladder, q * histogram.total
+        floor = math.floor(target)
+        rungs, up_to = histogram.rungs, histogram.up_to
+        before = up_to - histogram.counts
+        # An occupied rung, and the empty rungs behind it up to the next one; first of all those before the first.
+        starts = np.concatenate([[ladder.first], np.stack([rungs, rungs + 1], axis=1).ravel()])
+        ends = np.append(starts[1:], ladder.last + 1)
+        low = np.concatenate([[0], np.stack([before, up_to], axis=1).ravel()])
+        high = np.concatenate([[0], np.stack([up_to, up_to], axis=1).ravel()])
+        keep = ends > starts
+        above, below = low[keep] - floor - 1, floor - high[keep]
+        part = floor + 1 - target  # in (0, 1]: the first whole rank above the target is this far from it
+        if part == 1:  # a whole target: the rank `floor` itself has distance 0
+            part, above = Fraction(0), above + 1
+        clipped = np.maximum(above, -1), np.maximum(below, -1)
+        return cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, histogram.exact)
+
+    def distances(self) -> Floats:
+        """The distance of each run from the target, as doubles; one of them is 0."""
+        up = np.where(self.above >= 0, self.above + float(self.part), 0.0)
+        return np.maximum(up, np.where(self.below >= 0, self.below + float(self._other_part), 0.0))
+
+    def distance(self, run: int) -> Fraction:
+        """The distance of one run, exactly."""
+        if self.above[run] >= 0:
+            return int(self.above[run]) + self.part
+        return int(self.below[run]) + self._other_part if self.below[run] >= 0 else Fraction(0)
+
+    @property
+    def _other_part(self) -> Fraction:
+        return (1 - self.part) % 1
+
+    def near(self, bits: int) -> Ints:
+        """The runs that matter: all others together have weight below 2**-bits."""
+        rungs = int(self.starts[-1] + self.lengths[-1] - self.starts[0])
+        return np.flatnonzero(self.distances() <= reach(rungs, self.rate, bits))
+
+    def trusts(self, near: Ints) -> bool:
+        """Whether all of these runs lie where the histogram was exact."""
+        first, last = int(self.starts[near[0]]), int(self.starts[near[-1]] + self.lengths[near[-1]]) - 1
+        return self.trusted[0] <= first and last <= self.trusted[1]
+
+    def __repr__(self) -> str:
+        return f"Runs(rate={self.rate}, the rest hidden)"
+
+
+def reach(rungs: int, rate: Fraction, bits: int) -> float:
+    """The distance from the target beyond which all rungs together weigh less than 2**-bits, and a little more."""
+    return (math.log(max(rungs, 2)) + (bits + 2) * math.log(2)) / float(rate) * 1.001 + 1
+
+
+def pick(light: Floats, heavy: Floats, left_out: float, u: Uniform) -> int | None:
+    """The run that a uniform number falls on, for weights between `light` and `heavy`; None if that is open."""
+    low, high = np.cumsum(light), np.cumsum(heavy) + left_out
+    slack = len(low) * 2.0**-52
+    low, high = low * (1 - slack), high * (1 + slack)
+    first, last = u.bounds()
+    run = int(np.searchsorted(low / high[-1], last))
+    return run if run < len(low) and run == int(np.searchsorted(high / low[-1], first)) else None
+
+
+def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int) -> int | None:
+    """The same in ball arithmetic."""
+    from flint import arb
+
+    before = arb(left_out, left_out)  # the runs left out may weigh something, wherever they lie
+    place = u.ball(precision) * (sum(weights, arb(0)) + before)
+    for run, weight in enumerate(weights):
+        before = before + weight
+        if place < before:
+            return run
+        if not place > before:
+            return None
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunLaw:
+    """The law of a chosen rung: the mass of each run, spread evenly over its rungs."""
+
+    runs: Runs
+    masses: Floats
+
+    @property
+    def length(self) -> int:
+        """How many rungs there are."""
+        return int(self.runs.lengths.sum())
+
+    def tail(self, positions: ArrayLike) -> Floats:
+        """P(the rung is the k-th of the ladder or a later one), for each k."""
+        k = np.asarray(positions, dtype=np.int64) + self.runs.starts[0]
+        after = np.append(np.cumsum(self.masses[::-1])[::-1], 0.0)
+        run = np.searchsorted(self.runs.starts, k, side="right") - 1
+        passed = np.minimum(k - self.runs.starts[run], self.runs.lengths[run]) / self.runs.lengths[run]
+        return np.asarray(after[run] - self.masses[run] * passed)
+
+    def log_pmf(self) -> Floats:
+        """Log-probabilities of all rungs in order (for ladders short enough)."""
+        with np.errstate(divide="ignore"):
+            return np.repeat(np.log(self.masses / self.runs.lengths), self.runs.lengths)

@@ -1,0 +1,65 @@
+"""The scale of the data: a private median of the magnitudes, to the nearest power of two.
+
+A ladder of relative steps has hundreds of rungs between any two records on either side of 0, and a quantile that lies
+near 0 is drawn to them. With a scale the steps near 0 can be equal, and in the same units at all n. It needs no
+accuracy: one octave more or less changes little, so a few nats over the number of records buy it.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.loss import Neighbors, monotonic, moving_threshold, split
+from nobounds.walk import Walk
+
+# One rung a power of two, from 2**-40 on; at smaller scales, and where most records are 0, there is no scale.
+OCTAVES = Ladder.float_bits(0, -40).limited(Fraction(0), None)
+_HALF = Fraction(1, 2)
+_SHARE = Fraction(1, 3)  # of eps1: rather a threshold too high than a halt on the rungs below the data
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One walk over the octaves for the median magnitude."""
+
+    epsilon: Fraction
+    eps1: Fraction
+    eps2: Fraction
+
+    @classmethod
+    def of(cls, epsilon: Fraction, neighbors: Neighbors) -> "Scale":
+        """The walk that costs epsilon: counts of magnitudes - n / 2, whichever way a record's magnitude moves."""
+        cost = monotonic if neighbors == "swap" else partial(moving_threshold, _HALF)
+        return cls(epsilon, *split(cost, epsilon, _SHARE))
+
+    def walk(self, histogram: Histogram) -> Walk:
+        """The walk for these records."""
+        sizes = magnitudes(histogram)
+        return Walk(
+            starts=np.concatenate([[0], sizes.rungs[sizes.rungs > 0]]),
+            levels=np.concatenate([[sizes.below(1)], sizes.up_to[sizes.rungs > 0]]),
+            length=OCTAVES.last + 1,
+            threshold=_HALF * sizes.total,
+            step=_HALF,
+            eps1=self.eps1,
+            eps2=self.eps2,
+            rising=True,
+        )
+
+
+def magnitudes(histogram: Histogram) -> Histogram:
+    """The magnitudes of the records on the octaves, each rung taken at its value."""
+    rungs = OCTAVES.rungs(np.abs(histogram.ladder.map.floats(histogram.rungs)))
+    counts = np.zeros(OCTAVES.last + 1, dtype=np.int64)
+    np.add.at(counts, rungs, histogram.counts)
+    occupied = np.flatnonzero(counts)
+    return Histogram(OCTAVES, occupied, counts[occupied])
+
+
+def octave(position: int | None) -> int | None:
+    """The exponent of the octave where the walk halted: the scale is 2**octave; None if there is no scale."""
+    return None if not position else position - 41
