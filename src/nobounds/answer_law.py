@@ -37,9 +37,8 @@ class AnswerLaw:
         for route in question.routes[which]:
             reached = _chance_of_size(question, counts.coarse.total, route.at_least)
             taken = max(0.0, reached - (1 - left))  # the size allows this route and none before it
-            for chance, walked in _sides(question, counts, q, route) if taken > least else ():
-                if chance * taken > least:
-                    parts.append((chance * taken, walked, _law(question, counts, q, walked)))
+            for chance, walked in _sides(question, counts, q, route, least / taken) if taken > least else ():
+                parts.append((chance * taken, walked, _law(question, counts, q, walked)))
             left = min(left, 1 - reached)
         return cls(question, tuple(parts))
 
@@ -101,17 +100,22 @@ def _law(question: Question, counts: Counts, q: Fraction, route: OneRoute) -> La
     return Law(walk_of(histogram, q, route, question.noise))
 
 
-def _sides(question: Question, counts: Counts, q: Fraction, route: AnyRoute) -> Iterator[tuple[float, OneRoute]]:
+def _sides(
+    question: Question, counts: Counts, q: Fraction, route: AnyRoute, least: float
+) -> Iterator[tuple[float, OneRoute]]:
+    """The ways that a route may go on, each with its probability if that is above `least`."""
     if isinstance(route, Scaled):
-        masses = Law(route.scale.walk(counts.coarse)).pmf()
-        for position, mass in enumerate(masses[:-1].tolist()):
-            yield mass, route.at(octave(position))
-        yield float(masses[-1]), route.at(None)
+        law = Law(route.scale.walk(counts.coarse))
+        tails = np.append(law.tail(np.arange(law.length + 1)), 0.0)
+        masses = tails[:-1] - tails[1:]  # the last one is that of never halting, and then there is no scale
+        for position in np.flatnonzero(masses > least).tolist():
+            yield float(masses[position]), route.at(octave(position) if position < law.length else None)
     elif isinstance(route, Outward):
         gap, step, rate = sign_test(counts.coarse, q, route, question.neighbors)
         steps = math.floor(-gap / step) + (0 if 2 * q < 1 and (gap / step).denominator == 1 else 1)
         negative = laplace_at_least(rate, steps)  # noise > -gap, or >= for small q
-        yield from [(1 - negative, route.positive), (negative, route.negative)]
+        sides = [(1 - negative, route.positive), (negative, route.negative)]
+        yield from ((chance, side) for chance, side in sides if chance > least)
     else:
         yield 1.0, route
 

@@ -41,7 +41,9 @@ class Counts:
         # The last occupied coarse rung whose records all rank below `low`, and the first whose records rank above.
         before = int(np.searchsorted(up_to, low)) - 1
         after = int(np.searchsorted(up_to - self.coarse.counts, high, side="right"))
-        values = self.coarse.ladder.map.floats(rungs[[max(before, 0), min(after, len(rungs) - 1)]]) if len(rungs) else []
+        values = (
+            self.coarse.ladder.map.floats(rungs[[max(before, 0), min(after, len(rungs) - 1)]]) if len(rungs) else []
+        )
         first = ladder.first if before < 0 else int(ladder.rungs(values[:1])[0])
         last = ladder.last if after >= len(rungs) else int(ladder.rungs(values[1:])[0])
         smallest, largest = ladder.span(first, last)

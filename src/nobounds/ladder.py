@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_EDGES = 1 << 22
 FINE_BITS = 8
-LEAST_BITS = 7
+LEAST_BITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Ladder:
 
     def with_bits(self, bits: int) -> "Ladder":
         """The same ladder with steps of 2**-bits of the value."""
-        return self._like(replace(self.map, bits=bits))  # type: ignore[type-var]
+        return _with_bits(self, bits)
 
     def at_scale(self, octave: int) -> "Ladder":
         """The same ladder with equal steps up to half of 2**octave; on a grid the steps are multiples of its unit."""
@@ -194,6 +194,12 @@ class Ladder:
         value = min(max(value, -Fraction(MAX)), Fraction(MAX))
         value = value if self.lower is None else max(value, self.lower)
         return value if self.upper is None else min(value, self.upper)
+
+
+@lru_cache(maxsize=256)
+def _with_bits(ladder: Ladder, bits: int) -> Ladder:
+    assert isinstance(ladder.map, FloatBits | Grid)
+    return ladder._like(replace(ladder.map, bits=bits))
 
 
 def _table(edges: Iterable[Fraction]) -> Floats:

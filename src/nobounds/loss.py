@@ -171,6 +171,14 @@ def pure(epsilon: Fraction) -> Cost:
     return _cost(Sides(epsilon, epsilon))
 
 
+def added_only(epsilon: Fraction) -> Cost:
+    """A pure mechanism under swap that sees only the number of records: a record that moves costs nothing.
+
+    Its kinds of pairs are a record that moves, and one that turns from missing to present.
+    """
+    return _cost(Sides(Fraction(0), Fraction(0)), Sides(epsilon, epsilon))
+
+
 def range_bounded(epsilon: Fraction) -> Cost:
     """A pure mechanism whose range is bounded by epsilon as well: the exponential mechanism (Dong et al. 2020).
 

@@ -17,7 +17,7 @@ from nobounds.exponential_mechanism import weighted_rung
 from nobounds.flip import flip_rung
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, PrivacyLoss, pure, worst
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, added_only, pure, worst
 from nobounds.noise import Noise, Source, discrete_laplace
 from nobounds.route import (
     Aim,
@@ -79,21 +79,20 @@ class Question:
             routes = tuple(choose(aim, size) for aim in aims)
             return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
 
-        left = epsilon - rule.epsilon
-        each = left / len(qs)
+        each = (epsilon - rule.epsilon) / len(qs)
         first = plan(rule, each)
         if rule.known is None and all(len(found) == 1 for found in first.routes):
             return plan(SizeRule(Fraction(0), 0), epsilon / len(qs))  # nothing depends on the size
-        if len(qs) == 1:
-            return first
-        # Walks in opposite directions together cost less than each alone; what they leave is theirs as well, unless
-        # with more to spend they would take other routes that leave nothing.
-        second = plan(rule, each * left / (first.cost().epsilon - rule.epsilon))
+        # Parts may cost less together than each alone: walks in opposite directions, or a private size under swap,
+        # which a record that moves does not change. What they leave is theirs as well, unless with more to spend they
+        # would take other routes that leave nothing.
+        second = plan(rule, each * epsilon / first.cost().epsilon)
         return second if second.cost().epsilon <= epsilon else first
 
     def cost(self) -> Cost:
         """The cost of the whole answer, whichever routes are taken."""
-        total = pure(self.size.epsilon)
+        added = self.neighbors == "swap" and self.missing
+        total = added_only(self.size.epsilon) if added else pure(self.size.epsilon)
         for q, routes in zip(self.qs, self.routes, strict=True):
             total += worst([cost(route, q, self.neighbors, self.missing) for route in routes])
         return total

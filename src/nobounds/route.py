@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -39,22 +39,24 @@ Method: TypeAlias = Literal["auto", "walk", "flip", "exponential"]
 INNER, OUTER = Fraction(1, 2), Fraction(13, 20)
 RISE = 1
 # A rank is near the end of the data when less than this over epsilon lies beyond it.
-NEAR_END = 10
+NEAR_END = 8
 # There Gumbel noise, whose eps1 share must be one half, aims this many ranks over epsilon lower: a chance below 1e-4.
 GUMBEL_DROP = 6
 # Far empty rungs must not halt a walk or win a flip: their chance is below exp(-8) in all.
 MARGIN = 8.0
 SIZE_SHARE = Fraction(1, 20)  # of epsilon, for the private size
-SIZE_NATS = 20  # over the rows, if only missing records are private
+SIZE_NATS = 25  # over the rows, if only missing records are private
 SIZE_FAILS = 2000  # a private size that is too large leads to a catastrophe at most once in this many times
-SCALE_NATS = 20  # over the size, for the private scale
-SCALE_LEAST = 400  # records times epsilon from which on a scale is bought: 5 % of epsilon, and less for more records
+# eps1 and eps2 of the private scale, over the size: it passes all data with probability exp(-7.5), and halts on the
+# rungs below them with about 1 %. It is bought where it costs no more than this share of epsilon.
+SCALE_NATS, SCALE_SHARE = 15, Fraction(1, 20)
 SIGN_SHARE = Fraction(1, 10)  # of epsilon, for the private sign
 TINY = 2.0**-40  # walks outward from 0 take all that is smaller for 0
-# Bits of a growing ladder beyond log2(records * epsilon); a walk, which fine steps halt early, takes fewer in the tails.
-FLIP_BITS, WALK_BITS, MOST_GROWN = -3, -0.5, 40
+# Bits of a growing ladder beyond log2(records * rate of the noise), for flip; and beyond log2(records * epsilon) for a
+# walk, which fine steps halt early and which therefore takes fewer in the tails.
+FLIP_BITS, WALK_BITS, MOST_GROWN = -1.0, -0.5, 40
 FLIP_TAIL = Fraction(3, 10)  # under add-remove a walk is better for quantiles with less in their tail
-LARGEST = 1 << 40  # no plan distinguishes larger sizes
+LARGEST = 1 << 32  # no plan tells larger sizes apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,7 @@ def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, stated:
         return SizeRule(Fraction(0), rows)
     spent = epsilon * SIZE_SHARE
     if rows is not None:
-        return SizeRule(min(spent, Fraction(SIZE_NATS, max(rows, 1))), at_most=rows)
+        return SizeRule(min(spent, Fraction(SIZE_NATS, max(rows, 1))), at_most=min(rows, LARGEST))
     return SizeRule(spent)
 
 
@@ -201,7 +203,7 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
     """
     if 0 < aim.q < 1:
         scale = _scale(aim, size)
-        epsilon = aim.epsilon - (scale.epsilon if scale else 0)
+        epsilon = aim.epsilon - (scale.cost(aim.neighbors, False).epsilon if scale else 0)
         for found in _inner(aim, epsilon, size, slack):
             return Scaled(scale, found) if scale else found
     natural = 2 * aim.q >= 1
@@ -220,12 +222,18 @@ def choose(aim: Aim, size: SizeRule) -> tuple[AnyRoute, ...]:
     if size.known is not None:
         return (auto(aim, size.known),)
     found: list[AnyRoute] = []
-    for level in (*(round(size.at_most / 2 ** (k / 8)) for k in range(8 * size.at_most.bit_length())), 0):
+    for level in _levels(size.at_most):
         route = replace(auto(aim, level, size.slack), at_least=level)
         if found and replace(found[-1], at_least=level) == route:
             found.pop()
         found.append(route)
     return tuple(found)
+
+
+def _levels(most: int) -> Iterator[int]:
+    """Sizes from the largest down to 0: sixteen in the first octave, where the rows of a file are, then four."""
+    yield from (round(most / 2 ** (k / 16)) for k in [*range(16), *range(16, 16 * most.bit_length(), 4)])
+    yield 0
 
 
 def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
@@ -236,14 +244,16 @@ def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
 def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
     """What taking this route costs."""
     if isinstance(route, FlipRoute):
-        return range_bounded(route.epsilon) if route.exponential else pure(route.epsilon)
+        moved = range_bounded(route.epsilon) if route.exponential else pure(route.epsilon)
+        return both(moved, pure(route.epsilon * max(q, 1 - q))) if neighbors == "swap" and missing else moved
     if isinstance(route, Route):
         return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
     if isinstance(route, Scaled):
-        return pure(route.scale.epsilon) + cost(route.then, q, neighbors, missing)
+        return route.scale.cost(neighbors, missing) + cost(route.then, q, neighbors, missing)
     return pure(route.sign) + worst([cost(side, q, neighbors, missing) for side in (route.positive, route.negative)])
 
 
+@lru_cache(maxsize=4096)
 def walk_cost(
     q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2: Fraction, missing: bool = True
 ) -> Cost:
@@ -263,9 +273,10 @@ def _scale(aim: Aim, size: int) -> Scale | None:
     """A scale, if 0 lies inside the ladder and there are enough records."""
     bounds = aim.ladder.lower, aim.ladder.upper
     one_sided = (bounds[0] is not None and bounds[0] >= 0) or (bounds[1] is not None and bounds[1] <= 0)
-    if not aim.grows or one_sided or size * aim.epsilon < SCALE_LEAST:
+    if not aim.grows or one_sided or size == 0:
         return None
-    return Scale.of(Fraction(SCALE_NATS, size), aim.neighbors)
+    scale = Scale(Fraction(SCALE_NATS, size))
+    return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
 
 
 def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float) -> Iterator[OneRoute]:
@@ -274,26 +285,26 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float) -> Iterator[One
     if aim.method in ("flip", "exponential") or (aim.method == "auto" and wanted):
         sensitivity = Fraction(1) if aim.neighbors == "swap" else max(aim.q, 1 - aim.q)
         rate = epsilon / (2 * sensitivity)
-        for ladder in _growing(aim, size, FLIP_BITS):
+        for ladder in _growing(aim, size * rate, FLIP_BITS):
             if _is_safe(ladder, rate * aim.tail, size, slack):
                 yield FlipRoute(ladder, epsilon, rate, aim.method == "exponential", again=aim.grows)
                 break
     for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
         target = aim.q if up else 1 - aim.q
         if size * aim.epsilon * (1 - target) >= NEAR_END:
-            for ladder in _growing(aim, size, WALK_BITS + math.log2(aim.tail) / 2):
+            for ladder in _growing(aim, size * aim.epsilon, WALK_BITS + math.log2(aim.tail) / 2):
                 route = _walk(aim, epsilon, up, INNER, ladder)
                 if _is_safe(ladder, route.eps2 * target, size, slack):
                     yield replace(route, again=aim.grows)
                     break
 
 
-def _growing(aim: Aim, size: int, extra: float) -> Iterator[Ladder]:
-    """The ladder with `extra` bits more than log2(records * epsilon), and then coarser ones."""
+def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
+    """The ladder with `extra` bits more than log2(nats), and then coarser ones."""
     if not aim.grows:
         yield aim.ladder
         return
-    bits = min(max(round(math.log2(max(size * aim.epsilon, 1)) + extra), aim.ladder.least_bits), MOST_GROWN)
+    bits = min(max(round(math.log2(max(nats, 1)) + extra), aim.ladder.least_bits), MOST_GROWN)
     for fewer in range(bits, aim.ladder.least_bits - 1, -1):
         yield aim.ladder.with_bits(fewer)
 
@@ -312,7 +323,11 @@ def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder
     part = Fraction(1, 2) if aim.noise == "gumbel" else share
     eps1, eps2 = split(partial(walk_cost, aim.q, up, aim.neighbors), epsilon, part)
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
-    drop = -_ranks(RISE, aim.epsilon) if share == INNER else (_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
+    drop = (
+        -_ranks(RISE, aim.epsilon)
+        if share == INNER
+        else (_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
+    )
     return Route(ladder, up, *ends, eps1, eps2, drop)
 
 

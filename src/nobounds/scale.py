@@ -7,34 +7,32 @@ accuracy: one octave more or less changes little, so a few nats over the number 
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Neighbors, monotonic, moving_threshold, split
+from nobounds.loss import Cost, Neighbors, both, monotonic, moving_threshold, pure
 from nobounds.walk import Walk
 
 # One rung a power of two, from 2**-40 on; at smaller scales, and where most records are 0, there is no scale.
 OCTAVES = Ladder.float_bits(0, -40).limited(Fraction(0), None)
 _HALF = Fraction(1, 2)
-_SHARE = Fraction(1, 3)  # of eps1: rather a threshold too high than a halt on the rungs below the data
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One walk over the octaves for the median magnitude."""
+    """One walk over the octaves for the median magnitude, with eps1 = eps2 = each."""
 
-    epsilon: Fraction
-    eps1: Fraction
-    eps2: Fraction
+    each: Fraction
 
-    @classmethod
-    def of(cls, epsilon: Fraction, neighbors: Neighbors) -> "Scale":
-        """The walk that costs epsilon: counts of magnitudes - n / 2, whichever way a record's magnitude moves."""
-        cost = monotonic if neighbors == "swap" else partial(moving_threshold, _HALF)
-        return cls(epsilon, *split(cost, epsilon, _SHARE))
+    def cost(self, neighbors: Neighbors, missing: bool) -> Cost:
+        """Counts of magnitudes - n / 2; a record that moves may move its magnitude either way."""
+        added = moving_threshold(_HALF, self.each, self.each)
+        if neighbors == "add-remove":
+            return added
+        moved = pure(monotonic(self.each, self.each).epsilon)
+        return both(moved, added) if missing else moved
 
     def walk(self, histogram: Histogram) -> Walk:
         """The walk for these records."""
@@ -45,8 +43,8 @@ class Scale:
             length=OCTAVES.last + 1,
             threshold=_HALF * sizes.total,
             step=_HALF,
-            eps1=self.eps1,
-            eps2=self.eps2,
+            eps1=self.each,
+            eps2=self.each,
             rising=True,
         )
 
