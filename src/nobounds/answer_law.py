@@ -61,7 +61,7 @@ class AnswerLaw:
             answers.append(np.append(self._values(route, positions), self.question.value_at(route, None)))
             chances.append(np.append(tails[:-1] - tails[1:], never))
         values, where = np.unique(np.concatenate(answers), return_inverse=True)
-        masses = np.bincount(where, np.concatenate(chances), len(values))
+        masses = np.bincount(where, np.concatenate(chances), len(values)).astype(np.float64)
         kept = (masses > 0) & (low <= values) & (values <= high)
         return values[kept], masses[kept]
 
@@ -71,7 +71,11 @@ class AnswerLaw:
             return np.array([self.question.value_at(route, position) for position in positions.tolist()], dtype=float)
         ladder = route.ladder
         values = ladder.map.floats(route.start + positions if route.up else route.start - positions)
-        return np.clip(values, *(None if end is None else float(end) for end in (ladder.lower, ladder.upper)))
+        low, high = (
+            default if end is None else float(end)
+            for end, default in ((ladder.lower, -math.inf), (ladder.upper, math.inf))
+        )
+        return np.clip(values, low, high)
 
     def _above(self, route: OneRoute, law: Law | RunLaw, value: float) -> float:
         """P(answer > value) for one of the walks: its answers never turn back, so it is one tail."""

@@ -41,11 +41,9 @@ class Counts:
         # The last occupied coarse rung whose records all rank below `low`, and the first whose records rank above.
         before = int(np.searchsorted(up_to, low)) - 1
         after = int(np.searchsorted(up_to - self.coarse.counts, high, side="right"))
-        values = (
-            self.coarse.ladder.map.floats(rungs[[max(before, 0), min(after, len(rungs) - 1)]]) if len(rungs) else []
-        )
-        first = ladder.first if before < 0 else int(ladder.rungs(values[:1])[0])
-        last = ladder.last if after >= len(rungs) else int(ladder.rungs(values[1:])[0])
+        values = self.coarse.ladder.map.floats(rungs)
+        first = ladder.first if before < 0 else int(ladder.rungs(values[before : before + 1])[0])
+        last = ladder.last if after >= len(rungs) else int(ladder.rungs(values[after : after + 1])[0])
         smallest, largest = ladder.span(first, last)
         below = [0]
         inside = Histogram.of(_between(self.chunks(), smallest, largest, below), ladder)
@@ -55,7 +53,8 @@ class Counts:
 
 
 def _between(chunks: Iterable[Floats], low: float, high: float, below: list[int]) -> Iterator[Floats]:
-    """The values from `low` to `high`; those that are smaller are counted in below[0]."""
+    """The values from `low` to `high`, a good many at a time; those that are smaller are counted in below[0]."""
+    found, waiting = [], 0
     for chunk in chunks:
         for start in range(0, len(chunk), CHUNK):
             values = chunk[start : start + CHUNK]
@@ -64,4 +63,9 @@ def _between(chunks: Iterable[Floats], low: float, high: float, below: list[int]
                 smaller = values < low
                 below[0] += int(np.count_nonzero(smaller))
                 wanted ^= smaller  # what is smaller than `low` is not above `high`
-            yield values[wanted]
+            found.append(values[wanted])
+            waiting += len(found[-1])
+        if waiting >= CHUNK:
+            yield np.concatenate(found)
+            found, waiting = [], 0
+    yield from found

@@ -2,7 +2,7 @@
 
 A rung is chosen with probability proportional to exp(-rate * distance), the weights of `runs`. With
 rate = epsilon / (2 sensitivity) it costs epsilon like permute-and-flip, and is never more accurate; but its range is
-bounded by epsilon and not by twice of it, so under zCDP it costs about a quarter as much (Dong, Durfee and Rogers 2020).
+bounded by epsilon and not by twice of it, so under zCDP it costs about a quarter as much (Dong, Durfee, Rogers 2020).
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def _in_doubles(runs: Runs, u: Uniform) -> int | None:
     near = runs.near(DOUBLE_BITS)
     if not runs.trusts(near):
         return None
-    weights = np.exp(-runs.distances()[near] * float(runs.rate)) * runs.lengths[near]
+    weights = np.exp(-runs.distances()[near] * float(runs.rate)) * runs.lengths[near].astype(np.float64)
     run = pick(weights * (1 - DOUBLE_ERROR), weights * (1 + DOUBLE_ERROR), 2.0**-DOUBLE_BITS, u)
     return None if run is None else int(near[run])
 

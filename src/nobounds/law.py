@@ -8,7 +8,6 @@ terms, so small probabilities keep their relative precision and laws can be audi
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
@@ -122,40 +121,44 @@ def _threshold_law(walk: Walk, deep: float) -> tuple[Floats, Floats]:
     eps1, eps2, step = float(walk.eps1), float(walk.eps2), float(walk.step)
     top = max(0.0, float(int(walk.levels.max()) - walk.threshold)) if len(walk.levels) else 0.0
     reach = min(top + math.log(max(walk.length, 2)) / eps2 + 60 / eps1, deep / eps1)
-    to_next = math.ceil(walk.threshold) - walk.threshold  # noise up to the next whole number
-    steps, log_weights = _geometric_law(reach, walk, int(to_next / walk.step))
+    # The summand is smooth between the noises at which a query meets the noisy threshold: steps up, or down and back.
+    meet = (np.unique(walk.levels) - math.floor(walk.threshold)).astype(np.float64)
+    meet = np.rint((meet - float(walk.threshold - math.floor(walk.threshold))) / step)
+    steps, log_weights = _geometric_law(reach, walk, meet)
     if walk.noise == "exponential":
         return steps * step, log_weights
     # Discrete Laplace: zero and up as above, -1 and down as its mirror image, both at half the weight or a little more.
-    to_last = 1 - to_next if to_next else Fraction(1)
-    mirror, log_mirror = _geometric_law(reach, walk, int(to_last / walk.step) - 1)
+    mirror, log_mirror = _geometric_law(reach, walk, -meet[::-1] - 1)
     half = math.log1p(math.exp(-eps1 * step))
     noise = np.concatenate([-(mirror + 1) * step, steps * step])
     return noise, np.concatenate([log_mirror - eps1 * step, log_weights]) - half
 
 
-def _geometric_law(reach: float, walk: Walk, first_cut: int) -> tuple[Floats, Floats]:
+def _geometric_law(reach: float, walk: Walk, cuts: Floats) -> tuple[Floats, Floats]:
     """Numbers of lattice steps j and their log-weights under P(J = j) = (1 - p) p**j, the rest on the last one.
 
-    A short sum is taken as it is. A long one (a fine lattice) is replaced by Gauss rules, block by block: all levels
-    are whole numbers, so the summand is smooth between the points where noise + threshold is whole, and blocks end
-    there.
+    A short sum is taken as it is. A long one (a fine lattice, or a small epsilon) is replaced by Gauss rules, block by
+    block: blocks end at the cuts, where the summand is not smooth, and are no longer than one unit of x.
     """
     rate = float(walk.eps1 * walk.step)
     count = math.ceil(reach / float(walk.step)) + 1
-    whole = int(1 / walk.step)
-    pieces = min(whole, math.ceil(max(1.0, float(walk.eps1), float(walk.eps2))))  # blocks no longer than one unit of x
-    if count <= _SHORT or whole <= 2 * _NODES * pieces:
+    longest = max(1, math.floor(1 / (float(max(walk.eps1, walk.eps2)) * float(walk.step))))
+    inside = cuts[(cuts > 0) & (cuts < count)]
+    if count <= _SHORT or min(longest, count / (len(inside) + 1)) <= 2 * _NODES:
         steps = np.arange(count, dtype=np.float64)
         log_weights = -rate * steps + math.log(-math.expm1(-rate))
         log_weights[-1] = -rate * steps[-1]
         return steps, log_weights
-    cuts = [0, first_cut] if first_cut else [0]
-    while cuts[-1] < count:
-        cuts += [cuts[-1] + whole * i // pieces for i in range(1, pieces + 1)]
-    rules = [(low, *_discrete_gauss(high - low, rate)) for low, high in pairwise(cuts)]
-    steps = np.concatenate([low + nodes for low, nodes, _ in rules] + [np.array([float(cuts[-1])])])
-    logs = [np.log(weights) - rate * low for low, _, weights in rules] + [np.array([-rate * cuts[-1]])]
+    ends = [0, *inside.astype(np.int64).tolist(), count]
+    blocks = [
+        (low + (high - low) * i // pieces, low + (high - low) * (i + 1) // pieces)
+        for low, high in pairwise(ends)
+        for pieces in [math.ceil((high - low) / longest)]
+        for i in range(pieces)
+    ]
+    rules = [(low, *_discrete_gauss(high - low, rate)) for low, high in blocks]
+    steps = np.concatenate([low + nodes for low, nodes, _ in rules] + [np.array([float(count)])])
+    logs = [np.log(weights) - rate * low for low, _, weights in rules] + [np.array([-rate * count])]
     return steps, np.concatenate(logs)
 
 

@@ -1,7 +1,7 @@
 """A question: quantiles of one column for one total epsilon, planned before the data are read, then answered.
 
-One pass puts the data on a ladder; then the best route for the private size is taken (see `route`): AboveThreshold walks
-along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
+One pass puts the data on a ladder; then the best route for the private size is taken (see `route`): AboveThreshold
+walks along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
 permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer with the size take a second look at the
 records around the target (see `counts`).
 """
@@ -34,6 +34,7 @@ from nobounds.route import (
     first_allowed,
     size_rule,
 )
+from nobounds.rungs import Ints
 from nobounds.runs import DOUBLE_BITS, Runs, reach
 from nobounds.scale import octave
 from nobounds.skip_ahead import halt_position
@@ -174,6 +175,8 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
     counted = np.concatenate([[levels[begin - 1] if begin else 0], levels[begin:end]])
     if last > first and end < len(rungs):
         starts, counted = np.append(starts, last - first), np.append(counted, levels[-1])
+    if route.tilt:
+        starts, counted = _tilted(starts, counted, route)
     return Walk(
         starts=starts,
         levels=counted,
@@ -186,6 +189,16 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
         rising=True,
         trusted=None if (low, high) == (first, last) else (low - first, high - first),
     )
+
+
+def _tilted(starts: Ints, levels: Ints, route: Route) -> tuple[Ints, Ints]:
+    """The runs with their levels lowered by `tilt` ranks for each octave from `tilted_from` outward."""
+    outermost = -route.start if route.up else route.start
+    octave: int = 1 << route.ladder.map.bits  # type: ignore[attr-defined]
+    ends = outermost + 1 - np.arange(route.tilted_from, outermost + 1, octave)[::-1]  # positions where octaves end
+    cut = np.union1d(starts, ends)
+    left = len(ends) - np.searchsorted(ends, cut, side="right")
+    return cut, levels[np.searchsorted(starts, cut, side="right") - 1] - route.tilt * left
 
 
 def sign_test(

@@ -1,8 +1,8 @@
 """Rungs in runs of equal utility, for mechanisms that choose among all rungs of a ladder at once.
 
 The utility of a rung is minus the distance of the target rank from the interval [records below the rung, records below
-or in it], so ties count right. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Rungs of equal utility
-are taken together, and those far from the target weigh less than 2**-bits in all and are carried as an error.
+or in it], so ties count right. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Rungs of equal
+utility are taken together, and those far from the target weigh less than 2**-bits in all and are carried as an error.
 """
 
 import math
