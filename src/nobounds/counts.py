@@ -68,4 +68,4 @@ def _between(chunks: Iterable[Floats], low: float, high: float, below: list[int]
         if waiting >= CHUNK:
             yield np.concatenate(found)
             found, waiting = [], 0
-    yield from found
+    yield np.concatenate([*found, np.zeros(0)])

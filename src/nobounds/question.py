@@ -87,7 +87,8 @@ class Question:
         # Parts may cost less together than each alone: walks in opposite directions, or a private size under swap,
         # which a record that moves does not change. What they leave is theirs as well, unless with more to spend they
         # would take other routes that leave nothing.
-        second = plan(rule, each * epsilon / first.cost().epsilon)
+        spent = first.cost().epsilon
+        second = plan(rule, each * epsilon / spent) if spent < epsilon else first
         return second if second.cost().epsilon <= epsilon else first
 
     def cost(self) -> Cost:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -213,10 +214,11 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
     if 0 < aim.q < 1:
         scale = _scale(aim, size)
         epsilon = aim.epsilon - (scale.cost(aim.neighbors, False).epsilon if scale else 0)
-        found = list(_inner(aim, epsilon, size, slack, tilt=scale is not None))
-        plain = next((route for route in found if not (isinstance(route, Route) and route.tilt)), None)
-        if plain:
-            return Scaled(scale, found[0], plain) if scale else plain
+        found = _inner(aim, epsilon, size, slack, tilt=scale is not None)
+        best = next(found, None)
+        plain = next(found, None) if isinstance(best, Route) and best.tilt else best
+        if best and plain:
+            return Scaled(scale, best, plain) if scale else best
     natural = 2 * aim.q >= 1
     outer = _walk(aim, aim.epsilon, natural, OUTER, _fine(aim.ladder, natural))
     if _is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - 2 * outer.drop, slack):
@@ -305,13 +307,14 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> 
         target = aim.q if up else 1 - aim.q
         if size * aim.epsilon * (1 - target) < NEAR_END:
             continue
-        ladders = list(_growing(aim, size * aim.epsilon, WALK_BITS + math.log2(aim.tail) / 2))
-        walks = [replace(_walk(aim, epsilon, up, INNER, ladder), again=aim.grows) for ladder in ladders]
-        safe = (walk for walk in walks if _is_safe(walk.ladder, walk.eps2 * target, size, slack))
+        bits = WALK_BITS + math.log2(aim.tail) / 2
+        walks = (_walk(aim, epsilon, up, INNER, ladder) for ladder in _growing(aim, size * aim.epsilon, bits))
+        finest = next(walks)
+        safe = (walk for walk in chain([finest], walks) if _is_safe(walk.ladder, walk.eps2 * target, size, slack))
         if found := next(safe, None):
-            yield found
+            yield replace(found, again=aim.grows)
         elif tilt and aim.neighbors == "add-remove" and size * aim.epsilon * target >= NEAR_END:
-            yield replace(walks[0], tilt=_ranks(TILT, aim.epsilon))
+            yield replace(finest, again=True, tilt=_ranks(TILT, aim.epsilon))
 
 
 def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
