@@ -48,7 +48,8 @@ class AnswerLaw:
 
     def below(self, value: float) -> float:
         """P(answer < value)."""
-        return 1 - self.above(math.nextafter(value, -math.inf))
+        last = math.nextafter(value, -math.inf)
+        return math.fsum(chance * (1 - self._above(route, law, last)) for chance, route, law in self.parts)
 
     def pmf(self, low: float, high: float) -> tuple[Floats, Floats]:
         """The answers between two values and the probability of each; the rest of the mass lies outside."""

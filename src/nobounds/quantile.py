@@ -88,7 +88,8 @@ def _release(statistic: str, data: object, qs: tuple[Fraction, ...], rng: Rng, *
     values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
-    return Release(statistic, value, loss, parameters | {"noise": asked.noise} | asked.ladder.describe())
+    parameters |= {"method": options.get("method", "auto"), "noise": asked.noise}
+    return Release(statistic, value, loss, parameters | asked.ladder.describe())
 
 
 def quantile(
@@ -113,11 +114,13 @@ def quantile(
     lower, upper: public bounds, if you have them; they shorten the ladder, and records outside are clamped.
     resolution: the grid the data live on (0.01 for cents); integer and boolean types imply 1.
     neighbors: "add-remove" (one row more or less) or "swap" (one row changed, the number of rows public).
-    beta: the largest ratio of neighbouring candidates (default 1 + 1/256).
+    beta: the largest ratio of neighbouring candidates; by default they grow finer with the number of records.
     noise: "exponential", "laplace" or "gumbel", all exact.
     ladder: candidates of your own, instead of `beta` and `resolution`.
-    method: "walk", or "flip" (permute-and-flip), with 0.64 of its error at the median under add-remove and 0.9 under
-    swap (benchmarks/choices.py); it is taken for inner quantiles where the rows suffice, and the walk elsewhere.
+    method: "auto" takes the best by public facts and the private size (see `route.auto`); "walk" is AboveThreshold,
+    "flip" permute-and-flip, "exponential" the exponential mechanism over the same candidates, which costs less under
+    zCDP. Where there are too few records for the last two the walk is taken.
+    rows: the number of records, if you may state it (roughly will do): then none of epsilon is spent on learning it.
     rng: a seeded generator for tests and experiments; a release for others must leave it None.
 
     With too few rows for the epsilon the answer is far too small in magnitude, hardly ever far too large.

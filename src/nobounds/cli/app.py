@@ -39,7 +39,10 @@ Resolution = Annotated[
 Neighbors = Annotated[str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")]
 Beta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The largest ratio of neighbouring candidates.")]
 Noise = Annotated[str, typer.Option(metavar="KIND", help="exponential, laplace or gumbel.")]
-Method = Annotated[str, typer.Option(metavar="METHOD", help="walk, or flip for inner quantiles of many rows.")]
+Method = Annotated[str, typer.Option(metavar="METHOD", help="auto, walk, flip or exponential.")]
+Rows = Annotated[
+    str | None, typer.Option(metavar=NUMBER, help="The number of records, if it may be stated; roughly will do.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -63,7 +66,8 @@ def quantile(
     neighbors: Neighbors = "add-remove",
     beta: Beta = None,
     noise: Noise = "exponential",
-    method: Method = "walk",
+    method: Method = "auto",
+    rows: Rows = None,
     as_json: Json = False,
 ) -> None:
     """Private quantiles; each --q gets an equal share of epsilon.
@@ -73,7 +77,7 @@ def quantile(
     with _plain_errors():
         share = _shares(epsilon, len(q))
         data = read_column(file, column)
-        options = _options(lower, upper, resolution, neighbors, beta, noise) | {"method": method}
+        options = _options(lower, upper, resolution, neighbors, beta, noise) | {"method": method, "rows": rows}
         show([(each, nb.quantile(data, each, epsilon=share, **options)) for each in q], as_json=as_json)
 
 
