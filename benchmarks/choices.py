@@ -1,11 +1,15 @@
 """The measurements behind the constants of `nobounds.route`, by exact laws on synthetic data: run it to see them again.
 
-    python benchmarks/choices.py
+    python benchmarks/choices.py [name of one measurement]
 
 Errors are expected absolute errors over families of data, n = 1000, epsilon 1, in geometric mean; no sampling of noise.
+Where a route would buy a private scale, the true one is taken.
 """
 
+import math
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -13,45 +17,67 @@ import numpy as np
 
 import nobounds as nb
 from nobounds.answer_law import AnswerLaw
+from nobounds.counts import Counts
 from nobounds.engines.arrays import column
-from nobounds.loss import Cost, split
+from nobounds.flip import flip_law
+from nobounds.loss import Neighbors, split
 from nobounds.quantile import ask
 from nobounds.question import walk_of
-from nobounds.route import Route, walk_cost
+from nobounds.route import INNER, OUTER, RISE, TILT, TILT_OCTAVES, Route, walk_cost
+from nobounds.runs import RunLaw, Runs
 
-SAMPLES, ROWS = 8, 1000
-LADDER = nb.Ladder.float_bits(8)
+SAMPLES, ROWS = 6, 1000
 RNG = np.random.default_rng(11)
 FAMILIES: dict[str, Callable[[], np.ndarray]] = {
     "uniform": lambda: RNG.uniform(0, 1, ROWS),
+    "symmetric": lambda: RNG.normal(0, 5, ROWS),
     "normal": lambda: RNG.normal(10, 3, ROWS),
     "lognormal": lambda: RNG.lognormal(3, 0.8, ROWS),
+    "exponential": lambda: RNG.exponential(1, ROWS),
     "pareto": lambda: RNG.pareto(1.5, ROWS) + 1,
 }
 DATA = {name: [draw() for _ in range(SAMPLES)] for name, draw in FAMILIES.items()}
+RELATIONS: tuple[Neighbors, Neighbors] = ("swap", "add-remove")
 
 
-def law_of(
+def scale(data: np.ndarray) -> int:
+    """The octave of the median magnitude."""
+    return math.floor(math.log2(float(np.median(np.abs(data)))))
+
+
+def scaled(data: np.ndarray, bits: int) -> nb.Ladder:
+    """The ladder for these data with so many bits."""
+    return nb.Ladder.float_bits(bits).at_scale(scale(data))
+
+
+def walk_law(
     data: np.ndarray,
     q: Fraction,
     up: bool,
     share: Fraction,
-    neighbors: str,
-    drop: int = 0,
-    ladder: nb.Ladder = LADDER,
-) -> nb.Law:
+    neighbors: Neighbors,
+    drop: int,
+    ladder: nb.Ladder,
+    tilt: int = 0,
+) -> tuple[nb.Law, Route]:
     """The law of one walk over the whole line with all of epsilon 1."""
-    cost: Callable[[Fraction, Fraction], Cost] = partial(walk_cost, q, up, neighbors)
-    eps1, eps2 = split(cost, Fraction(1), share)
+    eps1, eps2 = split(partial(walk_cost, q, up, neighbors), Fraction(1), share)
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
     route = Route(ladder, up, *ends, eps1, eps2, drop)
-    return nb.Law(walk_of(nb.Histogram.of([data], ladder), q, route, "exponential"))
+    if tilt:
+        level = int(ladder.rungs(np.array([2.0 ** (scale(data) + TILT_OCTAVES)]))[0])
+        route = replace(route, tilt=tilt, tilted_from=level)
+    return nb.Law(walk_of(nb.Histogram.of([data], ladder), q, route, "exponential")), route
 
 
-def error(law: nb.Law, up: bool, truth: float, cap: float = np.inf, ladder: nb.Ladder = LADDER) -> float:
-    """The expected absolute error, each error capped; what lies beyond a factor 30 counts as the cap."""
-    low, high = ladder.rungs(np.array([truth / 30, truth * 30]))
-    rungs = np.arange(low, high + 1)
+def error(law: nb.Law | RunLaw, ladder: nb.Ladder, up: bool, data: np.ndarray, q: float, cap: float = np.inf) -> float:
+    """The expected absolute error, each error capped; what lies beyond ten times the data counts as the cap."""
+    truth, reach = float(np.quantile(data, q)), 10 * float(np.abs(data).max())
+    middle = 60 / len(data)
+    low, high = np.quantile(data, [max(q - middle, 0), min(q + middle, 1)])
+    low, high = (low if q > middle else -reach), (high if q < 1 - middle else reach)
+    first, last = (int(rung) for rung in ladder.rungs(np.array([low, high])))
+    rungs = np.arange(first, last + 1)
     positions = rungs - ladder.first if up else (ladder.last - rungs)[::-1]
     tails = law.tail(np.append(positions, positions[-1] + 1))
     masses = tails[:-1] - tails[1:] if up else (tails[:-1] - tails[1:])[::-1]
@@ -60,124 +86,133 @@ def error(law: nb.Law, up: bool, truth: float, cap: float = np.inf, ladder: nb.L
     return float(masses @ errors + outside)
 
 
-def mean_over_families(one: Callable[[np.ndarray], float]) -> float:
-    """Geometric mean over the families of the mean over their samples."""
-    return float(np.exp(np.mean([np.log(np.mean([one(data) for data in many])) for many in DATA.values()])))
+def walk_error(
+    q: float, neighbors: Neighbors, share: Fraction, drop: int, bits: int, data: np.ndarray, up: bool | None = None
+) -> float:
+    """The error of a walk in the direction that `route` prefers."""
+    rank = Fraction(str(q))
+    way = ((2 * q >= 1) if neighbors == "swap" else (2 * q <= 1)) if up is None else up
+    ladder = scaled(data, bits)
+    return error(walk_law(data, rank, way, share, neighbors, drop, ladder)[0], ladder, way, data, q)
+
+
+def flip_error(q: float, neighbors: Neighbors, bits: int, data: np.ndarray) -> float:
+    """The error of permute-and-flip."""
+    rank, ladder = Fraction(str(q)), scaled(data, bits)
+    sensitivity = Fraction(1) if neighbors == "swap" else max(rank, 1 - rank)
+    runs = Runs.of(nb.Histogram.of([data], ladder), rank, 1 / (2 * sensitivity))
+    return error(flip_law(runs), ladder, True, data, q)
+
+
+def by_family(one: Callable[[np.ndarray], float]) -> np.ndarray:
+    """The mean over the samples of each family."""
+    return np.array([np.mean([one(data) for data in many]) for many in DATA.values()])
+
+
+def ratio(one: Callable[[np.ndarray], float], other: Callable[[np.ndarray], float]) -> float:
+    """The error of one over that of the other, in geometric mean over the families."""
+    return float(np.exp(np.mean(np.log(by_family(one) / by_family(other)))))
 
 
 def directions() -> None:
     """Under add-remove: the cheap direction (up for small q, down for large) against the other."""
-    print("error of the cheap direction over that of the other, add-remove, share 0.4")
-    for q in (Fraction(1, 20), Fraction(1, 4), Fraction(3, 4), Fraction(19, 20)):
-        cheap, dear = (
-            mean_over_families(
-                lambda data, q=q, up=up: error(
-                    law_of(data, q, up, Fraction(2, 5), "add-remove"), up, float(np.quantile(data, float(q)))
-                )
-            )
-            for up in (2 * q < 1, 2 * q >= 1)
-        )
-        print(f"  q = {float(q):<5} {cheap / dear:.2f}")
+    print("error of the cheap direction over that of the other, add-remove")
+    for q in (0.05, 0.25, 0.75, 0.95):
+        cheap, dear = (partial(walk_error, q, "add-remove", INNER, -RISE, 8, up=up) for up in (q < 0.5, q >= 0.5))
+        print(f"  q = {q:<5} {ratio(cheap, dear):.2f}")
 
 
 def shares() -> None:
-    """The share of eps1 for inner quantiles."""
-    print("error by share of eps1, relative to the best share")
-    options = [Fraction(k, 10) for k in (3, 4, 5, 6)]
-    for neighbors in ("swap", "add-remove"):
-        for q in (Fraction(1, 20), Fraction(1, 4), Fraction(1, 2)):
-            up = 2 * q >= 1 if neighbors == "swap" else 2 * q <= 1
-            errors = [
-                mean_over_families(
-                    lambda data, s=share, up=up, q=q, neighbors=neighbors: error(
-                        law_of(data, q, up, s, neighbors), up, float(np.quantile(data, float(q)))
-                    )
-                )
-                for share in options
+    """The share of eps1 for inner quantiles, and the ranks that the threshold is raised by."""
+    print("error of a walk by share of eps1 and rise of the threshold, over that of share 0.4 and no rise")
+    for neighbors in RELATIONS:
+        for q in (0.05, 0.25, 0.9):
+            base = partial(walk_error, q, neighbors, Fraction(2, 5), 0, 8)
+            cells = [
+                f"{float(share)} {rise}: {ratio(partial(walk_error, q, neighbors, share, -rise, 8), base):.2f}"
+                for share in (Fraction(2, 5), Fraction(1, 2), Fraction(3, 5))
+                for rise in (0, 1, 2)
             ]
-            cells = "  ".join(f"{float(s)}: {e / min(errors):.2f}" for s, e in zip(options, errors, strict=True))
-            print(f"  {neighbors:<11} q = {float(q):<5} {cells}")
+            print(f"  {neighbors:<11} q = {q:<5} " + "  ".join(cells))
 
 
 def fineness() -> None:
-    """Mantissa bits of the ladder: coarse ones round the value, fine ones halt early."""
-    print("error by bits of the ladder, relative to 8 bits, swap, share 0.4")
-    for q in (Fraction(1, 4), Fraction(1, 2), Fraction(19, 20)):
-        up = 2 * q >= 1
-        errors = {}
-        for bits in (6, 8, 10):
-            ladder = nb.Ladder.float_bits(bits)
-            errors[bits] = mean_over_families(
-                lambda data, q=q, up=up, ladder=ladder: error(
-                    law_of(data, q, up, Fraction(2, 5), "swap", ladder=ladder),
-                    up,
-                    float(np.quantile(data, float(q))),
-                    ladder=ladder,
-                )
+    """Bits of the ladder: coarse ones round the value, fine ones halt a walk early and blunt a flip."""
+    print("error by bits of the ladder, over that of 8 bits")
+    for neighbors in RELATIONS:
+        for name, q in (("flip", 0.5), ("flip", 0.25), ("walk", 0.25), ("walk", 0.05), ("walk", 0.95)):
+            one = (
+                partial(flip_error, q, neighbors) if name == "flip" else partial(walk_error, q, neighbors, INNER, -RISE)
             )
-        print(f"  q = {float(q):<5} " + "  ".join(f"{bits}: {e / errors[8]:.2f}" for bits, e in errors.items()))
+            cells = [f"{bits}: {ratio(partial(one, bits), partial(one, 8)):.2f}" for bits in (6, 7, 8, 9, 10)]
+            print(f"  {neighbors:<11} {name} q = {q:<5} " + "  ".join(cells))
+
+
+def flip_against_walk() -> None:
+    """The error of permute-and-flip over that of the walk."""
+    print("error of flip over that of the walk")
+    for neighbors in RELATIONS:
+        cells = [
+            f"{q}: {ratio(partial(flip_error, q, neighbors, 8), partial(walk_error, q, neighbors, INNER, -RISE, 8)):.2f}"
+            for q in (0.05, 0.25, 0.3, 0.35, 0.5, 0.75, 0.95)
+        ]
+        print(f"  {neighbors:<11} " + "  ".join(cells))
+
+
+def tilt() -> None:
+    """Ten ranks from the end, add-remove: a tilted walk from the end against a walk to it."""
+    print(
+        "q = 0.99, add-remove: error of the tilted walk down over that of the walk up, and chance of ten times too much"
+    )
+    q, runaway = 0.99, 0.0
+
+    def down(data: np.ndarray) -> float:
+        nonlocal runaway
+        ladder = scaled(data, 6)
+        law, route = walk_law(data, Fraction(99, 100), False, INNER, "add-remove", -RISE, ladder, TILT)
+        top = int(ladder.rungs(np.array([10 * data.max()]))[0])
+        runaway = max(runaway, 1 - float(law.tail([route.start - top])[0]))
+        return error(law, ladder, False, data, q)
+
+    ratios = by_family(down) / by_family(partial(walk_error, q, "add-remove", INNER, -RISE, 6, up=True))
+    print("  " + "  ".join(f"{name}: {r:.2f}" for name, r in zip(DATA, ratios, strict=True)) + f"  {runaway:.0e}")
 
 
 def maximum() -> None:
     """The share and the drop for the maximum: capped relative error, and the chance to pass ten times the truth."""
     print("maximum: error (relative, capped at 9) and chance of more than ten times the truth")
-    for share in (Fraction(1, 2), Fraction(3, 5), Fraction(13, 20), Fraction(7, 10)):
-        for drop in (0, 1, 3):
-            laws = {
-                name: [(law_of(data, Fraction(1), True, share, "swap", drop), data.max()) for data in many]
-                for name, many in DATA.items()
-            }
-            errors = [np.mean([error(law, True, top, 9 * top) / top for law, top in many]) for many in laws.values()]
-            runaway = max(
-                float(law.tail(LADDER.rungs(np.array([10 * top])) - LADDER.first)[0])
-                for many in laws.values()
-                for law, top in many
-            )
+    ladder = nb.Ladder.float_bits(8)
+    for share in (Fraction(1, 2), Fraction(3, 5), OUTER, Fraction(7, 10)):
+        for drop in (-2, 0, 2):
+            errors, runaway = [], 0.0
+            for many in DATA.values():
+                for data in many:
+                    law, top = walk_law(data, Fraction(1), True, share, "swap", drop, ladder)[0], data.max()
+                    errors.append(error(law, ladder, True, data, 1.0, 9 * top) / top)
+                    runaway = max(runaway, float(law.tail(ladder.rungs(np.array([10 * top])) - ladder.first)[0]))
             print(f"  share {float(share):<5} drop {drop}: {np.exp(np.mean(np.log(errors))):.4f}  {runaway:.1e}")
-
-
-def answer_law(data: np.ndarray, **options: object) -> AnswerLaw:
-    """The exact law of the private median."""
-    records = column(data)
-    question = ask(records, (Fraction(1, 2),), epsilon=1, **options)
-    return AnswerLaw.of(question, nb.Histogram.of(records.chunks(), question.ladder))
 
 
 def few_rows() -> None:
     """How often the median of few rows is within a factor 1.5, with no bounds given."""
     print("P(median within a factor 1.5), lognormal data")
-    for rows in (60, 80, 100, 150, 300):
+    for rows in (60, 80, 100, 150, 200, 300):
         cells = []
-        for neighbors in ("add-remove", "swap"):
+        for neighbors in RELATIONS:
             chances = []
             for data in DATA["lognormal"]:
                 few, truth = data[:rows], float(np.median(data[:rows]))
-                law = answer_law(few, neighbors=neighbors)
+                records = column(few)
+                question = ask(records, (Fraction(1, 2),), epsilon=1, neighbors=neighbors)
+                law = AnswerLaw.of(question, Counts.of(records.chunks, question.ladder))
                 chances.append(1 - law.above(1.5 * truth) - law.below(truth / 1.5))
             cells.append(f"{neighbors} {np.mean(chances):.3f}")
         print(f"  {rows:>3} rows: " + "  ".join(cells))
 
 
-def flip_against_walk() -> None:
-    """The error of permute-and-flip over that of the walk at the median."""
-    print("error of flip over that of walk, median")
-    for neighbors in ("add-remove", "swap"):
-        errors = []
-        for method in ("walk", "flip"):
-
-            def one(data: np.ndarray, method: str = method, neighbors: str = neighbors) -> float:
-                truth = float(np.median(data))
-                values, masses = answer_law(data, neighbors=neighbors, method=method).pmf(truth / 30, truth * 30)
-                return float(masses @ np.abs(values - truth))
-
-            errors.append(mean_over_families(one))
-        print(f"  {neighbors:<11} {errors[1] / errors[0]:.2f}")
-
+MEASUREMENTS = (directions, shares, fineness, flip_against_walk, tilt, maximum, few_rows)
 
 if __name__ == "__main__":
-    directions()
-    shares()
-    fineness()
-    maximum()
-    few_rows()
-    flip_against_walk()
+    for measurement in MEASUREMENTS:
+        if measurement.__name__ in sys.argv[1:] or not sys.argv[1:]:
+            measurement()

@@ -58,8 +58,8 @@ TINY = 2.0**-40  # walks outward from 0 take all that is smaller for 0
 FLIP_BITS, WALK_BITS, MOST_GROWN = -1.0, -0.5, 40
 FLIP_TAIL = Fraction(3, 10)  # under add-remove a walk is better for quantiles with less in their tail
 # A walk from the side of the fewer records that is not safe by itself has its counts lowered by 2 ranks over epsilon an
-# octave, from 3 octaves above the scale on: 0.49 to 0.97 of the other way's error on six families at 10 ranks from the
-# end, but 1.9 on uniform data (benchmarks/choices.py).
+# octave, from 3 octaves above the scale on: 0.58 to 0.97 of the other way's error on six families, 10 ranks from the
+# end (benchmarks/choices.py).
 TILT, TILT_OCTAVES = 2, 3
 LARGEST = 1 << 32  # no plan tells larger sizes apart
 
@@ -206,9 +206,9 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
     """The best route for so many records, of which `slack` may not be there; by public facts alone.
 
     Measured by exact laws, n = 1000, epsilon 1, geometric means over synthetic families (benchmarks/choices.py):
-    - under swap flip has 0.85 to 0.95 of the walk's error at every q from 5 to 95 %;
-    - under add-remove a walk from the side of the fewer records is cheaper the fewer they are: its error is 0.6 of
-      flip's at q = 5 and 95 %, 0.95 at 25 and 75 %, but 1.09 at 35 % and 2.2 at the median;
+    - under swap flip has 0.84 to 0.92 of the walk's error at every q from 5 to 95 %;
+    - under add-remove a walk from the side of the fewer records is cheaper the fewer they are: its error is 0.63 of
+      flip's at q = 5 and 95 % and 0.91 at 25, 30 and 75 %, but 1.09 at 35 % and 1.5 at the median;
     - near the end of the data, and for the maximum and minimum, only walks are safe.
     """
     if 0 < aim.q < 1:
