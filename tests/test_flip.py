@@ -9,51 +9,52 @@ from scipy import integrate, stats
 
 from nobounds import flip as flip_module
 from nobounds.audit import audit
-from nobounds.flip import Flip, FlipLaw, choose_rung
+from nobounds.flip import flip_law, flip_rung
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.noise import Exponential, Uniform, source, uniform_below
+from nobounds.runs import Runs
 
 LADDER = Ladder.uniform(0, 20, 20)
 DATA = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
 
 
-def flip_of(q, rate=F(1, 2), data=DATA, ladder=LADDER):
-    return Flip.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
+def runs_of(q, rate=F(1, 2), data=DATA, ladder=LADDER):
+    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
 
 
 @pytest.mark.parametrize("q", [F(0), F(1, 7), F(3, 10), F(1, 2), F(1)], ids=str)
 def test_distances_count_ties_right(q):
     """The distance of a rung is that of q n from [records below it, records below or in it]."""
-    flip = flip_of(q)
+    runs = runs_of(q)
     rungs = LADDER.rungs(DATA)
     every = np.arange(LADDER.first, LADDER.last + 1)
     below, up_to = (rungs[None, :] < every[:, None]).sum(1), (rungs[None, :] <= every[:, None]).sum(1)
     target = float(q * len(DATA))
     wanted = np.maximum(0, np.maximum(below - target, target - up_to))
-    assert np.repeat(flip.distances(), flip.lengths) == pytest.approx(wanted)
-    assert [float(flip.distance(run)) for run in range(len(flip.starts))] == pytest.approx(flip.distances())
-    assert flip.distances().min() == 0
+    assert np.repeat(runs.distances(), runs.lengths) == pytest.approx(wanted)
+    assert [float(runs.distance(run)) for run in range(len(runs.starts))] == pytest.approx(runs.distances())
+    assert runs.distances().min() == 0
 
 
 @pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)
 @pytest.mark.parametrize("q", [F(1, 7), F(3, 10), F(1, 2)], ids=str)
 def test_the_law_is_that_of_noisy_max_with_exponential_noise(q, rate):
     """P(rung) = a times the integral over z from 0 to 1 of the product of (1 - a' z) over the other rungs."""
-    flip = flip_of(q, rate)
-    a = np.exp(-float(rate) * np.repeat(flip.distances(), flip.lengths))
+    runs = runs_of(q, rate)
+    a = np.exp(-float(rate) * np.repeat(runs.distances(), runs.lengths))
     wanted = [
         a[i] * integrate.quad(lambda z, i=i: np.prod(np.delete(1 - a * z, i)), 0, 1, epsabs=1e-13)[0]
         for i in range(len(a))
     ]
-    assert np.exp(FlipLaw.of(flip).log_pmf()) == pytest.approx(wanted, rel=1e-9)
+    assert np.exp(flip_law(runs).log_pmf()) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 40,000 draws."""
-    flip, bits = flip_of(F(3, 10)), source(np.random.default_rng(3))
-    counts = np.bincount([choose_rung(flip, bits) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
-    law, off = (np.exp(FlipLaw.of(flip_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
+    runs, bits = runs_of(F(3, 10)), source(np.random.default_rng(3))
+    counts = np.bincount([flip_rung(runs, bits) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
+    law, off = (np.exp(flip_law(runs_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
     assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-6
     assert stats.chisquare(counts, off / off.sum() * 40_000).pvalue < 1e-9
 
@@ -64,16 +65,16 @@ def test_doubles_and_balls_choose_alike(q):
     from flint import ctx
 
     data = np.random.default_rng(1).lognormal(0, 1, 300)
-    flip = flip_of(q, F(1, 3), data, Ladder.float_bits(12))
+    runs = runs_of(q, F(1, 3), data, Ladder.float_bits(12))
     decided = 0
     for seed in range(25):
         bits = source(random.Random(seed))
         e, u = Exponential(bits), Uniform(bits)
-        run = flip_module._in_doubles(flip, e, u)
+        run = flip_module._in_doubles(runs, e, u)
         if run is not None:
             decided += 1
             with ctx.workprec(192):
-                assert flip_module._in_balls(flip, e, u, 192) == run
+                assert flip_module._in_balls(runs, e, u, 192) == run
     assert decided >= 24
 
 
@@ -93,7 +94,7 @@ def test_it_costs_epsilon(relation, q, reached):
     ladder = Ladder.uniform(0, 3000, 3000)
     sensitivity = F(1) if relation == "swap" else max(q, 1 - q)
     found = audit(
-        lambda data: FlipLaw.of(flip_of(q, 1 / (2 * sensitivity), data, ladder)).log_pmf(),
+        lambda data: flip_law(runs_of(q, 1 / (2 * sensitivity), data, ladder)).log_pmf(),
         (0.5, 1000.5, 2000.5, 2990.5),
         4,
         relation,
@@ -104,7 +105,7 @@ def test_it_costs_epsilon(relation, q, reached):
 
 def test_tails_add_up_the_law():
     """The tail at k is the sum of the masses from the k-th rung on."""
-    law = FlipLaw.of(flip_of(F(1, 2)))
+    law = flip_law(runs_of(F(1, 2)))
     masses = np.exp(law.log_pmf())
     assert law.tail(np.arange(law.length)) == pytest.approx(np.cumsum(masses[::-1])[::-1])
     assert law.tail([law.length]) == pytest.approx([0.0])
@@ -120,6 +121,6 @@ def test_uniform_numbers_are_uniform():
 
 def test_no_data_is_one_run():
     """Without records every rung is equally likely."""
-    law = FlipLaw.of(flip_of(F(1, 2), data=[]))
+    law = flip_law(runs_of(F(1, 2), data=[]))
     assert np.exp(law.log_pmf()) == pytest.approx(np.full(LADDER.size, 1 / LADDER.size))
-    assert "hidden" in repr(flip_of(F(1, 2)))
+    assert "hidden" in repr(runs_of(F(1, 2)))

@@ -76,7 +76,7 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
     """However few rungs the dense table may span, and however small the steps, the counts are the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.histogram, "_DENSE", dense)
-        patch.setattr(nobounds.histogram, "_CHUNK", chunk)
+        patch.setattr(nobounds.histogram, "CHUNK", chunk)
         found = table(Histogram.of(cut(values, at), ladder))
     assert found == brute_force(values, ladder)
 

@@ -19,7 +19,8 @@ LEVELS = [  # lowest first
     ["above_threshold", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
     ["skip_ahead"],
     ["budget", "histogram", "law", "release"],
-    ["flip"],
+    ["counts", "runs", "scale"],
+    ["exponential_mechanism", "flip"],
     ["engines"],
     ["route"],
     ["question"],

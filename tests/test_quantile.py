@@ -153,7 +153,7 @@ def test_a_ladder_of_one_s_own():
         ({"epsilon": 1, "resolution": "1e400"}, ValueError, "resolution must be within the range"),
         ({"epsilon": 1, "ladder": "grid"}, TypeError, "ladder must be a nobounds.Ladder"),
         ({"epsilon": 1, "noise": np.array([1, 2])}, ValueError, "noise must be one of"),
-        ({"epsilon": 1, "method": "guess"}, ValueError, "method must be one of walk, flip"),
+        ({"epsilon": 1, "method": "guess"}, ValueError, "method must be one of auto, walk, flip, exponential"),
         ({"epsilon": 1, "rng": 7}, TypeError, "rng must be None"),
         ({"epsilon": 1, "beta": 1.1, "ladder": nb.Ladder.float_bits()}, ValueError, "ladder cannot be combined"),
     ],

@@ -35,8 +35,9 @@ from nobounds.scale import Scale
 Method: TypeAlias = Literal["auto", "walk", "flip", "exponential"]
 
 # Shares of eps1 in eps1 + eps2, and ranks over epsilon that the threshold is raised by, because a walk halts early
-# (benchmarks/choices.py, by exact laws). Inner quantiles: 0.5 and 1 have 0.8 to 0.9 of the error of 0.4 and 0. Near the
-# end of the data 0.65 and 0 have the smallest error, and the chance to overshoot the maximum tenfold is 5e-6.
+# (benchmarks/choices.py, by exact laws). Inner quantiles: 0.5 and 1 have 0.78 to 0.85 of the error of 0.4 and 0 under
+# add-remove, and the same error under swap. Near the end of the data 0.65 and 0 are within 2 % of the best, and the
+# chance to overshoot the maximum tenfold is 5e-6 (0.6 and 0: 4e-5).
 INNER, OUTER = Fraction(1, 2), Fraction(13, 20)
 RISE = 1
 # A rank is near the end of the data when less than this over epsilon lies beyond it.

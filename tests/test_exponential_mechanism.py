@@ -1,0 +1,105 @@
+"""The exponential mechanism over rungs: its law, its exact sampler, what it costs and how small its range is."""
+
+import random
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from nobounds import exponential_mechanism
+from nobounds.audit import audit
+from nobounds.exponential_mechanism import weighted_law, weighted_rung
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.loss import range_bounded, rho_from_pure, rho_from_range
+from nobounds.noise import Uniform, source
+from nobounds.runs import Runs
+
+LADDER = Ladder.uniform(0, 20, 20)
+DATA = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
+
+
+def runs_of(q, rate=F(1, 2), data=DATA, ladder=LADDER):
+    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
+
+
+@pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)
+@pytest.mark.parametrize("q", [F(0), F(1, 7), F(3, 10), F(1, 2), F(1)], ids=str)
+def test_the_law_is_exponential_in_the_distance(q, rate):
+    """P(rung) is proportional to exp(-rate * distance of q n from [records below, records below or in])."""
+    rungs, every = LADDER.rungs(DATA), np.arange(LADDER.first, LADDER.last + 1)
+    below, up_to = (rungs[None, :] < every[:, None]).sum(1), (rungs[None, :] <= every[:, None]).sum(1)
+    target = float(q * len(DATA))
+    weights = np.exp(-float(rate) * np.maximum(0, np.maximum(below - target, target - up_to)))
+    assert np.exp(weighted_law(runs_of(q, rate)).log_pmf()) == pytest.approx(weights / weights.sum(), rel=1e-12)
+
+
+def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
+    """Chi-square over all rungs of a small ladder, 40,000 draws."""
+    runs, bits = runs_of(F(3, 10)), source(np.random.default_rng(3))
+    counts = np.bincount([weighted_rung(runs, bits) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
+    law, off = (np.exp(weighted_law(runs_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
+    assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-6
+    assert stats.chisquare(counts, off / off.sum() * 40_000).pvalue < 1e-9
+
+
+@pytest.mark.parametrize("q", [F(1, 2), F(123456789, 10**9)], ids=str)
+def test_doubles_and_balls_choose_alike(q):
+    """From the same uniform number, ball arithmetic chooses the run that double precision chose."""
+    from flint import ctx
+
+    data = np.random.default_rng(1).lognormal(0, 1, 300)
+    runs = runs_of(q, F(1, 3), data, Ladder.float_bits(12))
+    decided = 0
+    for seed in range(50):
+        u = Uniform(source(random.Random(seed)))
+        run = exponential_mechanism._in_doubles(runs, u)
+        if run is not None:
+            decided += 1
+            with ctx.workprec(192):
+                assert exponential_mechanism._in_balls(runs, u, 192) == run
+    assert decided >= 49
+
+
+@pytest.mark.parametrize(
+    ("relation", "q", "reached"),
+    [
+        ("add-remove", F(1, 4), 0.9),
+        ("add-remove", F(1, 2), 0.9),
+        ("add-remove", F(1), 0.45),  # at the ends of the ranks all utilities move one way, which halves the cost
+        ("swap", F(1, 4), 0.75),
+        ("swap", F(1, 2), 0.75),
+    ],
+    ids=str,
+)
+def test_it_costs_epsilon_and_so_does_its_range(relation, q, reached):
+    """With rate epsilon / (2 sensitivity) no pair of up to four records shows more than epsilon, nor a wider range."""
+    ladder = Ladder.uniform(0, 3000, 3000)
+    sensitivity = F(1) if relation == "swap" else max(q, 1 - q)
+    found = audit(
+        lambda data: weighted_law(runs_of(q, 1 / (2 * sensitivity), data, ladder)).log_pmf(),
+        (0.5, 1000.5, 2000.5, 2990.5),
+        4,
+        relation,
+        least=1 if relation == "swap" else 0,
+    )
+    assert reached < found.epsilon <= 1 + 1e-9
+    assert (0.99 if q < 1 else reached) < found.eta <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [F(1, 100), F(1, 2), F(1), F(5)], ids=str)
+def test_zcdp_follows_from_the_range(epsilon):
+    """The cost has the rho of a range of epsilon, well below that of a pure mechanism of epsilon."""
+    cost = range_bounded(epsilon)
+    assert cost.epsilon == epsilon
+    assert float(cost.rho) == rho_from_range(epsilon)
+    assert cost.rho < F(rho_from_pure(epsilon)) * (F(3, 10) if epsilon <= 1 else 1)
+
+
+def test_no_data_is_one_run():
+    """Without records every rung is equally likely."""
+    law = np.exp(weighted_law(runs_of(F(1, 2), data=[])).log_pmf())
+    assert law == pytest.approx(np.full(LADDER.size, 1 / LADDER.size))
+    drawn = {weighted_rung(runs_of(F(1, 2), data=[]), source(random.Random(seed))) for seed in range(50)}
+    assert len(drawn) > 10 and drawn <= set(range(LADDER.first, LADDER.last + 1))
