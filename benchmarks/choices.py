@@ -1,4 +1,4 @@
-"""The measurements behind the constants of `nobounds.route`, by exact laws on synthetic data: run it to see them again.
+"""The measurements behind the constants of `nobounds.auto`, by exact laws on synthetic data: run it to see them again.
 
     python benchmarks/choices.py [name of one measurement]
 
@@ -17,13 +17,14 @@ import numpy as np
 
 import nobounds as nb
 from nobounds.answer_law import AnswerLaw
+from nobounds.auto import INNER, OUTER, RISE, TILT
 from nobounds.counts import Counts
 from nobounds.engines.arrays import column
 from nobounds.flip import flip_law
 from nobounds.loss import Neighbors, split
 from nobounds.quantile import ask
 from nobounds.question import walk_of
-from nobounds.route import INNER, OUTER, RISE, TILT, TILT_OCTAVES, Route, walk_cost
+from nobounds.route import TILT_OCTAVES, Route, walk_cost
 from nobounds.runs import RunLaw, Runs
 
 SAMPLES, ROWS = 6, 1000
@@ -89,7 +90,7 @@ def error(law: nb.Law | RunLaw, ladder: nb.Ladder, up: bool, data: np.ndarray, q
 def walk_error(
     q: float, neighbors: Neighbors, share: Fraction, drop: int, bits: int, data: np.ndarray, up: bool | None = None
 ) -> float:
-    """The error of a walk in the direction that `route` prefers."""
+    """The error of a walk in the direction that `auto` prefers."""
     rank = Fraction(str(q))
     way = ((2 * q >= 1) if neighbors == "swap" else (2 * q <= 1)) if up is None else up
     ladder = scaled(data, bits)
@@ -152,10 +153,10 @@ def flip_against_walk() -> None:
     """The error of permute-and-flip over that of the walk."""
     print("error of flip over that of the walk")
     for neighbors in RELATIONS:
-        cells = [
-            f"{q}: {ratio(partial(flip_error, q, neighbors, 8), partial(walk_error, q, neighbors, INNER, -RISE, 8)):.2f}"
-            for q in (0.05, 0.25, 0.3, 0.35, 0.5, 0.75, 0.95)
-        ]
+        cells = []
+        for q in (0.05, 0.25, 0.3, 0.35, 0.5, 0.75, 0.95):
+            walk = partial(walk_error, q, neighbors, INNER, -RISE, 8)
+            cells.append(f"{q}: {ratio(partial(flip_error, q, neighbors, 8), walk):.2f}")
         print(f"  {neighbors:<11} " + "  ".join(cells))
 
 

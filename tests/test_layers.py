@@ -23,6 +23,7 @@ LEVELS = [  # lowest first
     ["exponential_mechanism", "flip"],
     ["engines"],
     ["route"],
+    ["auto"],
     ["question"],
     ["quantile"],
     ["answer_law", "clipped", "quantiles", "reference"],

@@ -28,7 +28,7 @@ def short(monkeypatch):
     """Steps of an octave at every size, and scales up to 16, so that laws are short; nothing else changes."""
     monkeypatch.setattr("nobounds.ladder.FINE_BITS", 0)
     monkeypatch.setattr("nobounds.ladder.LEAST_BITS", 0)
-    monkeypatch.setattr("nobounds.route.MOST_GROWN", 0)
+    monkeypatch.setattr("nobounds.auto.MOST_GROWN", 0)
     monkeypatch.setattr("nobounds.scale.OCTAVES", OCTAVES.limited(None, F(16)))
     Question.of.cache_clear()
     yield

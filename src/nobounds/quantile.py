@@ -1,11 +1,12 @@
 """Quantile, maximum, minimum and bounds of data whose bounds nobody knows: the public functions.
 
-What is spent on what is fixed before the data are read; see `question` and `route`.
+What is spent on what is fixed before the data are read; see `question` and `auto`.
 """
 
 from fractions import Fraction
 from typing import Any
 
+from nobounds.auto import Method, check_method
 from nobounds.counts import Counts
 from nobounds.engines.arrays import Column, column
 from nobounds.exact import Number, privacy_parameter, rational
@@ -14,7 +15,6 @@ from nobounds.loss import Neighbors, check_neighbors
 from nobounds.noise import Noise, Rng, check_noise, source
 from nobounds.question import Question
 from nobounds.release import Release
-from nobounds.route import Method, check_method
 from nobounds.rungs import MOST_BITS
 
 # Steps of 0.2 to 0.4 %: 6 bits have 1.05 to 1.45 times the error and 10 bits 1.13 to 1.31 (benchmarks/choices.py).
@@ -117,7 +117,7 @@ def quantile(
     beta: the largest ratio of neighbouring candidates; by default they grow finer with the number of records.
     noise: "exponential", "laplace" or "gumbel", all exact.
     ladder: candidates of your own, instead of `beta` and `resolution`.
-    method: "auto" takes the best by public facts and the private size (see `route.auto`); "walk" is AboveThreshold,
+    method: "auto" takes the best by public facts and the private size (see `auto.auto`); "walk" is AboveThreshold,
     "flip" permute-and-flip, "exponential" the exponential mechanism over the same candidates, which costs less under
     zCDP. Where there are too few records for the last two the walk is taken.
     rows: the number of records, if you may state it (roughly will do): then none of epsilon is spent on learning it.

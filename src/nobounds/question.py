@@ -1,6 +1,6 @@
 """A question: quantiles of one column for one total epsilon, planned before the data are read, then answered.
 
-One pass puts the data on a ladder; then the best route for the private size is taken (see `route`): AboveThreshold
+One pass puts the data on a ladder; then the best route for the private size is taken (see `auto`): AboveThreshold
 walks along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
 permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer with the size take a second look at the
 records around the target (see `counts`).
@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from nobounds.auto import Aim, Method, SizeRule, choose, first_allowed, size_rule
 from nobounds.counts import Counts
 from nobounds.exponential_mechanism import weighted_rung
 from nobounds.flip import flip_rung
@@ -19,21 +20,7 @@ from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, added_only, pure, worst
 from nobounds.noise import Noise, Source, discrete_laplace
-from nobounds.route import (
-    Aim,
-    AnyRoute,
-    FlipRoute,
-    Method,
-    OneRoute,
-    Outward,
-    Route,
-    Scaled,
-    SizeRule,
-    choose,
-    cost,
-    first_allowed,
-    size_rule,
-)
+from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, cost
 from nobounds.rungs import Ints
 from nobounds.runs import DOUBLE_BITS, Runs, reach
 from nobounds.scale import octave
@@ -125,14 +112,17 @@ class Question:
             noisy = gap + step * discrete_laplace(rate, bits)
             route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
         near = look(counts, q, route)
+
+        def full() -> Histogram:
+            return counts.full(route.ladder) if route.again else near
+
         position: int | None
         if isinstance(route, FlipRoute):
             select, rate = weighted_rung if route.exponential else flip_rung, route.rate
-            rung = select(Runs.of(near, q, rate), bits, lambda: Runs.of(counts.full(route.ladder), q, rate))
-            position = rung - route.start
+            position = select(Runs.of(near, q, rate), bits, lambda: Runs.of(full(), q, rate)) - route.start
         else:
             walk = walk_of(near, q, route, self.noise)
-            position = halt_position(walk, bits, lambda: walk_of(counts.full(route.ladder), q, route, self.noise))
+            position = halt_position(walk, bits, lambda: walk_of(full(), q, route, self.noise))
         return self.value_at(route, position)
 
     def value_at(self, route: OneRoute, position: int | None) -> int | float:
