@@ -115,7 +115,7 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
     - near the end of the data, and for the maximum and minimum, only walks are safe.
     """
     if 0 < aim.q < 1:
-        scale = _scale(aim, size)
+        scale = _scale(aim, size, slack)
         epsilon = aim.epsilon - (scale.cost(aim.neighbors, False).epsilon if scale else 0)
         found = _inner(aim, epsilon, size, slack, tilt=scale is not None)
         best = next(found, None)
@@ -157,12 +157,16 @@ def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
     return next((route for route in routes if route.at_least <= size), routes[-1])
 
 
-def _scale(aim: Aim, size: int) -> Scale | None:
-    """A scale, if 0 lies inside the ladder and there are enough records."""
+def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
+    """A scale, if 0 lies inside the ladder and there are enough records; a grid has one, and needs it only to tilt."""
     bounds = aim.ladder.lower, aim.ladder.upper
     one_sided = (bounds[0] is not None and bounds[0] >= 0) or (bounds[1] is not None and bounds[1] <= 0)
     if not aim.grows or one_sided or size == 0:
         return None
+    if aim.ladder.is_grid:
+        best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
+        if not (isinstance(best, Route) and best.tilt):
+            return None
     scale = Scale(Fraction(SCALE_NATS, size))
     return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
 

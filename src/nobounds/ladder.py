@@ -132,6 +132,11 @@ class Ladder:
         return low, high
 
     @property
+    def is_grid(self) -> bool:
+        """Whether it has a unit."""
+        return isinstance(self.map, Grid)
+
+    @property
     def least_bits(self) -> int:
         """The fewest bits that a growing ladder may have; a grid does not give up points that it tells apart."""
         return self.map.bits if isinstance(self.map, Grid) else LEAST_BITS
