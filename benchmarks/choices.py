@@ -64,7 +64,7 @@ def walk_law(
     """The law of one walk over the whole line with all of epsilon 1."""
     eps1, eps2 = split(partial(walk_cost, q, up, neighbors), Fraction(1), share)
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
-    route = Route(ladder, up, *ends, eps1, eps2, drop)
+    route = Route(ladder, up, *ends, eps1, eps2, Fraction(drop))
     if tilt:
         level = int(ladder.rungs(np.array([2.0 ** (scale(data) + TILT_OCTAVES)]))[0])
         route = replace(route, tilt=tilt, tilted_from=level)

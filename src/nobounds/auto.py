@@ -39,9 +39,7 @@ MARGIN = 8.0
 SIZE_SHARE = Fraction(1, 20)  # of epsilon, for the private size
 SIZE_NATS = 25  # over the rows, if only missing records are private
 SIZE_FAILS = 2000  # a private size that is too large leads to a catastrophe at most once in this many times
-# eps1 and eps2 of the private scale, over the size: it passes all data with probability exp(-7.5), and halts on the
-# rungs below them with about 1 %. It is bought where it costs no more than this share of epsilon.
-SCALE_NATS, SCALE_SHARE = 15, Fraction(1, 20)
+SCALE_SHARE = Fraction(1, 20)  # of epsilon: a scale is bought where it costs no more
 SIGN_SHARE = Fraction(1, 10)  # of epsilon, for the private sign
 TINY = 2.0**-40  # walks outward from 0 take all that is smaller for 0
 # Bits of a growing ladder beyond log2(records * rate of the noise), for flip; and beyond log2(records * epsilon) for a
@@ -124,7 +122,7 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
             return Scaled(scale, best, plain) if scale else best
     natural = 2 * aim.q >= 1
     outer = _walk(aim, aim.epsilon, natural, OUTER, _fine(aim.ladder, natural))
-    if _is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - 2 * outer.drop, slack):
+    if _is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - math.ceil(2 * outer.drop), slack):
         return outer
     low, high = _is_bound(aim.ladder, aim.ladder.first), _is_bound(aim.ladder, aim.ladder.last)
     if low or high:
@@ -167,7 +165,10 @@ def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
         best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
         if not (isinstance(best, Route) and best.tilt):
             return None
-    scale = Scale(Fraction(SCALE_NATS, size))
+    # The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon): that
+    # adds less to the mean error than the noise. It halts on the rungs below the data with 1 % at n = 1000.
+    nats = 1 + math.ceil(2 * math.log(max(float(size * aim.epsilon), 1.0)))
+    scale = Scale(Fraction(nats, size))
     return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
 
 
@@ -192,7 +193,7 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> 
         if found := next(safe, None):
             yield replace(found, again=aim.grows)
         elif tilt and aim.neighbors == "add-remove" and size * aim.epsilon * target >= NEAR_END:
-            yield replace(finest, again=True, tilt=_ranks(TILT, aim.epsilon))
+            yield replace(finest, again=True, tilt=max(_ranks(TILT, aim.epsilon), 1))
 
 
 def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
@@ -219,11 +220,12 @@ def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder
     part = Fraction(1, 2) if aim.noise == "gumbel" else share
     eps1, eps2 = split(partial(walk_cost, aim.q, up, aim.neighbors), epsilon, part)
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
-    drop = (
-        -_ranks(RISE, aim.epsilon)
-        if share == INNER
-        else (_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
-    )
+    if share == INNER:
+        drop = -Fraction(
+            round(RISE / aim.epsilon * aim.q.denominator), aim.q.denominator
+        )  # on the lattice of the noise
+    else:
+        drop = Fraction(_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
     return Route(ladder, up, *ends, eps1, eps2, drop)
 
 

@@ -27,7 +27,7 @@ class Route:
     stop: int
     eps1: Fraction
     eps2: Fraction
-    drop: int = 0
+    drop: Fraction = Fraction(0)
     at_least: int = 0  # the size it is taken from
     from_zero: bool = False  # its first rung stands for 0
     again: bool = False  # whether the records around the target are read again, onto this ladder
@@ -110,7 +110,9 @@ def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> C
     """What taking this route costs."""
     if isinstance(route, FlipRoute):
         moved = range_bounded(route.epsilon) if route.exponential else pure(route.epsilon)
-        return both(moved, pure(route.epsilon * max(q, 1 - q))) if neighbors == "swap" and missing else moved
+        if neighbors == "add-remove" or not missing:
+            return moved
+        return Cost(both(moved, pure(route.epsilon * max(q, 1 - q))).kinds, moved.rho)
     if isinstance(route, Route):
         return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
     if isinstance(route, Scaled):
