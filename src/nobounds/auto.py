@@ -165,8 +165,8 @@ def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
         best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
         if not (isinstance(best, Route) and best.tilt):
             return None
-    # The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon): that
-    # adds less to the mean error than the noise. It halts on the rungs below the data with 1 % at n = 1000.
+    # The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon):
+    # less than the noise adds to the mean error. It halts on the rungs below the data with 1 % at n = 1000.
     nats = 1 + math.ceil(2 * math.log(max(float(size * aim.epsilon), 1.0)))
     scale = Scale(Fraction(nats, size))
     return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
