@@ -5,7 +5,7 @@ READY := .venv/.ready
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench
+.PHONY: help demo test check lint bench accuracy
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -23,6 +23,9 @@ check: lint ## format, lint, types, layers and the fast tests
 
 bench: $(READY) ## speed of the pass, a release and the import, beside named peers
 	$(BIN)/python benchmarks/core.py
+
+accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
+	$(BIN)/python benchmarks/accuracy.py --out docs/accuracy
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .
