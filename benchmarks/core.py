@@ -71,7 +71,12 @@ def the_release() -> None:
     grid = Counts.of(lambda: [np.round(data)], nb.Ladder.grid(1))  # as full as whole numbers up to 5e21 can make it
     question = Question.of((Fraction(1),), Fraction(1), grid.coarse.ladder, "add-remove", "exponential", None, True)
     seconds = best(lambda: question.answer(grid, bits), 50)
-    row(f"release, q = 1 on a grid, {len(grid.coarse.rungs):,} occupied rungs", seconds, "numpy.cumsum of them", peer_seconds)
+    row(
+        f"release, q = 1 on a grid, {len(grid.coarse.rungs):,} occupied rungs",
+        seconds,
+        "numpy.cumsum of them",
+        peer_seconds,
+    )
 
 
 def the_import() -> None:
