@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import warnings
 from fractions import Fraction as F
 
@@ -270,3 +271,25 @@ def test_every_kind_of_container_gives_the_same_law():
     ]
     answers = {nb.quantile(kind, 0.75, epsilon=1, rng=np.random.default_rng(3)).value for kind in kinds}
     assert len(answers) == 1
+
+
+@pytest.mark.parametrize("q", [0.02, 0.98])
+def test_the_largest_floats_are_served_near_the_ends(q):
+    """A private scale at the end of the range of floats is no error, and the answer is finite."""
+    data = np.clip(np.random.default_rng(0).normal(size=1000), -3, 3) * 5e307
+    for seed in range(20):
+        assert np.isfinite(nb.quantile(data, q, epsilon=1, rng=random.Random(seed)).value)
+    endless = np.concatenate([np.full(700, np.inf), np.arange(300.0)])
+    for seed in range(60):
+        assert np.isfinite(nb.quantile(endless, q, epsilon=1, rng=random.Random(seed)).value)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10**9, 10**400], ids=["0", "1", "1e9", "1e400"])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_any_stated_number_of_rows_is_served_and_costs_no_more(rows, neighbors):
+    """A wrong statement may cost accuracy, but neither an error nor privacy."""
+    release = nb.quantile([1.0, 2.0, 3.0], 0.5, epsilon=1, neighbors=neighbors, rows=rows, rng=random.Random(1))
+    assert np.isfinite(release.value)
+    assert release.loss.epsilon <= 1
+    with pytest.raises(ValueError, match="rows must be a whole number"):
+        nb.quantile([1.0], 0.5, epsilon=1, rows=-1)

@@ -96,7 +96,7 @@ def check_method(method: object) -> Method:
 def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, stated: bool, missing: bool) -> SizeRule:
     """What to spend on the size: nothing if it is public or stated, little if only missing records are private."""
     if rows is not None and (stated or (neighbors == "swap" and not missing)):
-        return SizeRule(Fraction(0), rows)
+        return SizeRule(Fraction(0), min(rows, LARGEST))
     spent = epsilon * SIZE_SHARE
     if rows is not None:
         return SizeRule(min(spent, Fraction(SIZE_NATS, max(rows, 1))), at_most=min(rows, LARGEST))

@@ -38,7 +38,7 @@ class Route:
         """The same walk on the ladder that follows a scale."""
         ladder = self.ladder.at_scale(octave)
         start, stop = (ladder.first, ladder.last) if self.up else (ladder.last, ladder.first)
-        level = int(ladder.map.of(np.array([2.0 ** (octave + TILT_OCTAVES)]))[0]) if self.tilt else 0
+        level = int(ladder.map.of(np.array([2.0 ** min(octave + TILT_OCTAVES, 1023)]))[0]) if self.tilt else 0
         return replace(self, ladder=ladder, start=start, stop=stop, tilted_from=level)
 
 
