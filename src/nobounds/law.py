@@ -30,6 +30,7 @@ _NODES = 24  # Gauss nodes a unit of x: agrees with the whole lattice sum to 1e-
 class Law:
     """The law of the halting position of a walk.
 
+    >>> from fractions import Fraction
     >>> walk = Walk.of([0, 1, 2], Fraction(1), eps1=Fraction(1, 2), eps2=Fraction(1, 2))
     >>> round(float(Law(walk).pmf().sum()), 12)  # the last entry is the probability of never halting
     1.0
