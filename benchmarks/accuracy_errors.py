@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 import numpy as np
+
 from nobounds.answer_law import AnswerLaw
 from nobounds.counts import Counts
 from nobounds.engines.arrays import column

@@ -5,13 +5,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from accuracy_errors import BOUNDED, DEFAULT, FIXED, GRID, SETS, Errors, Key, Relation, lines, ratios
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from nobounds.plots import COLORS
 from PIL import Image
 
-from accuracy_errors import BOUNDED, DEFAULT, FIXED, GRID, SETS, Errors, Key, Relation, lines, ratios
+from nobounds.plots import COLORS
 
 STYLES: dict[str, dict[str, Any]] = {
     DEFAULT: {"color": COLORS[0], "linestyle": "-", "marker": "o"},

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-
 from accuracy_errors import BOUNDED, DEFAULT, FIXED, GIVEN_QS, GRID, SETS, TINY, Errors, Key, Relation, lines, ratios
 
 
