@@ -8,9 +8,22 @@ from importlib.resources import files
 import numpy as np
 
 from nobounds.answer_law import LEAST, AnswerLaw
+from nobounds.audit import audit
 from nobounds.counts import Counts
 from nobounds.engines.arrays import column
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
 from nobounds.quantile import ask
+from nobounds.route import rank_sensitivity
+from nobounds.runs import Runs
+
+TWENTY = Ladder.uniform(0, 20, 20)
+SEVEN = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
+
+
+def text(x: float) -> Fraction:
+    """What the number says as it is printed."""
+    return Fraction(repr(x))
 
 
 def answer_law(data, q, least=LEAST, **options):
@@ -58,3 +71,20 @@ def exponential_mechanism_error(data, q, truth, *, epsilon, low, high, grid=None
     cuts = np.concatenate([[low], candidates[:-1] + grid / 2, [high]])
     chances = np.diff(np.interp(cuts, points, np.concatenate([[0], np.cumsum(masses)])))
     return float(chances @ np.abs(candidates - truth))
+
+
+def runs_of(q, rate=Fraction(1, 2), data=SEVEN, ladder=TWENTY):
+    """The runs of a few records on a short ladder."""
+    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
+
+
+def audited_choice(law, relation, q):
+    """The audit of a choice among 3000 rungs at rate 1 / (2 sensitivity), over all pairs of up to four records."""
+    ladder = Ladder.uniform(0, 3000, 3000)
+    return audit(
+        lambda data: law(runs_of(q, 1 / (2 * rank_sensitivity(q, relation)), data, ladder)).log_pmf(),
+        (0.5, 1000.5, 2000.5, 2990.5),
+        4,
+        relation,
+        least=1 if relation == "swap" else 0,
+    )

@@ -5,23 +5,16 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from laws import SEVEN as DATA
+from laws import TWENTY as LADDER
+from laws import audited_choice, runs_of
 from scipy import stats
 
 from nobounds import exponential_mechanism
-from nobounds.audit import audit
 from nobounds.exponential_mechanism import weighted_law, weighted_rung
-from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import range_bounded, rho_from_pure, rho_from_range
 from nobounds.noise import Uniform, source
-from nobounds.runs import Runs
-
-LADDER = Ladder.uniform(0, 20, 20)
-DATA = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
-
-
-def runs_of(q, rate=F(1, 2), data=DATA, ladder=LADDER):
-    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
 
 
 @pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)
@@ -75,15 +68,7 @@ def test_doubles_and_balls_choose_alike(q):
 )
 def test_it_costs_epsilon_and_so_does_its_range(relation, q, reached):
     """With rate epsilon / (2 sensitivity) no pair of up to four records shows more than epsilon, nor a wider range."""
-    ladder = Ladder.uniform(0, 3000, 3000)
-    sensitivity = F(1) if relation == "swap" else max(q, 1 - q)
-    found = audit(
-        lambda data: weighted_law(runs_of(q, 1 / (2 * sensitivity), data, ladder)).log_pmf(),
-        (0.5, 1000.5, 2000.5, 2990.5),
-        4,
-        relation,
-        least=1 if relation == "swap" else 0,
-    )
+    found = audited_choice(weighted_law, relation, q)
     assert reached < found.epsilon <= 1 + 1e-9
     assert (0.99 if q < 1 else reached) < found.eta <= 1 + 1e-9
 

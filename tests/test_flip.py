@@ -5,22 +5,15 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from laws import SEVEN as DATA
+from laws import TWENTY as LADDER
+from laws import audited_choice, runs_of
 from scipy import integrate, stats
 
 from nobounds import flip as flip_module
-from nobounds.audit import audit
 from nobounds.flip import flip_law, flip_rung
-from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.noise import Exponential, Uniform, source, uniform_below
-from nobounds.runs import Runs
-
-LADDER = Ladder.uniform(0, 20, 20)
-DATA = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
-
-
-def runs_of(q, rate=F(1, 2), data=DATA, ladder=LADDER):
-    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
 
 
 @pytest.mark.parametrize("q", [F(0), F(1, 7), F(3, 10), F(1, 2), F(1)], ids=str)
@@ -91,15 +84,7 @@ def test_doubles_and_balls_choose_alike(q):
 )
 def test_it_costs_epsilon(relation, q, reached):
     """With rate epsilon / (2 sensitivity) no pair of up to four records shows more than epsilon; some come near it."""
-    ladder = Ladder.uniform(0, 3000, 3000)
-    sensitivity = F(1) if relation == "swap" else max(q, 1 - q)
-    found = audit(
-        lambda data: flip_law(runs_of(q, 1 / (2 * sensitivity), data, ladder)).log_pmf(),
-        (0.5, 1000.5, 2000.5, 2990.5),
-        4,
-        relation,
-        least=1 if relation == "swap" else 0,
-    )
+    found = audited_choice(flip_law, relation, q)
     assert reached < found.epsilon <= 1 + 1e-9
 
 

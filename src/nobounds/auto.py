@@ -19,7 +19,7 @@ import numpy as np
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, split
 from nobounds.noise import Noise
-from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, walk_cost
+from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, rank_sensitivity, walk_cost
 from nobounds.scale import Scale
 
 Method: TypeAlias = Literal["auto", "walk", "flip", "exponential"]
@@ -118,7 +118,7 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
         epsilon = aim.epsilon - (scale.cost(aim.neighbors, False).epsilon if scale else 0)
         found = _inner(aim, epsilon, size, slack, tilt=scale is not None)
         best = next(found, None)
-        plain = next(found, None) if isinstance(best, Route) and best.tilt else best
+        plain = next(found, None) if best and best.tilt else best
         if best and plain:
             return Scaled(scale, best, plain) if scale else best
     natural = 2 * aim.q >= 1
@@ -164,7 +164,7 @@ def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
         return None
     if aim.ladder.is_grid:
         best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
-        if not (isinstance(best, Route) and best.tilt):
+        if not (best and best.tilt):
             return None
     # The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon):
     # less than the noise adds to the mean error. It halts on the rungs below the data with 1 % at n = 1000.
@@ -177,8 +177,7 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> 
     """The safe routes to an inner quantile, best first; with a scale, a tilt makes one more of them safe."""
     wanted = aim.noise == "exponential" and (aim.neighbors == "swap" or aim.tail > FLIP_TAIL)
     if aim.method in ("flip", "exponential") or (aim.method == "auto" and wanted):
-        sensitivity = Fraction(1) if aim.neighbors == "swap" else max(aim.q, 1 - aim.q)
-        rate = epsilon / (2 * sensitivity)
+        rate = epsilon / (2 * rank_sensitivity(aim.q, aim.neighbors))
         for ladder in _growing(aim, size * rate, FLIP_BITS):
             if _is_safe(ladder, rate * aim.tail, size, slack):
                 yield FlipRoute(ladder, epsilon, rate, aim.method == "exponential", again=aim.grows)
@@ -222,9 +221,8 @@ def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder
     eps1, eps2 = split(partial(walk_cost, aim.q, up, aim.neighbors), epsilon, part)
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
     if share == INNER:
-        drop = -Fraction(
-            round(RISE / aim.epsilon * aim.q.denominator), aim.q.denominator
-        )  # on the lattice of the noise
+        lattice = aim.q.denominator  # points a rank
+        drop = -Fraction(round(RISE / aim.epsilon * lattice), lattice)
     else:
         drop = Fraction(_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
     return Route(ladder, up, *ends, eps1, eps2, drop)

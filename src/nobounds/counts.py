@@ -41,9 +41,9 @@ class Counts:
         # The last occupied coarse rung whose records all rank below `low`, and the first whose records rank above.
         before = int(np.searchsorted(up_to, low)) - 1
         after = int(np.searchsorted(up_to - self.coarse.counts, high, side="right"))
-        values = self.coarse.ladder.map.floats(rungs)
-        first = ladder.first if before < 0 else int(ladder.rungs(values[before : before + 1])[0])
-        last = ladder.last if after >= len(rungs) else int(ladder.rungs(values[after : after + 1])[0])
+        value = self.coarse.ladder.map.floats
+        first = ladder.first if before < 0 else int(ladder.rungs(value(rungs[before : before + 1]))[0])
+        last = ladder.last if after >= len(rungs) else int(ladder.rungs(value(rungs[after : after + 1]))[0])
         smallest, largest = ladder.span(first, last)
         below = [0]
         inside = Histogram.of(_between(self.chunks(), smallest, largest, below), ladder)

@@ -20,7 +20,7 @@ from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, added_only, pure, worst
 from nobounds.noise import Noise, Source, discrete_laplace
-from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, cost
+from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, cost, rank_sensitivity
 from nobounds.rungs import Ints
 from nobounds.runs import DOUBLE_BITS, Runs, reach
 from nobounds.scale import octave
@@ -199,5 +199,5 @@ def sign_test(
     zero = int(histogram.ladder.rungs(np.zeros(1))[0])
     below, up_to = histogram.below(zero), histogram.below(zero + 1)
     step = Fraction(1, 2 * q.denominator)
-    sensitivity = Fraction(1) if neighbors == "swap" else max(q, 1 - q)
-    return Fraction(below + up_to, 2) - q * histogram.total, step, route.sign * step / sensitivity
+    rate = route.sign * step / rank_sensitivity(q, neighbors)
+    return Fraction(below + up_to, 2) - q * histogram.total, step, rate

@@ -77,6 +77,11 @@ class FlipRoute:
         """The first rung stands for itself."""
         return False
 
+    @property
+    def tilt(self) -> int:
+        """Counts are taken as they are."""
+        return 0
+
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
@@ -104,6 +109,11 @@ class Outward:
 
 OneRoute: TypeAlias = Route | FlipRoute
 AnyRoute: TypeAlias = OneRoute | Scaled | Outward
+
+
+def rank_sensitivity(q: Fraction, neighbors: Neighbors) -> Fraction:
+    """How far one record can move a count minus q n."""
+    return Fraction(1) if neighbors == "swap" else max(q, 1 - q)
 
 
 def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:

@@ -16,7 +16,8 @@ from nobounds.loss import Cost, Neighbors, both, monotonic, moving_threshold, pu
 from nobounds.walk import Walk
 
 # One rung a power of two, from 2**-40 on; at smaller scales, and where most records are 0, there is no scale.
-OCTAVES = Ladder.float_bits(0, -40).limited(Fraction(0), None)
+_FLOOR = -40
+OCTAVES = Ladder.float_bits(0, _FLOOR).limited(Fraction(0), None)
 _HALF = Fraction(1, 2)
 
 
@@ -60,4 +61,4 @@ def magnitudes(histogram: Histogram) -> Histogram:
 
 def octave(position: int | None) -> int | None:
     """The exponent of the octave where the walk halted: the scale is 2**octave; None if there is no scale."""
-    return None if not position else position - 41
+    return None if not position else position - 1 + _FLOOR
