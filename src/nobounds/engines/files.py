@@ -29,25 +29,34 @@ def read_column(path: str | PathLike[str], name: str) -> Column:
     """The Column of that name in a CSV, TSV or Parquet file, told apart by the suffix; read when its chunks are."""
     path = Path(path)
     names = column_names(path)
-    is_parquet = _suffix(path) == ".parquet"
-    if names.count(name) != 1:
-        problem = "appears more than once" if name in names else "is not in the file"
-        # A CSV file may have no header, and then its first row is somebody's record: do not show it.
-        known = f"; the columns are {', '.join(map(repr, names)) or 'none'}" if is_parquet else " (see its first line)"
-        raise ValueError(f"column {name!r} {problem}{known}")
-    return _from_parquet(path, name) if is_parquet else _from_csv(path, name)
+    require_name(path, name, names)
+    return _from_parquet(path, name) if is_parquet(path) else _from_csv(path, name)
 
 
 def column_names(path: str | PathLike[str]) -> list[str]:
     """The names of a file's columns, in order: the first row of a CSV or TSV file, or a Parquet file's schema."""
     path = Path(path)
+    if is_parquet(path):
+        with open_parquet(path) as file:
+            return list(file.schema_arrow.names)
+    with open_text(path) as text:
+        return next_header(csv_rows(text, path))
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file's name says Parquet; ValueError if it says none of the formats, or is not of a regular file."""
     if path.exists() and not path.is_file():
         raise ValueError(f"the file must be a regular file, which can be read more than once, got {path.name}")
-    if _suffix(path) == ".parquet":
-        with _open_parquet(path) as file:
-            return list(file.schema_arrow.names)
-    with _open_text(path) as text:
-        return _header(_rows(text, path))
+    return _suffix(path) == ".parquet"
+
+
+def require_name(path: Path, name: str, names: list[str]) -> None:
+    """ValueError unless exactly one of a file's column names is `name`."""
+    if names.count(name) != 1:
+        problem = "appears more than once" if name in names else "is not in the file"
+        # A CSV file may have no header, and then its first row is somebody's record: do not show it.
+        known = f"; the columns are {', '.join(map(repr, names)) or 'none'}"
+        raise ValueError(f"column {name!r} {problem}{known if is_parquet(path) else ' (see its first line)'}")
 
 
 def parse_number(text: str) -> float:
@@ -67,9 +76,9 @@ def parse_number(text: str) -> float:
 
 def _from_csv(path: Path, name: str) -> Column:
     def chunks() -> Iterator[NDArray[np.float64]]:
-        with _open_text(path) as text:
-            rows = _rows(text, path)
-            header = _header(rows)
+        with open_text(path) as text:
+            rows = csv_rows(text, path)
+            header = next_header(rows)
             wanted, width = header.index(name), len(header)
             numbers = (parse_number(row[wanted]) if len(row) == width else math.nan for row in rows)
             while len(chunk := np.fromiter(islice(numbers, CHUNK), dtype=np.float64)):
@@ -78,14 +87,16 @@ def _from_csv(path: Path, name: str) -> Column:
     return Column(integral=False, nullable=True, chunks=chunks, rows=lambda: sum(map(len, chunks())))
 
 
-def _open_text(path: Path) -> TextIO:
+def open_text(path: Path) -> TextIO:
+    """A CSV or TSV file opened as text, its bytes never an error."""
     # Bytes that are not UTF-8 become lone surrogates, which are in no number.
     if path.suffix.lower() == ".gz":
         return gzip.open(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
     return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
-def _rows(text: TextIO, path: Path) -> Iterator[list[str]]:
+def csv_rows(text: TextIO, path: Path) -> Iterator[list[str]]:
+    """The rows of the text of a CSV or TSV file, its header first and blank lines left out."""
     reader = csv.reader(text, delimiter=_DELIMITERS[_suffix(path)], skipinitialspace=True)
     while True:
         try:
@@ -98,17 +109,18 @@ def _rows(text: TextIO, path: Path) -> Iterator[list[str]]:
             yield row
 
 
-def _header(rows: Iterator[list[str]]) -> list[str]:
+def next_header(rows: Iterator[list[str]]) -> list[str]:
+    """The column names in the first of these rows; none if there is no row."""
     return [name.strip() for name in next(rows, [])]
 
 
 def _from_parquet(path: Path, name: str) -> Column:
-    with _open_parquet(path) as file:
+    with open_parquet(path) as file:
         field, length = file.schema_arrow.field(name), file.metadata.num_rows
     integral = is_integral(field.type)
 
     def chunks() -> Iterator[NDArray[np.float64]]:
-        with _open_parquet(path) as file:
+        with open_parquet(path) as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=[name], use_threads=False):
                 yield to_floats(batch.column(name))
 
@@ -116,7 +128,8 @@ def _from_parquet(path: Path, name: str) -> Column:
     return Column(integral, field.nullable or not integral, chunks, rows=lambda: length, **stated)
 
 
-def _open_parquet(path: Path) -> Any:
+def open_parquet(path: Path) -> Any:
+    """A Parquet file opened to be read as a stream."""
     import_pyarrow()
     from pyarrow.parquet import ParquetFile
 
