@@ -1,0 +1,238 @@
+"""Whole tables, in memory or in a file, to named Columns.
+
+The names and types of a table's columns are public; so is which of them are numeric, for the type of a column decides
+that and its values never do. A column of another type is skipped, and what is kept of it is the family of its type.
+"""
+
+import re
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.arrays import column
+from nobounds.engines.arrow import import_pyarrow, is_integral, speaks_arrow, stated_bounds, to_floats
+from nobounds.engines.column import CHUNK, Column
+from nobounds.engines.files import (
+    csv_rows,
+    is_parquet,
+    next_header,
+    open_parquet,
+    open_text,
+    parse_number,
+    require_name,
+)
+
+_UNNAMED = "value"
+_TEXT = frozenset({"str", "str_", "StringDtype", "String", "string", "large_string", "string_view"})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A table: its numeric columns by name, in order, and the family of the type of each column that was skipped."""
+
+    columns: dict[str, Column]
+    skipped: dict[str, str]
+
+
+def frame(data: object) -> Frame:
+    """The Frame of a table, of any kind that nobounds knows, or of one column.
+
+    Tables are frames of pandas and polars, Arrow tables, dicts of columns, and numpy arrays, two-dimensional (their
+    columns are named "0", "1" and so on) or structured. Names become text. One column is called by the name of its
+    Series, or "value". Other data raise TypeError and columns of one name ValueError, by types and names alone.
+
+    >>> frame({"age": np.array([31, 45]), "name": np.array(["Ann", "Bob"])})
+    Frame(columns={'age': Column(integral=True, nullable=False)}, skipped={'name': 'text'})
+    """
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if polars is not None and isinstance(data, polars.LazyFrame):
+        data = _collect(data)
+    if polars is not None and isinstance(data, polars.DataFrame):
+        return _sort((series.name, series) for series in data.get_columns())
+    if isinstance(data, Mapping) or (pandas is not None and isinstance(data, pandas.DataFrame)):
+        return _sort(data.items())
+    if isinstance(data, np.ndarray):
+        return _sort(_numpy_columns(data))
+    records = _arrow_in_memory(data)
+    if _is_struct(records):
+        names = [records.type.field(i).name for i in range(records.type.num_fields)]
+        return _sort(zip(names, records.flatten(), strict=True))
+    if not isinstance(records, Column | list | tuple | range) and _family(records) is None:
+        raise TypeError(
+            "data must be a table (a pandas or polars DataFrame, an Arrow table, a dict of columns or a numpy array) "
+            f"or one column, got {type(data).__name__}; convert it first, for example pd.DataFrame(data)"
+        )
+    name = getattr(records, "name", None)
+    return _sort([(_UNNAMED if name in {None, ""} else name, records)])
+
+
+def read_frame(path: str | PathLike[str], names: Iterable[str] | None = None) -> Frame:
+    """The Frame of a CSV, TSV or Parquet file, or of the named columns of it, read once and kept in memory.
+
+    The text of a CSV file tells no types, so each of its columns is there, with NaN for what is not a number.
+    """
+    if isinstance(names, str):
+        raise TypeError("names must be a list of column names, got str; pass a list, for example ['income']")
+    path = Path(path)
+    wanted = None if names is None else list(dict.fromkeys(names))
+    return _read_parquet(path, wanted) if is_parquet(path) else _read_csv(path, wanted)
+
+
+def _sort(named: Iterable[tuple[object, Any]]) -> Frame:
+    columns: dict[str, Column] = {}
+    skipped: dict[str, str] = {}
+    for label, given in named:
+        name = str(label)
+        if name in columns or name in skipped:
+            raise ValueError(
+                f"column {name!r} appears more than once; give each column a name of its own, for example "
+                "df.columns = ['age', 'pay'] or table.rename_columns(['age', 'pay'])"
+            )
+        data = _arrow_in_memory(given)
+        try:
+            columns[name] = column(data)
+        except ValueError as refusal:
+            raise ValueError(f"column {name!r}: {refusal}") from None
+        except TypeError as refusal:
+            family = _family(data)
+            if family is None or (_is_struct(data) and data is not given):  # a table is no column
+                raise TypeError(f"column {name!r}: {refusal}") from None
+            skipped[name] = family
+    return Frame(columns, skipped)
+
+
+def _collect(lazy: Any) -> Any:
+    try:
+        return lazy.collect()
+    except Exception:  # a query may fail on a record, and then says which
+        raise ValueError("the query of the LazyFrame failed; collect it first, for example lf.collect()") from None
+
+
+def _numpy_columns(data: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    table = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    if table.ndim == 1 and table.dtype.names is not None:
+        for name in table.dtype.names:
+            # A field that is an array in each row is skipped by its type, like a record in each row.
+            yield name, table[name] if table[name].ndim == 1 else np.empty(0, dtype=np.void)
+    elif table.ndim == 1:
+        yield _UNNAMED, table
+    elif table.ndim == 2:
+        for i in range(table.shape[1]):
+            yield str(i), table[:, i]
+    else:
+        raise ValueError(
+            f"data must have one or two dimensions, got ndim={table.ndim}; "
+            "pass rows and columns, for example data.reshape(len(data), -1)"
+        )
+
+
+def _arrow_in_memory(data: Any) -> Any:
+    """The pyarrow Array or ChunkedArray of an object of Arrow's C interface, which may be read once; others as is."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if not speaks_arrow(data) or _is_arrow(data):
+        return data
+    if pandas is not None and isinstance(data, pandas.DataFrame | pandas.Series):
+        return data
+    if polars is not None and isinstance(data, polars.DataFrame | polars.Series):
+        return data
+    pa = import_pyarrow()
+    try:
+        return pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
+    except Exception:  # a stream may be a query, which may fail on a record
+        raise ValueError("the Arrow data could not be read; make a table first, for example pa.table(data)") from None
+
+
+def _is_arrow(data: object) -> bool:
+    pa = sys.modules.get("pyarrow")
+    return pa is not None and isinstance(data, pa.Array | pa.ChunkedArray)
+
+
+def _is_struct(data: Any) -> bool:
+    return _is_arrow(data) and bool(import_pyarrow().types.is_struct(data.type))
+
+
+def _family(data: Any) -> str | None:
+    """The family of the type of a column's records, without sizes, units and categories; None if it is no column."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if isinstance(data, array):
+        return "text"  # the one kind of them that is no number
+    if isinstance(data, np.ndarray):
+        return _word(data.dtype.type.__name__)
+    if pandas is not None and isinstance(data, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        if isinstance(data.dtype, np.dtype):
+            return _word(data.dtype.type.__name__)
+        if isinstance(data.dtype, pandas.ArrowDtype):
+            return _arrow_family(data.dtype.pyarrow_dtype)
+        return _word(type(data.dtype).__name__, "pandas type ")
+    if polars is not None and isinstance(data, polars.Series):
+        return _word(type(data.dtype).__name__, "polars type ")
+    return _arrow_family(data.type) if _is_arrow(data) else None
+
+
+def _arrow_family(kind: Any) -> str:
+    return _word(re.split(r"\W", str(kind), maxsplit=1)[0], "Arrow type ")
+
+
+def _word(name: str, prefix: str = "") -> str:
+    return "text" if name in _TEXT else prefix + name.rstrip("_")
+
+
+def _chosen(path: Path, present: list[str], wanted: list[str] | None) -> list[str]:
+    if wanted is None and not is_parquet(path) and len(set(present)) < len(present):
+        # Not the name: a CSV file may have no header, and then its first row is somebody's record.
+        raise ValueError("a column appears more than once (see its first line); rename it, or give the names to read")
+    chosen = present if wanted is None else wanted
+    for name in chosen:
+        require_name(path, name, present)
+    return chosen
+
+
+def _read_csv(path: Path, wanted: list[str] | None) -> Frame:
+    with open_text(path) as text:
+        rows = csv_rows(text, path)
+        header = next_header(rows)
+        numbers = {name: array("d") for name in _chosen(path, header, wanted)}
+        targets = [(header.index(name), numbers[name].append) for name in numbers]
+        missing = [""] * len(header)
+        for row in rows:
+            fields = row if len(row) == len(header) else missing
+            for position, append in targets:
+                append(parse_number(fields[position]))
+    return Frame({name: column(records) for name, records in numbers.items()}, {})
+
+
+def _read_parquet(path: Path, wanted: list[str] | None) -> Frame:
+    columns: dict[str, Column] = {}
+    skipped: dict[str, str] = {}
+    with open_parquet(path) as file:
+        schema, length = file.schema_arrow, file.metadata.num_rows
+        numbers: dict[str, NDArray[np.float64]] = {}
+        for name in _chosen(path, list(schema.names), wanted):
+            field = schema.field(name)
+            try:
+                integral = is_integral(field.type)
+            except TypeError:
+                skipped[name] = _arrow_family(field.type)
+                continue
+            numbers[name] = np.empty(length)
+            stated = stated_bounds(field.type)
+            columns[name] = replace(
+                column(numbers[name]),
+                integral=integral,
+                nullable=field.nullable or not integral,
+                lower=stated.get("lower"),
+                upper=stated.get("upper"),
+            )
+        start = 0
+        for batch in file.iter_batches(batch_size=CHUNK, columns=list(numbers), use_threads=False) if numbers else ():
+            for name, records in numbers.items():
+                records[start : start + len(batch)] = to_floats(batch.column(name))
+            start += len(batch)
+    return Frame(columns, skipped)
