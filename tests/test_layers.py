@@ -14,7 +14,7 @@ ROOT = Path(nobounds.__file__).parent
 
 LEVELS = [  # lowest first
     ["exact"],
-    ["rungs"],
+    ["conversions", "rungs"],
     ["ladder", "loss", "noise"],
     ["above_threshold", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
     ["skip_ahead"],

@@ -1,16 +1,17 @@
-"""What AboveThreshold costs: the one-sided loss of Definition A.1, the bounds that follow from it, and conversions.
+"""What a mechanism costs: the one-sided loss of Definition A.1, the bounds that follow from it, and what is printed.
 
 A `Cost` is exact arithmetic on parameters; a `PrivacyLoss` is what is printed, rounded up. The pure costs of
 AboveThreshold are homogeneous in (eps1, eps2), so `split` inverts any of them.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from nobounds.exact import Number, ball, rational, round_up, text_up, upper
+from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
+from nobounds.exact import Number, rational, round_up, text_up
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
 
@@ -35,20 +36,31 @@ class Cost:
 
     Kinds of pairs are kept apart and oriented (x has the record more, or the lower one), because ranges are not:
     when a private result chooses between mechanisms, each side takes its own maximum, and so does the range.
+    A mechanism with Gaussian noise has no kinds: its log-ratio is not bounded, and only rho says what it costs.
     """
 
     kinds: tuple[Sides, ...]
     rho: Fraction
 
     @property
+    def is_pure(self) -> bool:
+        """Whether epsilon and eta are bounded."""
+        return bool(self.kinds)
+
+    @property
     def epsilon(self) -> Fraction:
         """Pure epsilon."""
-        return max(side for sides in self.kinds for side in sides)
+        return max(side for sides in self._bounded() for side in sides)
 
     @property
     def eta(self) -> Fraction:
         """The range bound of the paper's appendix (Definition A.2)."""
-        return max(sides.forth + sides.back for sides in self.kinds)
+        return max(sides.forth + sides.back for sides in self._bounded())
+
+    def _bounded(self) -> tuple[Sides, ...]:
+        if not self.kinds:
+            raise ValueError("a mechanism with Gaussian noise has a rho, but no pure epsilon and no range")
+        return self.kinds
 
     def __add__(self, other: "Cost") -> "Cost":
         """One mechanism and then the other; a mechanism of one kind costs the same for every kind."""
@@ -64,6 +76,8 @@ def worst(costs: Sequence[Cost]) -> Cost:
 
 def both(*costs: Cost) -> Cost:
     """One mechanism under several kinds of neighbouring pairs."""
+    if not all(cost.is_pure for cost in costs):
+        return gaussian(max(cost.rho for cost in costs))
     return _cost(*(sides for cost in costs for sides in cost.kinds))
 
 
@@ -73,7 +87,9 @@ def mirrored(cost: Cost) -> Cost:
 
 
 def _aligned(costs: Sequence[Cost]) -> list[tuple[Sides, ...]]:
-    """The kinds of all costs side by side; a mechanism with one kind of pairs has it for all."""
+    """The kinds of all costs side by side; a mechanism with one kind of pairs has it for all. None if one has none."""
+    if not all(cost.is_pure for cost in costs):
+        return []
     count = max(len(cost.kinds) for cost in costs)
     return list(zip(*(cost.kinds * (count if len(cost.kinds) == 1 else 1) for cost in costs), strict=True))
 
@@ -86,10 +102,15 @@ def _cost(*kinds: Sides) -> Cost:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """What a release costs, each number rounded up: pure epsilon, zCDP rho, range eta; and for whom it holds.
+    """What a release costs, each number rounded up: epsilon, zCDP rho, range eta; and for whom it holds.
+
+    epsilon is pure if delta is 0. Gaussian noise is known by its rho: epsilon is then the one at delta, or infinite
+    if no delta was asked for, and so is eta.
 
     >>> PrivacyLoss.of(pure(Fraction(1, 10)), "swap") + PrivacyLoss.of(pure(Fraction(2, 10)), "swap")
-    PrivacyLoss(epsilon=0.3, rho=0.0249..., eta=0.6, neighbors='swap', unit='row')
+    PrivacyLoss(epsilon=0.3, rho=0.0249..., eta=0.6, neighbors='swap', unit='row', delta=0.0)
+    >>> print(PrivacyLoss.of(gaussian(Fraction(1, 50)), "add-remove", delta=Fraction(1, 10**6)))
+    epsilon 0.89... at delta 1e-06 (add-remove, per row; rho 0.02)
     """
 
     epsilon: float
@@ -97,31 +118,56 @@ class PrivacyLoss:
     eta: float
     neighbors: Neighbors
     unit: str = "row"
+    delta: float = 0.0
 
     @classmethod
-    def of(cls, cost: Cost, neighbors: Neighbors, unit: str = "row") -> "PrivacyLoss":
-        """The loss of a mechanism of this cost."""
-        return cls(round_up(cost.epsilon), round_up(cost.rho), round_up(cost.eta), neighbors, unit)
+    def of(cls, cost: Cost, neighbors: Neighbors, unit: str = "row", *, delta: Fraction | None = None) -> "PrivacyLoss":
+        """The loss of a mechanism of this cost: at delta, where that is needed or makes epsilon smaller."""
+        rho = round_up(cost.rho)
+        epsilon, eta = (round_up(cost.epsilon), round_up(cost.eta)) if cost.is_pure else (math.inf, math.inf)
+        if delta is not None and (approximate := epsilon_from_rho(cost.rho, delta)) < epsilon:
+            return cls(approximate, rho, math.inf, neighbors, unit, round_up(delta))
+        return cls(epsilon, rho, eta, neighbors, unit)
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> "PrivacyLoss":
+        """The loss that `to_dict` wrote."""
+        known: dict[str, Any] = {name: math.inf if value is None else value for name, value in found.items()}
+        return cls(**known)
 
     def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
-        """The loss of releasing both, even if one was chosen after seeing the other.
+        """The loss of releasing both, even if one was chosen after seeing the other: epsilon, delta and rho add up.
 
-        Then ranges do not simply add: the later mechanism counts with twice its epsilon.
+        Ranges do not simply add: the later mechanism counts with twice its epsilon, which has to be pure.
         """
         if (self.neighbors, self.unit) != (other.neighbors, other.unit):
             raise ValueError("losses add only for the same neighbour relation and privacy unit")
-        (eps_a, rho_a, eta_a), (eps_b, rho_b, eta_b) = (
-            [rational(part, "loss") for part in (loss.epsilon, loss.rho, loss.eta)] for loss in (self, other)
+        delta = _total(self.delta, other.delta)
+        eta = max(_total(self.eta, other.epsilon, other.epsilon), _total(other.eta, self.epsilon, self.epsilon))
+        return PrivacyLoss(
+            _total(self.epsilon, other.epsilon),
+            _total(self.rho, other.rho),
+            math.inf if delta else eta,
+            self.neighbors,
+            self.unit,
+            delta,
         )
-        eta = max(eta_a + 2 * eps_b, eta_b + 2 * eps_a)
-        return PrivacyLoss(round_up(eps_a + eps_b), round_up(rho_a + rho_b), round_up(eta), self.neighbors, self.unit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
+        """Plain values, for JSON: None where there is no bound, and a delta only where there is one."""
+        found = {name: None if value == math.inf else value for name, value in asdict(self).items()}
+        return found if self.delta else {name: value for name, value in found.items() if name != "delta"}
 
     def __str__(self) -> str:
-        return f"epsilon {text_up(self.epsilon)} ({self.neighbors}, per {self.unit}; rho {text_up(self.rho, 4)})"
+        if self.epsilon == math.inf:
+            return f"rho {text_up(self.rho, 4)} (zCDP, {self.neighbors}, per {self.unit})"
+        at = f" at delta {text_up(self.delta)}" if self.delta else ""
+        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {self.unit}; rho {text_up(self.rho, 4)})"
+
+
+def _total(*parts: float) -> float:
+    """The sum of the numbers as written, rounded up; infinite if one of them is."""
+    return math.inf if math.inf in parts else round_up(sum((rational(part, "loss") for part in parts), Fraction(0)))
 
 
 def one_sided_loss(
@@ -187,31 +233,18 @@ def range_bounded(epsilon: Fraction) -> Cost:
     return Cost((Sides(epsilon, epsilon),), rational(rho_from_range(epsilon), "rho"))
 
 
+def gaussian(rho: Fraction) -> Cost:
+    """Any mechanism of which only zCDP is known: Gaussian noise, on the line or on the integers.
+
+    It has rho = sensitivity**2 / (2 variance) (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020, Theorem 4).
+    """
+    return Cost((), rho)
+
+
 def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
     """(eps1, eps2) in the ratio share : 1 - share that cost exactly epsilon."""
     whole = cost(share, 1 - share).epsilon
     return epsilon * share / whole, epsilon * (1 - share) / whole
-
-
-@lru_cache(maxsize=4096)
-def rho_from_pure(epsilon: Fraction) -> float:
-    """zCDP of a pure mechanism: epsilon * tanh(epsilon / 2)."""
-    from flint import ctx
-
-    with ctx.workprec(256):
-        return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
-
-
-@lru_cache(maxsize=4096)
-def rho_from_range(eta: Fraction) -> float:
-    """zCDP of a range-bounded mechanism: r - 1 - ln r with r = eta / (1 - exp(-eta)) (Harrison and Manurangsi 2025)."""
-    if eta == 0:
-        return 0.0
-    from flint import ctx
-
-    with ctx.workprec(256):
-        r = ball(eta) / -(-ball(eta)).expm1()
-        return round_up(upper(r - 1 - r.log()))
 
 
 def rho_monotonic(eps1: Fraction, eps2: Fraction) -> Fraction:

@@ -41,7 +41,7 @@ class Release:
         """The release that `to_json` wrote."""
         found = json.loads(text)
         value = tuple(found["value"]) if isinstance(found["value"], list) else found["value"]
-        return cls(found["statistic"], value, PrivacyLoss(**found["loss"]), found["parameters"])
+        return cls(found["statistic"], value, PrivacyLoss.from_dict(found["loss"]), found["parameters"])
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""

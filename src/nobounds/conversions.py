@@ -1,0 +1,86 @@
+"""Conversions of promises: pure and range-bounded privacy to zCDP, and zCDP to and from an epsilon at a delta.
+
+What is printed is rounded up, what may be spent is rounded down, and both are certified by ball arithmetic.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from nobounds.exact import ball, rational, round_up, upper
+
+
+@lru_cache(maxsize=4096)
+def rho_from_pure(epsilon: Fraction) -> float:
+    """zCDP of a pure mechanism: epsilon * tanh(epsilon / 2)."""
+    from flint import ctx
+
+    with ctx.workprec(256):
+        return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
+
+
+@lru_cache(maxsize=4096)
+def rho_from_range(eta: Fraction) -> float:
+    """zCDP of a range-bounded mechanism: r - 1 - ln r with r = eta / (1 - exp(-eta)) (Harrison and Manurangsi 2025)."""
+    if eta == 0:
+        return 0.0
+    from flint import ctx
+
+    with ctx.workprec(256):
+        r = ball(eta) / -(-ball(eta)).expm1()
+        return round_up(upper(r - 1 - r.log()))
+
+
+@lru_cache(maxsize=4096)
+def epsilon_from_rho(rho: Fraction, delta: Fraction) -> float:
+    """The epsilon at delta of a rho-zCDP mechanism (Canonne, Kamath and Steinke 2020, Corollary 13).
+
+    The least over alpha = 1 + x of rho alpha + ln(1 - 1/alpha) + (ln(1/delta) - ln alpha) / x. Its derivative
+    vanishes where rho x**2 + ln alpha = ln(1/delta); any alpha near it gives a valid bound.
+    """
+    _check_delta(delta)
+    if rho == 0:
+        return 0.0
+    from flint import ctx
+
+    with ctx.workprec(256):
+        nats = -ball(delta).log()
+        r, most = float(rho), float(nats)
+        x = ball(_crossing(lambda x: r * x * x + math.log1p(x) - most))
+        return max(0.0, round_up(upper(ball(rho) * (1 + x) - (1 / x).log1p() + (nats - x.log1p()) / x)))
+
+
+@lru_cache(maxsize=4096)
+def rho_from_approximate(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho for which rho-zCDP is within epsilon at delta: `epsilon_from_rho` undone, rounded down.
+
+    The greatest over alpha = 1 + x of (epsilon - ln(1 - 1/alpha) - (ln(1/delta) - ln alpha) / x) / alpha, which is
+    (ln(1/delta) - ln alpha) / x**2 at its place.
+
+    >>> float(rho_from_approximate(Fraction(1), Fraction(1, 10**6)))
+    0.024355970359538...
+    """
+    _check_delta(delta)
+    from flint import ctx
+
+    with ctx.workprec(256):
+        nats = -ball(delta).log()
+        e, most = float(epsilon), float(nats)
+        x = ball(_crossing(lambda x: x * x * (e + math.log1p(1 / x)) - (1 + 2 * x) * (most - math.log1p(x))))
+        least = -upper(-(ball(epsilon) + (1 / x).log1p() - (nats - x.log1p()) / x) / (1 + x))
+    return max(Fraction(0), rational(-round_up(-least), "rho"))
+
+
+def _check_delta(delta: Fraction) -> None:
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be greater than 0 and less than 1, got delta={delta}")
+
+
+def _crossing(sign: Callable[[float], float]) -> Fraction:
+    """About where a function of positive numbers turns from negative to positive, by bisection of the logarithm."""
+    low, high = -340.0, 340.0  # the squares of their exponentials are still floats
+    for _ in range(62):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sign(math.exp(middle)) < 0 else (low, middle)
+    return Fraction(math.exp(low))
