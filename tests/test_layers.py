@@ -16,7 +16,7 @@ LEVELS = [  # lowest first
     ["exact"],
     ["conversions", "rungs"],
     ["ladder", "loss", "noise"],
-    ["above_threshold", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
+    ["above_threshold", "gaussian", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
     ["skip_ahead"],
     ["budget", "histogram", "law", "release"],
     ["counts", "runs", "scale"],
