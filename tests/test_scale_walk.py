@@ -20,7 +20,7 @@ EACH = [F(1, 4), F(1)]
 
 def law_of(data, each):
     """The law of the position where the walk over the octaves halts, and of never."""
-    return Law(Scale(each).walk(Histogram.of([np.array(data, dtype=float)], COARSE)))
+    return Law(Scale(each, each).walk(Histogram.of([np.array(data, dtype=float)], COARSE)))
 
 
 def octave_of(value):
@@ -69,7 +69,7 @@ def test_magnitudes_count_both_signs_together():
 @pytest.mark.parametrize("relation", ["add-remove", "swap"])
 def test_it_costs_what_it_says(relation, each):
     """No pair of neighbouring data sets of up to four records shows more than the cost, and some come near it."""
-    cost = Scale(each).cost(relation, False)
+    cost = Scale(each, each).cost(relation, False)
     least = 1 if relation == "swap" else 0
     found = audit(lambda data: law_of(data, each).log_pmf(), SPOTS, 4, relation, least)
     assert 0.8 * float(cost.epsilon) < found.epsilon <= float(cost.epsilon) + 1e-9
@@ -79,7 +79,7 @@ def test_it_costs_what_it_says(relation, each):
 @pytest.mark.parametrize("each", EACH, ids=str)
 def test_moved_and_missing_records_cost_what_each_says(each):
     """Under swap with missing records, each side of each kind of pair stays within its own cost."""
-    moved, added = Scale(each).cost("swap", True).kinds
+    moved, added = Scale(each, each).cost("swap", True).kinds
     spots = (*SPOTS, MISSING)
     laws = {data: law_of(data, each).log_pmf() for data in all_data(spots, 3, 1)}
     worst = {"moved": 0.0, "added": 0.0, "missing": 0.0}

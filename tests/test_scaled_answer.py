@@ -38,7 +38,7 @@ def short(monkeypatch):
 def live(question, tilt=0):
     """The question with one scaled route and the last resort, a larger scale, and sizes of a few records."""
     scaled = [route for route in question.routes[0] if isinstance(route, Scaled)]
-    first = replace(scaled[-1], scale=Scale(F(1, 3)), at_least=1)
+    first = replace(scaled[-1], scale=Scale(F(1, 3), F(1, 3)), at_least=1)
     if tilt:
         first = replace(first, then=replace(first.then, tilt=tilt))
     return replace(question, routes=((first, replace(question.routes[0][-1], at_least=0)),))

@@ -1,6 +1,7 @@
-"""nobounds: differentially private quantiles, maxima and bounds when nobody knows the bounds of the data."""
+"""nobounds: differentially private quantiles, maxima, sums and means when nobody knows the bounds of the data."""
 
 from nobounds.above_threshold import AboveThreshold, IterativeExponential
+from nobounds.clipped import count, mean, sum
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.law import Law
@@ -17,7 +18,10 @@ __all__ = [
     "PrivacyLoss",
     "Release",
     "bounds",
+    "count",
     "maximum",
+    "mean",
     "minimum",
     "quantile",
+    "sum",
 ]

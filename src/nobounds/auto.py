@@ -169,7 +169,8 @@ def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
     # The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon):
     # less than the noise adds to the mean error. It halts on the rungs below the data with 1 % at n = 1000.
     nats = 1 + math.ceil(2 * math.log(max(float(size * aim.epsilon), 1.0)))
-    scale = Scale(Fraction(nats, size))
+    each = Fraction(nats, size)
+    scale = Scale(each, each)
     return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
 
 

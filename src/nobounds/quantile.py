@@ -39,22 +39,34 @@ def ask(
     """Check every parameter and plan the answer; of the data only public facts are used."""
     total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
     grows = beta is None and ladder is None
+    if ladder is not None and not isinstance(ladder, Ladder):
+        raise TypeError(f"ladder must be a nobounds.Ladder, got ladder of type {type(ladder).__name__}")
+    if ladder is not None and (beta is not None or resolution is not None):
+        raise ValueError("ladder cannot be combined with beta or resolution: it has its own steps")
+    steps = ladder_for(data, lower, upper, resolution, DEFAULT_BITS if beta is None else _bits(beta), ladder)
+    known = _rows(rows) if rows is not None else data.rows() if relation == "swap" else None
+    kind, way = check_noise(noise), check_method(method)
+    return Question.of(qs, total, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
+
+
+def ladder_for(
+    data: Column,
+    lower: Number | None,
+    upper: Number | None,
+    resolution: Number | None,
+    bits: int = DEFAULT_BITS,
+    ladder: Ladder | None = None,
+) -> Ladder:
+    """The ladder that the public facts about a column ask for, unless one is given, between its public bounds."""
     if ladder is None:
-        bits = DEFAULT_BITS if beta is None else _bits(beta)
         grid = 1 if resolution is None and data.integral else resolution
         ladder = Ladder.float_bits(bits) if grid is None else Ladder.grid(grid, bits)
-    elif not isinstance(ladder, Ladder):
-        raise TypeError(f"ladder must be a nobounds.Ladder, got ladder of type {type(ladder).__name__}")
-    elif beta is not None or resolution is not None:
-        raise ValueError("ladder cannot be combined with beta or resolution: it has its own steps")
     low, high = (None if b is None else rational(b, name) for b, name in ((lower, "lower"), (upper, "upper")))
     if low is None and data.lower is not None and (high is None or high > data.lower):
         low = Fraction(data.lower)
     if high is None and data.upper is not None and (low is None or low < data.upper):
         high = Fraction(data.upper)
-    known = _rows(rows) if rows is not None else data.rows() if relation == "swap" else None
-    kind, way, steps = check_noise(noise), check_method(method), ladder.limited(low, high)
-    return Question.of(qs, total, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
+    return ladder.limited(low, high)
 
 
 def check_rank(q: Number) -> Fraction:

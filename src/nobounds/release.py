@@ -1,6 +1,7 @@
 """A release: a private answer, how it was made, and what it cost. Safe to print, keep and send."""
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,16 +22,20 @@ class Release:
     value: int | float | tuple[int | float, ...]
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
+    interval: tuple[float, float] | None = None  # where noise alone leaves it 95 times of 100; clipping is not in it
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         value = list(self.value) if isinstance(self.value, tuple) else self.value
-        return {
+        plain: dict[str, Any] = {
             "statistic": self.statistic,
             "value": value,
             "loss": self.loss.to_dict(),
             "parameters": dict(self.parameters),
         }
+        if self.interval is not None:
+            plain["interval"] = [end if math.isfinite(end) else None for end in self.interval]
+        return plain
 
     def to_json(self) -> str:
         """The release as one line of JSON."""
@@ -41,8 +46,23 @@ class Release:
         """The release that `to_json` wrote."""
         found = json.loads(text)
         value = tuple(found["value"]) if isinstance(found["value"], list) else found["value"]
-        return cls(found["statistic"], value, PrivacyLoss.from_dict(found["loss"]), found["parameters"])
+        bar = found.get("interval")
+        interval = None if bar is None else (_end(bar[0], -math.inf), _end(bar[1], math.inf))
+        return cls(found["statistic"], value, PrivacyLoss.from_dict(found["loss"]), found["parameters"], interval)
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
-        return f"{self.statistic}{of}: {self.value}, for {self.loss}"
+        return f"{self.statistic}{of}: {self.value}{self._bar()}, for {self.loss}"
+
+    def _bar(self) -> str:
+        """The error bar in words."""
+        if self.interval is None:
+            return ""
+        if not math.isfinite(self.interval[0]):
+            return " (too few records to tell more)"
+        low, high = self.interval
+        return f" ({low:.6g} to {high:.6g} for the noise, at 95 %; clipping is not in it)"
+
+
+def _end(end: float | None, otherwise: float) -> float:
+    return otherwise if end is None else end

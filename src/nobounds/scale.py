@@ -1,4 +1,4 @@
-"""The scale of the data: a private median of the magnitudes, to the nearest power of two.
+"""The scale of the data: a private quantile of the magnitudes, to the nearest power of two.
 
 A ladder of relative steps has hundreds of rungs between any two records on either side of 0, and a quantile that lies
 near 0 is drawn to them. With a scale the steps near 0 can be equal, and in the same units at all n. It needs no
@@ -18,21 +18,22 @@ from nobounds.walk import Walk
 # One rung a power of two, from 2**-40 on; at smaller scales, and where most records are 0, there is no scale.
 _FLOOR = -40
 OCTAVES = Ladder.float_bits(0, _FLOOR).limited(Fraction(0), None)
-_HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One walk over the octaves for the median magnitude, with eps1 = eps2 = each."""
+    """One walk over the octaves for the median magnitude, or for another rank."""
 
-    each: Fraction
+    eps1: Fraction
+    eps2: Fraction
+    rank: Fraction = Fraction(1, 2)
 
     def cost(self, neighbors: Neighbors, missing: bool) -> Cost:
-        """Counts of magnitudes - n / 2; a record that moves may move its magnitude either way."""
-        added = moving_threshold(_HALF, self.each, self.each)
+        """Counts of magnitudes - rank n; a record that moves may move its magnitude either way."""
+        added = moving_threshold(self.rank, self.eps1, self.eps2)
         if neighbors == "add-remove":
             return added
-        moved = pure(monotonic(self.each, self.each).epsilon)
+        moved = pure(monotonic(self.eps1, self.eps2).epsilon)
         return both(moved, added) if missing else moved
 
     def walk(self, histogram: Histogram) -> Walk:
@@ -42,10 +43,10 @@ class Scale:
             starts=np.concatenate([[0], sizes.rungs[sizes.rungs > 0]]),
             levels=np.concatenate([[sizes.below(1)], sizes.up_to[sizes.rungs > 0]]),
             length=OCTAVES.last + 1,
-            threshold=_HALF * sizes.total,
-            step=_HALF,
-            eps1=self.each,
-            eps2=self.each,
+            threshold=self.rank * sizes.total,
+            step=Fraction(1, self.rank.denominator),
+            eps1=self.eps1,
+            eps2=self.eps2,
             rising=True,
         )
 

@@ -1,0 +1,200 @@
+"""Sum, mean and count of data whose bounds nobody knows: the public functions.
+
+Part of epsilon finds a clip (see `clip`), the rest pays for noise on the exact sum of the clipped records (see `sums`
+and `average`). Under add-remove a sum changes by the largest magnitude, so its clip is [-c, c]; the sum under swap and
+all means change by the width of an interval, which is found around a private centre.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nobounds.average import AverageRule, two_laplace
+from nobounds.clip import Clip, Search
+from nobounds.engines.arrays import Column, column
+from nobounds.exact import MAX, Number, privacy_parameter
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, added_only, check_neighbors, pure
+from nobounds.noise import Rng, Source, discrete_laplace, source
+from nobounds.quantile import ladder_for
+from nobounds.release import Release
+from nobounds.rungs import finite_float
+from nobounds.sums import Lattice, totals
+
+# Parts of epsilon (benchmarks/clipping.py; docs/clipping.md has its table).
+ONE_SIDED = Fraction(1, 3)  # for the clip of a sum under add-remove
+TWO_SIDED = Fraction(1, 3)  # for the interval of all others
+SIZE_SHARE = Fraction(1, 50)  # for the number of records, where it is private
+SLACK = 4  # over its epsilon: a private number of records is too large by more in less than 1 of 100 cases
+CHANCE = 0.05  # error bars hold 95 times of 100
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is spent on what, decided before the data are read."""
+
+    size: Fraction  # epsilon for the number of records
+    search: Search
+    noise: Fraction
+    neighbors: Neighbors
+    integral: bool
+    rows: int | None
+
+    @classmethod
+    def of(
+        cls,
+        data: Column,
+        epsilon: Number,
+        lower: Number | None,
+        upper: Number | None,
+        resolution: Number | None,
+        neighbors: Neighbors,
+        centered: bool,
+    ) -> "Plan":
+        """The plan for a sum, or for a mean (`centered`)."""
+        total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
+        ladder = ladder_for(data, lower, upper, resolution)
+        two_sided = centered or relation == "swap"
+        size, part = total * SIZE_SHARE, total * (TWO_SIDED if two_sided else ONE_SIDED)
+        if relation == "swap":
+            size = Fraction(0)
+        if ladder.size <= 2:  # the bounds leave nothing to search for
+            size, part = Fraction(0), Fraction(0)
+        search = Search(part, relation, ladder, two_sided, data.nullable)
+        rows = data.rows() if relation == "swap" else None
+        return cls(size, search, total - size - part, relation, ladder.integral, rows)
+
+    def cost(self, noise: Cost) -> Cost:
+        """The cost of the number of records, the clip and the noise."""
+        return pure(self.size) + self.search.cost() + noise
+
+    def clip(self, data: Column, bits: Source) -> Clip:
+        """The clip; if the bounds leave nothing to search for, it is the bounds."""
+        if self.search.epsilon == 0:
+            low, high = self.search.ladder.lower, self.search.ladder.upper
+            assert low is not None
+            assert high is not None
+            return Clip(low, high, low, True)
+        if self.rows is not None:
+            return self.search.find(data, self.rows, 0, bits)
+        size = max(0, totals(data.chunks())[0] + discrete_laplace(self.size, bits))
+        return self.search.find(data, size, math.ceil(SLACK / self.size), bits)
+
+    @property
+    def average(self) -> AverageRule:
+        """How averages of clipped records are taken."""
+        return AverageRule(self.noise, self.neighbors, self.rows, self.search.nullable)
+
+
+def sum(
+    data: object,
+    *,
+    epsilon: Number,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    resolution: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+    rng: Rng = None,
+) -> Release:
+    """A private sum of data whose bounds nobody knows; the keywords are those of `quantile`.
+
+    The release tells the clip that was found, the scale of the noise, and in `interval` where the noise alone leaves
+    the sum 95 times of 100. What clipping changed is not in the interval; with too few records it is infinite.
+
+    >>> import random
+    >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
+    >>> release.value, release.parameters["clip"]
+    (285119, [-80, 80])
+    """
+    records, bits = column(data), source(rng)
+    plan = Plan.of(records, epsilon, lower, upper, resolution, neighbors, centered=False)
+    swap = plan.neighbors == "swap"
+    loss = PrivacyLoss.of(plan.cost(plan.average.cost() if swap else pure(plan.noise)), plan.neighbors)
+    clip = plan.clip(records, bits)
+    lattice = Lattice.of(clip.low, clip.high, plan.integral)
+    count, total = totals(records.chunks(), lattice.steps)
+    if swap:
+        average = plan.average.release(count, total, lattice.width, bits)
+        noisy = average.count * lattice.low + average.total
+        scales = average.scales
+    else:
+        noisy = Fraction(total + lattice.low * count + discrete_laplace(plan.noise / lattice.largest, bits))
+        scales = (lattice.largest / float(plan.noise), 0.0)
+    value = noisy * lattice.step
+    bar = Fraction(two_laplace(*scales, CHANCE)) * lattice.step
+    return _release("sum", value, bar, clip, Fraction(scales[0]) * lattice.step, plan, loss)
+
+
+def mean(
+    data: object,
+    *,
+    epsilon: Number,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    resolution: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+    rng: Rng = None,
+) -> Release:
+    """A private mean of data whose bounds nobody knows; the keywords and the release are those of `sum`.
+
+    >>> import random
+    >>> mean([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
+    47.48...
+    """
+    records, bits = column(data), source(rng)
+    plan = Plan.of(records, epsilon, lower, upper, resolution, neighbors, centered=True)
+    loss = PrivacyLoss.of(plan.cost(plan.average.cost()), plan.neighbors)
+    clip = plan.clip(records, bits)
+    lattice = Lattice.of(clip.low, clip.high, plan.integral)
+    count, total = totals(records.chunks(), lattice.steps)
+    average = plan.average.release(count, total, lattice.width, bits)
+    value = (lattice.low + average.value) * lattice.step
+    bar = Fraction(average.half_interval(CHANCE)) * lattice.step
+    scale = Fraction(average.scales[0]) * lattice.step / max(average.count, Fraction(1))
+    return _release("mean", value, bar, clip, scale, plan, loss, whole=False)
+
+
+def count(data: object, *, epsilon: Number, neighbors: Neighbors = "add-remove", rng: Rng = None) -> Release:
+    """A private number of records that are not missing; under swap it is public if none can be missing.
+
+    >>> import random
+    >>> count([1, 2, None, 4], epsilon=1, rng=random.Random(1)).value
+    3
+    """
+    records, bits = column(data), source(rng)
+    each, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
+    public = relation == "swap" and not records.nullable
+    cost = pure(Fraction(0)) if public else added_only(each) if relation == "swap" else pure(each)
+    loss = PrivacyLoss.of(cost, relation)
+    found = records.rows() if public else totals(records.chunks())[0] + discrete_laplace(each, bits)
+    bar = 0 if public else math.ceil(two_laplace(float(1 / each), 0.0, CHANCE))
+    scale = 0.0 if public else float(1 / each)
+    interval = (float(max(found - bar, 0)), float(max(found + bar, 0)))
+    return Release("count", max(found, 0), loss, {"noise": "laplace", "noise_scale": scale}, interval)
+
+
+def _release(
+    statistic: str,
+    value: Fraction,
+    bar: Fraction,
+    clip: Clip,
+    scale: Fraction,
+    plan: Plan,
+    loss: PrivacyLoss,
+    whole: bool = True,
+) -> Release:
+    plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
+    parameters: dict[str, Any] = {
+        "clip": [plain(clip.low), plain(clip.high)],
+        "noise": "laplace",
+        "noise_scale": finite_float(scale),
+        **plan.search.ladder.describe(),
+    }
+    interval = (_end(value - bar), _end(value + bar)) if clip.trusted else (-math.inf, math.inf)
+    return Release(statistic, plain(value) if whole else finite_float(value) + 0.0, loss, parameters, interval)
+
+
+def _end(end: Fraction) -> float:
+    """The end of an interval; infinite if it is beyond the floats."""
+    return math.copysign(math.inf, end) if abs(end) > MAX else finite_float(end) + 0.0
