@@ -43,7 +43,6 @@ DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
 # for each octave from 2 above the scale on.
 SHARE, UNTILTED = Fraction(7, 10), Fraction(4, 5)
 RAISED, RAISED_FROM = 3, 2
-BELOW = 6  # octaves below the scale where the candidates begin: fewer empty ones to halt on
 # Inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are lowered by
 # for each octave from 2 above the scale on, where candidates are whole octaves.
 OUTSIDE = 5
@@ -224,8 +223,6 @@ def _outward(rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2
     candidates, total = np.arange(len(levels)), int(levels[-1])
     if origin is not None:
         levels = levels + math.ceil(RAISED / eps1) * _octaves_beyond(candidates, origin + RAISED_FROM)
-        candidates = candidates[int(DEVIATIONS.rungs(np.array([2.0 ** (origin - BELOW)]))[0]) :]
-        levels = levels[candidates]
     return WidthWalk(_walk(levels, total, eps1, eps2), candidates)
 
 
