@@ -2,6 +2,7 @@
 
 from nobounds.above_threshold import AboveThreshold, IterativeExponential
 from nobounds.clipped import count, mean, sum
+from nobounds.describe import Description, describe
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.law import Law
@@ -11,6 +12,7 @@ from nobounds.release import Release
 
 __all__ = [
     "AboveThreshold",
+    "Description",
     "Histogram",
     "IterativeExponential",
     "Ladder",
@@ -19,6 +21,7 @@ __all__ = [
     "Release",
     "bounds",
     "count",
+    "describe",
     "maximum",
     "mean",
     "minimum",

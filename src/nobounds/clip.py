@@ -100,7 +100,7 @@ class Search:
         around = around if kept == center else self.deviations(data, kept)
         walks = self.walks(around, kept, origin, left)
         widths = [self.width(walk.candidates, halt_position(walk.walk, bits)) for walk in walks]
-        return self.clip(kept, widths, (size - slack) * walks[0].walk.eps2 >= NATS)
+        return self.clip(kept, widths, self.trusts(size - slack, walks))
 
     def center(self, size: int) -> Question | None:
         """The question for the median, if so many records make it cheap; else the centre is 0."""
@@ -193,6 +193,10 @@ class Search:
         found = dict(zip(self.sides(center), widths, strict=True))
         below, above = (found.get(side, found.get(0, Fraction(0))) for side in (-1, 1))
         return Clip(self.within(center - below), self.within(center + above), center, trusted)
+
+    def trusts(self, size: int, walks: list["WidthWalk"]) -> bool:
+        """Whether so many records are enough for the walks."""
+        return all(size * walk.walk.eps2 >= NATS for walk in walks)
 
     def width(self, candidates: Ints, position: int | None) -> Fraction:
         """The upper edge of the rung where a walk halted, or of its last; on a grid the last point before it."""

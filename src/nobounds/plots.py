@@ -1,12 +1,17 @@
-"""Pictures of laws: where a walk halts, and which answers a question gets. Needs matplotlib (`nobounds[plots]`)."""
+"""Pictures: where a walk halts, which answers a question gets, and the quantiles of a description.
+
+They need matplotlib (`nobounds[plots]`).
+"""
 
 from collections.abc import Mapping
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nobounds.answer_law import AnswerLaw
+from nobounds.describe import Description
 from nobounds.law import Law
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: told apart by everyone
@@ -38,18 +43,80 @@ def plot_answers(laws: Mapping[str, AnswerLaw], low: float, high: float, truth: 
     return figure
 
 
+def plot_description(described: Description) -> Any:
+    """A figure of the private quantiles of each column: a box from 25 to 75 %, whiskers to 5 and 95 %, end marks."""
+    names = list(described.columns) or ["no numeric column"]
+    figure, all_axes = _figures(len(names))
+    for axes, name, color in zip(all_axes, names, cycle(COLORS)):
+        axes.set_title(name, loc="left", fontsize=10)
+        axes.set_yticks([])
+        axes.spines[["left"]].set_visible(False)
+        if name in described.columns:
+            _box(axes, described.columns[name].values, color)
+    figure.suptitle(
+        f"Private quantiles (diamond: mean), for {described.loss}", fontsize=9, x=0.01, ha="left", color="#555555"
+    )
+    return figure
+
+
+def _box(axes: Any, values: Mapping[str, float], color: str) -> None:
+    axes.plot([values["min"], values["max"]], [0, 0], color=color, linewidth=1, linestyle=":")
+    axes.plot([values["5%"], values["95%"]], [0, 0], color=color, linewidth=1.5)
+    axes.barh(
+        0, values["75%"] - values["25%"], left=values["25%"], height=0.5, color=color, alpha=0.25, edgecolor=color
+    )
+    axes.plot([values["50%"]] * 2, [-0.25, 0.25], color=color, linewidth=2.5)
+    axes.plot([values["min"], values["max"]], [0, 0], "|", color=color, markersize=12)
+    axes.plot([values["mean"]], [0], "D", color="#222222", markersize=4)
+    for label, height in (("min", -1), ("5%", 1), ("25%", -1), ("50%", 1), ("75%", -1), ("95%", 1), ("max", -1)):
+        axes.annotate(
+            f"{label}\n{values[label]:.4g}",
+            (values[label], 0.25 * height),
+            xytext=(0, 3 * height),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if height > 0 else "top",
+            fontsize=7,
+            color="#333333",
+        )
+    axes.set_ylim(-1, 1)
+    axes.margins(x=0.06)
+
+
+def check_target(path: Path) -> None:
+    """An error before anything is spent, if a picture cannot be drawn into this file."""
+    _matplotlib()
+    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise ValueError(f"a plot's name must end in .png, .pdf or .svg, got {path.name}")
+    if not path.parent.is_dir():
+        raise ValueError(f"a plot's folder must exist, got {path.parent}")
+
+
 def _with_never(name: str, never: float) -> str:
     return f"{name} (never: {never:.2g})"
 
 
 def _figure(x: str, y: str) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'nobounds[all]'") from None
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure = _matplotlib()(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def _figures(rows: int) -> tuple[Any, list[Any]]:
+    """A figure of so many wide axes, one below the other."""
+    figure = _matplotlib()(figsize=(8, 0.5 + 1.5 * rows), layout="constrained")
+    found = [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]
+    for axes in found:
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, found
+
+
+def _matplotlib() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'nobounds[all]'") from None
+    return Figure

@@ -1,4 +1,4 @@
-"""The commands: private quantiles, maximum, minimum and bounds of one column of a file.
+"""The commands: a private summary of a file, and private quantiles, extremes, sums and means of one of its columns.
 
 Numbers stay text until the library reads them, so that 0.1 on the command line means one tenth exactly.
 """
@@ -15,8 +15,10 @@ from typing import Annotated, Any
 import typer
 
 import nobounds as nb
-from nobounds.cli.output import show
+from nobounds import plots
+from nobounds.cli.output import show, show_description
 from nobounds.engines.files import read_column
+from nobounds.engines.frames import read_frame
 from nobounds.exact import privacy_parameter
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
@@ -43,15 +45,61 @@ Method = Annotated[str, typer.Option(metavar="METHOD", help="auto, walk, flip or
 Rows = Annotated[
     str | None, typer.Option(metavar=NUMBER, help="The number of records, if it may be stated; roughly will do.")
 ]
+Columns = Annotated[
+    list[str] | None, typer.Option("--column", metavar="NAME", help="A column; may be repeated. Default: all of them.")
+]
+PerColumn = typer.Option(metavar="[NAME=]NUMBER", help="For one column or, without a name, for all; may be repeated.")
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the private quantiles into a PNG, PDF or SVG.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.callback(invoke_without_command=True)
 def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """Differentially private quantiles, maxima and minima of a column, with no bounds given."""
+    """Differentially private summaries, quantiles, extremes, sums and means of a file, with no bounds given."""
     if show_version:
         typer.echo(f"nobounds {version('nobounds')}")
         raise typer.Exit
+
+
+@app.command()
+def describe(
+    file: File,
+    epsilon: Epsilon,
+    column: Columns = None,
+    lower: Annotated[list[str] | None, PerColumn] = None,
+    upper: Annotated[list[str] | None, PerColumn] = None,
+    resolution: Annotated[list[str] | None, PerColumn] = None,
+    neighbors: Neighbors = "add-remove",
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Count, mean, standard deviation, minimum, quantiles and maximum of every numeric column, for one epsilon.
+
+    Example: nobounds describe people.csv --epsilon 1 --resolution age=1 --plot people.png
+    """
+    with _plain_errors():
+        _shares(epsilon, 1)
+        options = {"lower": lower, "upper": upper, "resolution": resolution}
+        given = {name: _per_column(name, values) for name, values in options.items()}
+        if plot is not None:
+            plots.check_target(plot)
+        table = read_frame(file, column)
+        described = nb.describe(table, epsilon=epsilon, neighbors=neighbors, **given)  # type: ignore[arg-type]
+        if plot is not None:
+            plots.plot_description(described).savefig(plot, dpi=150)
+        show_description(described, file.name, as_json=as_json)
+
+
+def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] | None:
+    """One number for all columns, or numbers by column."""
+    if not values:
+        return None
+    named = {name: number for name, equals, number in (value.rpartition("=") for value in values) if equals}
+    if len(named) == len(values):
+        return named
+    if len(values) > 1:
+        raise ValueError(f"{option} must be one number for all columns, or NAME=NUMBER each time, got {values!r}")
+    return values[0]
 
 
 @app.command()
@@ -109,6 +157,46 @@ def _command_without_q(statistic: Callable[..., nb.Release], summary: str) -> No
 _command_without_q(nb.maximum, "The private maximum.")
 _command_without_q(nb.minimum, "The private minimum.")
 _command_without_q(nb.bounds, "The private minimum and maximum, for one total epsilon.")
+
+
+def _command_with_clip(statistic: Callable[..., nb.Release], summary: str) -> None:
+    name = statistic.__name__
+
+    def command(
+        file: File,
+        column: ColumnName,
+        epsilon: Epsilon,
+        lower: Lower = None,
+        upper: Upper = None,
+        resolution: Resolution = None,
+        neighbors: Neighbors = "add-remove",
+        as_json: Json = False,
+    ) -> None:
+        with _plain_errors():
+            total = _shares(epsilon, 1)
+            data = read_column(file, column)
+            options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
+            show([(None, statistic(data, epsilon=total, **options))], as_json=as_json)
+
+    example = f"Example: nobounds {name} people.csv --column income --epsilon 1"
+    app.command(name, help=f"{summary}\n\n{example}", short_help=summary)(command)
+
+
+_command_with_clip(nb.sum, "The private sum, with a clipping bound that it finds itself.")
+_command_with_clip(nb.mean, "The private mean, with clipping bounds that it finds itself.")
+
+
+@app.command()
+def count(
+    file: File, column: ColumnName, epsilon: Epsilon, neighbors: Neighbors = "add-remove", as_json: Json = False
+) -> None:
+    """The private number of records that are numbers.
+
+    Example: nobounds count people.csv --column income --epsilon 1
+    """
+    with _plain_errors():
+        total = _shares(epsilon, 1)
+        show([(None, nb.count(read_column(file, column), epsilon=total, neighbors=neighbors))], as_json=as_json)  # type: ignore[arg-type]
 
 
 def _options(

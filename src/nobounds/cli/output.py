@@ -1,6 +1,7 @@
-"""How the command line prints releases: a table and one plain sentence for people, one JSON object for machines."""
+"""How the command line prints releases: a table and plain sentences for people, one JSON object for machines."""
 
 import json
+import math
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
@@ -11,7 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 import nobounds as nb
+from nobounds.describe import STATISTICS
 from nobounds.exact import text_up
+
+CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
+
+_CELL, _MARGIN = 18, 18  # the widths of a column and of what stands beside the columns
 
 Answers: TypeAlias = Sequence[tuple[str | None, nb.Release]]
 """Releases, each with the q it answers, if there is one."""
@@ -28,7 +34,77 @@ def show(answers: Answers, *, as_json: bool) -> None:
     console = Console(markup=False, highlight=False, soft_wrap=True)
     console.print(_table(answers))
     console.print()
+    if any("clip" in release.parameters for _, release in answers):
+        console.print(CLIPPING)
     console.print(total_in_words(total))
+
+
+def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
+    """Print a private summary of a table: a table with a row for each column, and what it cost."""
+    if as_json:
+        print(json.dumps(described.to_dict(), indent=2, allow_nan=False))
+        return
+    console = Console(markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Private summary of {source}", style="bold")
+    console.print()
+    for names in _fitting(list(described.columns), console.width):
+        console.print(_summaries(described, names))
+        console.print()
+    for name, why in described.skipped.items():
+        console.print(f"Skipped: {name} ({why}).", style="dim")
+    console.print(f"{described.split_in_words()} {CLIPPING}")
+    console.print(total_in_words(described.loss))
+
+
+def _fitting(names: list[str], width: int) -> list[list[str]]:
+    """The columns in groups that fit beside each other."""
+    groups: list[list[str]] = []
+    left = 0
+    for name in names:
+        needed = max(len(name), _CELL) + 3
+        if not groups or left < needed:
+            groups.append([])
+            left = width - _MARGIN
+        groups[-1].append(name)
+        left -= needed
+    return groups
+
+
+def _summaries(described: nb.Description, names: list[str]) -> Table:
+    """A row for each statistic, with how far noise moves it, and what it cost in each column."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("", no_wrap=True, style="bold")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("epsilon", justify="right", no_wrap=True, style="dim")
+    for statistic in STATISTICS:
+        cells = []
+        for summary in (described.columns[name] for name in names):
+            bar = summary.intervals.get(statistic)
+            cells.append(_short(summary.values[statistic]) + (f" {_half(bar)}" if bar else ""))
+        cost = max(described.columns[name].costs[statistic] for name in names)
+        table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))
+    return table
+
+
+def _short(value: int | float) -> str:
+    """Five digits for people, and no exponent in the ordinary range."""
+    if isinstance(value, int) or (value == int(value) and abs(value) < 1e6):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.5g}"
+
+
+def _half(bar: tuple[float, float]) -> str:
+    half = (bar[1] - bar[0]) / 2
+    return (
+        f"± {half:.2g}"
+        if half < 1000
+        else f"± {half:,.0f}"
+        if half < 1e15
+        else "± ?"
+        if half == math.inf
+        else f"± {half:.2g}"
+    )
 
 
 def total_in_words(loss: nb.PrivacyLoss) -> str:
@@ -45,11 +121,26 @@ def _table(answers: Answers) -> Table:
     if with_q:
         table.add_column("q", justify="right", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True, style="bold")
+    with_bar = any(release.interval is not None for _, release in answers)
+    if with_bar:
+        table.add_column("95 % of the noise", no_wrap=True)
+        table.add_column("clip", no_wrap=True)
     table.add_column("cost", no_wrap=True)
     for q, release in answers:
         cells = [release.statistic, *([q or ""] if with_q else []), _value(release.value)]
+        cells += [_interval(release.interval), _clip(release.parameters.get("clip"))] if with_bar else []
         table.add_row(*cells, f"epsilon {text_up(release.loss.epsilon)}")
     return table
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return ""
+    return "too few records to tell" if math.isinf(interval[0]) else f"{_short(interval[0])} to {_short(interval[1])}"
+
+
+def _clip(clip: list[int | float] | None) -> str:
+    return "" if clip is None else f"{_short(clip[0])} to {_short(clip[1])}"
 
 
 def _value(value: object) -> str:

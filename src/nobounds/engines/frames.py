@@ -8,7 +8,7 @@ import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ class Frame:
 
     columns: dict[str, Column]
     skipped: dict[str, str]
+    typed: bool = field(default=True, repr=False)  # whether types told the numeric columns; else all are here
 
 
 def frame(data: object) -> Frame:
@@ -88,8 +89,10 @@ def read_frame(path: str | PathLike[str], names: Iterable[str] | None = None) ->
 def _sort(named: Iterable[tuple[object, Any]]) -> Frame:
     columns: dict[str, Column] = {}
     skipped: dict[str, str] = {}
+    typed = True
     for label, given in named:
         name = str(label)
+        typed = typed and not isinstance(given, list | tuple)
         if name in columns or name in skipped:
             raise ValueError(
                 f"column {name!r} appears more than once; give each column a name of its own, for example "
@@ -105,7 +108,7 @@ def _sort(named: Iterable[tuple[object, Any]]) -> Frame:
             if family is None or (_is_struct(data) and data is not given):  # a table is no column
                 raise TypeError(f"column {name!r}: {refusal}") from None
             skipped[name] = family
-    return Frame(columns, skipped)
+    return Frame(columns, skipped, typed)
 
 
 def _collect(lazy: Any) -> Any:
@@ -205,7 +208,8 @@ def _read_csv(path: Path, wanted: list[str] | None) -> Frame:
             fields = row if len(row) == len(header) else missing
             for position, append in targets:
                 append(parse_number(fields[position]))
-    return Frame({name: column(records) for name, records in numbers.items()}, {})
+    columns = {name: column(records) for name, records in numbers.items()}
+    return Frame(columns, {}, typed=wanted is not None)  # who names a column says that it is numeric
 
 
 def _read_parquet(path: Path, wanted: list[str] | None) -> Frame:

@@ -1,0 +1,267 @@
+"""A private summary of a table: count, mean, standard deviation, minimum, quantiles and maximum of each numeric column.
+
+One epsilon is split, in this order: a part over all columns for their counts, and the rest in equal parts over the
+columns. In a column the median comes first; the minimum and maximum are searched outward or inward around it, and are
+the clip of the mean and of the standard deviation. So nothing is spent twice, and every number's share is known before
+the data are read.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from nobounds.average import AverageRule, two_laplace
+from nobounds.clip import Clip, Search
+from nobounds.clipped import CHANCE, SLACK
+from nobounds.counts import Counts
+from nobounds.engines.column import Column
+from nobounds.engines.frames import Frame, frame
+from nobounds.exact import Number, privacy_parameter, text_up
+from nobounds.ladder import Ladder
+from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure
+from nobounds.noise import Rng, Source, discrete_laplace, source
+from nobounds.quantile import ladder_for
+from nobounds.question import Question
+from nobounds.rungs import finite_float
+from nobounds.skip_ahead import halt_position
+from nobounds.sums import Lattice, Squares, totals
+
+PerColumn = Number | Mapping[str, Number] | None
+
+RANKS = {name: Fraction(name[:-1]) / 100 for name in ("5%", "25%", "50%", "75%", "95%")}
+STATISTICS = ("count", "mean", "std", "min", *RANKS, "max")
+COUNT_SHARE = Fraction(1, 10)  # of epsilon, over all columns
+SHARES = {"mean": Fraction(1, 5), "std": Fraction(1, 5), "min and max": Fraction(3, 20), "quantiles": Fraction(9, 20)}
+NUMERIC = Fraction(1, 4)  # a column of a file without types is numeric if it has so many numbers of the most found
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The private statistics of one column, the cost of each, and 95 % intervals of the noise where there is one."""
+
+    values: dict[str, int | float]
+    intervals: dict[str, tuple[float, float]]
+    costs: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        ends = {name: [e if math.isfinite(e) else None for e in bar] for name, bar in self.intervals.items()}
+        return {"values": dict(self.values), "intervals": ends, "costs": dict(self.costs)}
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A private summary of a table: what was found in each column, what was skipped and why, and the total loss."""
+
+    columns: dict[str, Summary]
+    skipped: dict[str, str]
+    loss: PrivacyLoss
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Summary:
+        return self.columns[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "statistic": "describe",
+            "columns": {name: summary.to_dict() for name, summary in self.columns.items()},
+            "skipped": dict(self.skipped),
+            "loss": self.loss.to_dict(),
+            "parameters": dict(self.parameters),
+        }
+
+    def to_json(self) -> str:
+        """The description as one line of JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def split_in_words(self) -> str:
+        """One sentence on how epsilon was split."""
+        shares = ", ".join(f"{name} {text_up(float(share) * 100, 3)} %" for name, share in SHARES.items())
+        return (
+            f"Epsilon {text_up(self.loss.epsilon)}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
+            f"columns, the rest in equal parts over the columns; in each: {shares}."
+        )
+
+    def __str__(self) -> str:
+        width = max([len("column"), *map(len, self.columns)])
+        lines = [" ".join(["column".ljust(width), *(name.rjust(10) for name in STATISTICS)])]
+        for name, summary in self.columns.items():
+            cells = (f"{summary.values[statistic]:.6g}".rjust(10) for statistic in STATISTICS)
+            lines.append(" ".join([name.ljust(width), *cells]))
+        lines += [f"skipped: {name} ({why})" for name, why in self.skipped.items()]
+        return "\n".join([*lines, self.split_in_words(), f"Total: {self.loss}"])
+
+
+def describe(
+    data: object,
+    *,
+    epsilon: Number,
+    lower: PerColumn = None,
+    upper: PerColumn = None,
+    resolution: PerColumn = None,
+    neighbors: Neighbors = "add-remove",
+    rng: Rng = None,
+) -> Description:
+    """A private count, mean, standard deviation, minimum, 5/25/50/75/95 % and maximum of each numeric column.
+
+    data: a pandas or polars DataFrame, an Arrow table, a dict of columns, a numpy array, or one column.
+    epsilon: the total privacy loss of all numbers together, for one row of the table.
+    lower, upper, resolution: public facts as in `quantile`, one number for all columns or a dict by column.
+    Columns that are not numeric by their type are listed as skipped. Integer columns have resolution 1.
+
+    >>> import random
+    >>> described = describe({"age": range(18, 78), "name": ["x"] * 60}, epsilon=100, rng=random.Random(1))
+    >>> described["age"].values["50%"]
+    48
+    """
+    total, relation, bits = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors), source(rng)
+    table = data if isinstance(data, Frame) else frame(data)
+    options = {"lower": lower, "upper": upper, "resolution": resolution}
+    ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
+    _check_names(table, options)
+    loss = PrivacyLoss.of(pure(total), relation)
+    for_count = COUNT_SHARE * total / max(len(ladders), 1)
+    counts = {name: _count(column, for_count, relation, bits) for name, column in table.columns.items()}
+    most = max(counts.values(), default=0)
+    kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]
+    skipped = table.skipped | {name: "hardly any numbers" for name in ladders if name not in kept}
+    each = (1 - COUNT_SHARE) * total / max(len(kept), 1)
+    found = {
+        name: _Job(table.columns[name], ladders[name], relation, each, counts[name], for_count, bits).summary()
+        for name in kept
+    }
+    return Description(found, skipped, loss, {"noise": "exact, on lattices", "neighbors": relation})
+
+
+def _ladder(name: str, data: Column, options: dict[str, PerColumn]) -> Ladder:
+    """The ladder of a column, from public facts."""
+    low, high, grid = (
+        option.get(name) if isinstance(option, Mapping) else option
+        for option in (options["lower"], options["upper"], options["resolution"])
+    )
+    return ladder_for(data, low, high, grid)
+
+
+def _check_names(table: Frame, options: dict[str, PerColumn]) -> None:
+    for option, given in options.items():
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in table.columns:
+                raise ValueError(f"{option} names the column {name!r}, which is not a numeric column of the table")
+
+
+def _count(data: Column, epsilon: Fraction, neighbors: Neighbors, bits: Source) -> int:
+    if neighbors == "swap" and not data.nullable:
+        return data.rows()
+    return max(0, totals(data.chunks())[0] + discrete_laplace(epsilon, bits))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One column, what may be spent on it, and its private count."""
+
+    data: Column
+    ladder: Ladder
+    neighbors: Neighbors
+    epsilon: Fraction
+    count: int
+    for_count: Fraction
+    bits: Source
+
+    def summary(self) -> Summary:
+        """All statistics of the column."""
+        quantiles = self._quantiles()
+        clip = self._extremes(quantiles)
+        mean, std, bars = self._moments(clip)
+        plain = int if self.ladder.integral else finite_float
+        ordered = sorted([plain(clip.low), *quantiles.values(), plain(clip.high)])
+        values = {
+            "count": self.count,
+            "mean": mean,
+            "std": std,
+            **dict(zip(("min", *RANKS, "max"), ordered, strict=True)),
+        }
+        bar = 0 if self._public else math.ceil(two_laplace(float(1 / self.for_count), 0.0, CHANCE))
+        bars["count"] = (float(max(self.count - bar, 0)), float(self.count + bar))
+        costs = {
+            "count": Fraction(0) if self._public else self.for_count,
+            "mean": self._share("mean"),
+            "std": self._share("std"),
+        }
+        costs |= {name: self._share("min and max") / 2 for name in ("min", "max")}
+        costs |= {name: self._share("quantiles") / len(RANKS) for name in RANKS}
+        return Summary(
+            {name: values[name] for name in STATISTICS},
+            {name: bars[name] for name in ("count", "mean", "std")},
+            {name: float(costs[name]) for name in STATISTICS},
+        )
+
+    @property
+    def _public(self) -> bool:
+        """Whether the count is public."""
+        return self.neighbors == "swap" and not self.data.nullable
+
+    def _share(self, name: str) -> Fraction:
+        return self.epsilon * SHARES[name]
+
+    def _quantiles(self) -> dict[str, int | float]:
+        counts, each = Counts.of(self.data.chunks, self.ladder), self._share("quantiles") / len(RANKS)
+        found = {}
+        for name, q in RANKS.items():
+            asked = Question.of(
+                (q,),
+                each,
+                self.ladder,
+                self.neighbors,
+                "exponential",
+                self.count,
+                self.data.nullable,
+                "auto",
+                True,
+                True,
+            )
+            found[name] = asked.answer(counts, self.bits)[0]
+        return dict(zip(RANKS, sorted(found.values()), strict=True))
+
+    def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
+        """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
+        search = Search(self._share("min and max"), self.neighbors, self.ladder, True, self.data.nullable)
+        center = search.within(Fraction(quantiles["50%"]))
+        around = search.deviations(self.data, center)
+        walks = search.walks(around, center, _octave(quantiles), search.epsilon)
+        widths = [search.width(walk.candidates, halt_position(walk.walk, self.bits)) for walk in walks]
+        size = self.count - (0 if self._public else math.ceil(SLACK / self.for_count))
+        return search.clip(center, widths, search.trusts(size, walks))
+
+    def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
+        """Mean and standard deviation within the clip, with their intervals."""
+        rows = self.data.rows() if self.neighbors == "swap" else None
+        rule = AverageRule(self._share("mean"), self.neighbors, rows, self.data.nullable)
+        lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
+        count, total = totals(self.data.chunks(), lattice.steps)
+        average = rule.release(count, total, lattice.width, self.bits)
+        squares = Squares(lattice, round(average.value))
+        rule = replace(rule, epsilon=self._share("std"))
+        count, total = totals(self.data.chunks(), squares.steps)
+        square = rule.release(count, total, squares.width, self.bits)
+        mean = finite_float((lattice.low + average.value) * lattice.step)
+        bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
+        radius, part = finite_float(squares.radius), square.half_interval(CHANCE)
+        low, std, high = (
+            radius * math.sqrt(max(float(square.value) + shift, 0.0) / squares.width) for shift in (-part, 0.0, part)
+        )
+        if not clip.trusted:
+            return mean, std, {"mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
+        return mean, std, {"mean": (mean - bar, mean + bar), "std": (low, high)}
+
+
+def _octave(quantiles: dict[str, int | float]) -> int | None:
+    """The octave of the 75 % deviation from the median, judged by the quantiles; None if they are all the same."""
+    middle = quantiles["50%"]
+    quartile = max(quantiles["75%"] - middle, middle - quantiles["25%"])
+    tail = max(quantiles["95%"] - middle, middle - quantiles["5%"])
+    scale = max(1.5 * quartile, tail)  # for normal data 0.9 and 1.4 times the 75 % deviation
+    return math.frexp(scale)[1] - 1 if scale > 0 else None
