@@ -149,7 +149,7 @@ def mean(
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
     average = plan.average.release(count, total, lattice.width, bits)
-    value = (lattice.low + average.value) * lattice.step
+    value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(average.scales[0]) * lattice.step / max(average.count, Fraction(1))
     return _release("mean", value, bar, clip, scale, plan, loss, whole=False)

@@ -247,11 +247,16 @@ class _Job:
         rule = replace(rule, epsilon=self._share("std"))
         count, total = totals(self.data.chunks(), squares.steps)
         square = rule.release(count, total, squares.width, self.bits)
-        mean = finite_float((lattice.low + average.value) * lattice.step)
+        mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
         bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
-        radius, part = finite_float(squares.radius), square.half_interval(CHANCE)
+        # The centre of the squares is the mean but for rounding, which matters where the steps are whole numbers.
+        off = (average.value - squares.center) * lattice.step
+        part = Fraction(square.half_interval(CHANCE))
         low, std, high = (
-            radius * math.sqrt(max(float(square.value) + shift, 0.0) / squares.width) for shift in (-part, 0.0, part)
+            math.sqrt(
+                finite_float(max((square.value + shift) / squares.width * squares.radius**2 - off**2, Fraction(0)))
+            )
+            for shift in (-part, Fraction(0), part)
         )
         if not clip.trusted:
             return mean, std, {"mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
