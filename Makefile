@@ -10,10 +10,11 @@ SAMPLES := src/nobounds/data
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
-demo: $(READY) ## set up, then private quantiles and bounds of the bundled sample data
+demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bundled sample data
+	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --epsilon 1 --resolution 1 --lower 0
+	$(BIN)/nobounds describe $(SAMPLES)/books.csv.gz --epsilon 1 --resolution num_pages=1
 	$(BIN)/nobounds quantile $(SAMPLES)/adult.csv.gz --column age --q 0.5 --q 0.99 --epsilon 1 --resolution 1
-	$(BIN)/nobounds maximum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1
-	$(BIN)/nobounds bounds $(SAMPLES)/adult.csv.gz --column hours_per_week --epsilon 1 --resolution 1
+	$(BIN)/nobounds sum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1 --resolution 1
 
 test: lint ## set up, then format, lint, types and every test
 	$(BIN)/pytest -n 2

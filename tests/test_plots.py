@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from laws import answer_law
 
+import nobounds as nb
 from nobounds.law import Law
-from nobounds.plots import plot_answers, plot_laws
+from nobounds.plots import plot_answers, plot_description, plot_laws
 from nobounds.walk import Walk
 
 pytest.importorskip("matplotlib")
@@ -36,3 +37,17 @@ def test_the_area_under_answers_is_their_probability():
     area = float((stairs.values * np.diff(stairs.edges)).sum())
     assert area == pytest.approx(law.pmf(15, 25)[1].sum(), rel=1e-9)
     assert area > 0.99
+
+
+def test_the_picture_of_a_description_has_its_quantiles():
+    """Axes for each column, with its name, the box between its quartiles and its numbers as labels."""
+    described = nb.describe({"age": np.arange(18, 78), "pay": np.arange(6000.0)}, epsilon=50)
+    figure = plot_description(described)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["age", "pay"]
+    for axes, summary in zip(figure.axes, described.columns.values(), strict=True):
+        box = axes.patches[0]
+        assert box.get_x() == summary.values["25%"]
+        assert box.get_x() + box.get_width() == pytest.approx(summary.values["75%"])
+        labels = {text.get_text().split("\n")[0]: text.get_text().split("\n")[1] for text in axes.texts}
+        assert labels["50%"] == f"{summary.values['50%']:.4g}"
+    assert len(plot_description(nb.describe({"name": np.array(["x"])}, epsilon=1)).axes) == 1

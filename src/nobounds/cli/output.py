@@ -123,25 +123,37 @@ def _table(answers: Answers) -> Table:
     table.add_column("value", justify="right", no_wrap=True, style="bold")
     with_bar = any(release.interval is not None for _, release in answers)
     if with_bar:
-        table.add_column("95 % of the noise", no_wrap=True)
+        table.add_column("noise, 95 %", no_wrap=True)
         table.add_column("clip", no_wrap=True)
     table.add_column("cost", no_wrap=True)
     for q, release in answers:
-        cells = [release.statistic, *([q or ""] if with_q else []), _value(release.value)]
-        cells += [_interval(release.interval), _clip(release.parameters.get("clip"))] if with_bar else []
+        cells = [release.statistic, *([q or ""] if with_q else []), _value(release.value, release.interval)]
+        cells += [_interval(release.interval, release.value), _clip(release.parameters.get("clip"))] if with_bar else []
         table.add_row(*cells, f"epsilon {text_up(release.loss.epsilon)}")
     return table
 
 
-def _interval(interval: tuple[float, float] | None) -> str:
+def _interval(interval: tuple[float, float] | None, value: object) -> str:
     if interval is None:
         return ""
-    return "too few records to tell" if math.isinf(interval[0]) else f"{_short(interval[0])} to {_short(interval[1])}"
+    if not all(map(math.isfinite, interval)):
+        return "too few records to tell"
+    return " to ".join(_rounded(round(end) if isinstance(value, int) else end, interval) for end in interval)
+
+
+def _rounded(value: int | float, interval: tuple[float, float]) -> str:
+    """The digits that are worth showing beside so much noise."""
+    half = (interval[1] - interval[0]) / 2
+    if isinstance(value, int) or not 0 < half < math.inf or abs(value) >= 1e15:
+        return _short(value)
+    return f"{value:,.{min(max(1 - math.floor(math.log10(half)), 0), 12)}f}"
 
 
 def _clip(clip: list[int | float] | None) -> str:
     return "" if clip is None else f"{_short(clip[0])} to {_short(clip[1])}"
 
 
-def _value(value: object) -> str:
-    return " to ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def _value(value: int | float | tuple[int | float, ...], interval: tuple[float, float] | None) -> str:
+    if isinstance(value, tuple):
+        return " to ".join(map(str, value))
+    return str(value) if interval is None else _rounded(value, interval)
