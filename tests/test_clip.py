@@ -1,0 +1,354 @@
+"""The search for a clip, audited by exact laws: walks, scale and centre cost what they say; and what it finds."""
+
+import math
+import random
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from nobounds import clip
+from nobounds.answer_law import AnswerLaw
+from nobounds.audit import all_data, audit, neighbors_of
+from nobounds.clip import DEVIATIONS, Search
+from nobounds.clip_law import clip_law
+from nobounds.counts import Counts
+from nobounds.engines.arrays import column
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.law import Law
+from nobounds.scale import OCTAVES, Scale
+
+LINE = Ladder.float_bits(8)
+MISSING = math.nan
+RELATIONS = ["add-remove", "swap"]
+FAR, NEAR = 2.0**35, 2.0**-35  # deviations with hundreds of empty candidates between them and on either side
+SPOTS = (-FAR, -NEAR, 0.0, NEAR, FAR, MISSING)
+# Records that are there in every data set, so that walks halt, or come near it, at every place where they may.
+CROWDS = [(), (FAR * 2,) * 10, (NEAR / 8,) * 60]
+DEEP = -600.0  # laws carry log-probabilities down to -740
+
+
+def searching(relation, epsilon=F(1), two_sided=True, ladder=LINE, nullable=True):
+    return Search(F(epsilon), relation, ladder, two_sided, nullable)
+
+
+def floats(data):
+    return column(np.array(data, dtype=float))
+
+
+def telling(walk):
+    """Positions of a walk that tell its law: around every spot, spread over the rest, and the last one."""
+    if len(walk.candidates) < 2000:
+        return np.arange(len(walk.candidates))
+    spots = np.abs(DEVIATIONS.rungs(np.array([*(x for crowd in CROWDS for x in crowd), NEAR, FAR, 1.0, 2.0**32])))
+    near = (spots[:, None] + np.array([-1, 0, 1])).ravel()
+    return np.unique(np.concatenate([near, np.linspace(0, len(walk.candidates) - 1, 60).astype(int)]))
+
+
+def log_widths(walk):
+    """Log-probabilities of the width; a walk that never halts has the width of its last candidate."""
+    law = Law(walk.walk).log_pmf(telling(walk))
+    return np.append(law[:-2], np.logaddexp(law[-2], law[-1]))
+
+
+def log_positions(walk):
+    """Log-probabilities of the position, with never halting told from halting at the last."""
+    return Law(walk.walk).log_pmf(telling(walk))
+
+
+def walks_of(search, data, origin, center=F(0)):
+    return search.walks(search.deviations(floats(data), center), center, origin, search.epsilon)
+
+
+def worst_loss(search, origin, center=0.0, most=1, crowd=(), law=log_widths, spots=SPOTS):
+    """The worst log-ratio of the joint law of all widths, over all neighbours of `most` records and a crowd.
+
+    The walks are independent, so the worst outcome of all is the worst of each.
+    """
+    spots = tuple(dict.fromkeys(center + spot if spot == spot else spot for spot in spots))
+    crowd = tuple(center + record for record in crowd)
+    laws = {
+        data: [law(walk) for walk in walks_of(search, data + crowd, origin, F(center))]
+        for data in all_data(spots, most, 1 if search.neighbors == "swap" else 0)
+    }
+    worst = 0.0
+    for data, mine in laws.items():
+        for other in neighbors_of(data, spots, search.neighbors):
+            ratios = []
+            for a, b in zip(mine, laws[other], strict=True):
+                seen = np.maximum(a, b) > DEEP
+                ratios.append(a[seen] - b[seen])
+            worst = max(worst, math.fsum(r.max() for r in ratios), -math.fsum(r.min() for r in ratios))
+    return worst
+
+
+@pytest.fixture
+def always_inward(monkeypatch):
+    """Small data walk inward under swap as well, as large data do."""
+    monkeypatch.setattr(clip, "MANY", 0)
+
+
+@pytest.mark.parametrize("epsilon", [F(1, 2), F(5)], ids=str)
+@pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
+@pytest.mark.parametrize(
+    ("relation", "origin"), [("add-remove", None), ("swap", None), ("swap", 1)], ids=lambda x: str(x)
+)
+def test_walks_outward_cost_what_they_say(relation, origin, two_sided, epsilon):
+    """All widths together tell at most epsilon of a record that is added, moved, or missing; and some tell 98 %."""
+    search = searching(relation, epsilon, two_sided)
+    assert all(walk.candidates[0] == 0 for walk in walks_of(search, (), origin))  # outward
+    found = max(worst_loss(search, origin, center, most=2 if origin is None else 1) for center in (0.0, 1000.0))
+    assert 0.98 * float(epsilon) < found <= float(epsilon) + 1e-9
+
+
+@pytest.mark.usefixtures("always_inward")
+@pytest.mark.parametrize("epsilon", [F(1, 2), F(5)], ids=str)
+@pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_walks_inward_cost_what_they_say(relation, two_sided, epsilon):
+    """All widths together tell at most epsilon; and some tell 98 % of it.
+
+    A move across the centre takes a record out of one walk for good and into the other: it costs eps1 + eps2.
+    """
+    search = searching(relation, epsilon, two_sided)
+    walk = walks_of(search, (), 1)[0]
+    assert walk.candidates[0] == DEVIATIONS.last  # inward
+    sharp = epsilon if relation == "add-remove" else walk.walk.eps1 + walk.walk.eps2
+    assert sharp <= epsilon
+    found = max(
+        worst_loss(search, origin, 0.0, 1, crowd) for origin, crowd in ((1, CROWDS[1]), (1, CROWDS[2]), (33, ()))
+    )
+    found = max(found, worst_loss(search, 1, 1000.0))
+    assert 0.98 * float(sharp) < found <= float(sharp) + 1e-9
+
+
+@pytest.mark.parametrize("origin", [1, 33])
+def test_a_walk_inward_must_not_tell_never_from_last(origin):
+    """Positions alone would tell more: the last counts records of both sides. Both are the width 0, and that is kept.
+
+    This is also the negative control: the audit sees a cost of more than the claim.
+    """
+    search = searching("add-remove")
+    crowd = CROWDS[2]
+    assert worst_loss(search, origin, 0.0, 1, crowd, log_positions) > 1.4
+    assert worst_loss(search, origin, 0.0, 1, crowd, log_widths) <= 1 + 1e-9
+    walk = walks_of(search, crowd, origin)[0]
+    last = walk.walk.length - 1
+    assert search.width(walk.candidates, None) == search.width(walk.candidates, last) == 0
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_public_bound_at_the_centre_leaves_one_side(relation):
+    """With a lower bound of 0 there is one walk, records below count as 0, and it costs what it says."""
+    search = searching(relation, ladder=LINE.limited(F(0), None))
+    assert search.sides(F(0)) == (1,)
+    assert search.sides(F(7)) == (1, -1)
+    assert len(walks_of(search, (3.0, -4.0), None)) == 1
+    assert 0.98 < worst_loss(search, None, most=2) <= 1 + 1e-9
+    assert 0.4 < worst_loss(search, 1, crowd=CROWDS[1]) <= 1 + 1e-9
+    minus, zero = (walks_of(search, (3.0, x), None)[0].walk for x in (-4.0, 0.0))
+    assert minus.levels.tolist() == zero.levels.tolist()
+
+
+@pytest.mark.parametrize("each", [F(1, 4), F(1)], ids=str)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_scale_of_deviations_costs_what_it_says(relation, each):
+    """The octave of the 75 % deviation: no pair of neighbours tells more than its cost, and some tell 80 % of it."""
+    search, scale = searching(relation), Scale(each, each, clip.SCALE_RANK)
+    found = audit(
+        lambda data: Law(scale.walk(search.deviations(floats(data), F(2)))).log_pmf(),
+        (-3.0, 2.0, 2.5, 1e9, MISSING),
+        3,
+        relation,
+        least=1 if relation == "swap" else 0,
+    )
+    cost = float(scale.cost(relation, False).epsilon)
+    assert 0.8 * cost < found.epsilon <= cost + 1e-9
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_centre_costs_what_it_says(relation):
+    """The median, asked for a size that the data need not have: also a record that turns missing tells no more."""
+    asked = searching(relation, 8).center(clip.CENTER_NATS[relation])
+    spots = (-3.0, 0.0, 5.0, 1e9, MISSING)
+
+    def law(data):
+        ((chance, _, part),) = AnswerLaw.of(asked, Counts.of(floats(data).chunks, asked.ladder), least=0).parts
+        assert chance == 1
+        return part.log_pmf()
+
+    found = audit(law, spots, 3, relation, least=1 if relation == "swap" else 0)
+    assert 0.25 < found.epsilon <= float(asked.cost().epsilon) + 1e-9
+    assert asked.cost().epsilon <= 1
+
+
+@given(
+    st.fractions(F(1, 1000), 20, max_denominator=10**6),
+    st.one_of(st.integers(0, 2000), st.integers(0, 10**7)),
+    st.sampled_from(RELATIONS),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([LINE, LINE.limited(F(0), None), Ladder.grid(1), Ladder.grid(1).limited(F(-3), F(500))]),
+    st.sampled_from([None, -3, 0, 40]),
+)
+@settings(deadline=None, max_examples=150)
+def test_the_parts_never_cost_more_than_epsilon(epsilon, size, relation, two_sided, nullable, ladder, octave):
+    """Centre, scale and walks cost epsilon together, whatever the size, the centre and the scale turn out to be."""
+    search = searching(relation, epsilon, two_sided, ladder, nullable)
+    spent, center, origin = F(0), search.within(F(0)), None
+    if (asked := search.center(size)) is not None:
+        spent, center = spent + asked.cost().epsilon, search.within(F(17))
+    if (scale := search.scale(size, epsilon - spent)) is not None:
+        spent, origin = spent + scale.cost(relation, False).epsilon, octave
+    kept, origin = search.settle(center, origin)
+    around = Histogram(DEVIATIONS, np.array([0]), np.array([max(size, 1)]))
+    walks = search.walks(around, kept, origin, epsilon - spent)
+    inward = walks[0].candidates[0] != 0
+    claim = search.inward_cost if inward else search.outward_cost
+    eps1, eps2 = walks[0].walk.eps1, walks[0].walk.eps2
+    assert {(walk.walk.eps1, walk.walk.eps2) for walk in walks} == {(eps1, eps2)}
+    assert min(eps1, eps2) > 0
+    assert spent + claim(len(walks), eps1, eps2).epsilon <= epsilon == search.cost().epsilon
+    assert not inward or origin is not None
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_centre_and_a_scale_are_bought_only_where_they_are_cheap(relation):
+    """A centre costs at most an eighth of epsilon and a scale at most its share; magnitudes need no centre."""
+    for size in (0, 1, 50, 500, 5_000, 500_000):
+        for epsilon in (F(1, 10), F(1, 3), F(2)):
+            search = searching(relation, epsilon)
+            asked, scale = search.center(size), search.scale(size, epsilon)
+            assert asked is None or asked.cost().epsilon <= epsilon / 8
+            assert scale is None or scale.cost(relation, False).epsilon <= clip.SCALE_SHARE * epsilon
+            assert searching(relation, epsilon, two_sided=False).center(size) is None
+    assert searching(relation).center(200) is None and searching(relation).center(5_000) is not None
+    assert searching(relation).scale(10, F(1)) is None and searching(relation).scale(500, F(1)) is not None
+
+
+@given(st.floats(-1e300, 1e300), st.one_of(st.none(), st.integers(-40, 1023)))
+def test_a_centre_is_kept_where_the_data_lie_far_from_zero(center, origin):
+    """It is kept if it is 32 times the scale; else it is 0, and the scale that of the largest deviation it can have."""
+    search, middle = searching("swap"), F(center)
+    kept, octave = search.settle(middle, origin)
+    if origin is None or middle == 0 or abs(middle) >= 32 * F(2) ** origin:
+        assert (kept, octave) == (middle, origin)
+    else:
+        assert kept == 0
+        assert F(2) ** octave <= abs(middle) + F(2) ** origin < F(2) ** (octave + 1)
+
+
+def test_missing_records_stand_at_the_centre_under_swap_alone():
+    """Under swap every row is a deviation, so that their number is public; under add-remove missing ones are none."""
+    data = floats([MISSING, 12.0, math.inf, -math.inf, MISSING])
+    swap, added = (searching(relation).deviations(data, F(10)) for relation in ("swap", "add-remove"))
+    assert swap.total == 5 and added.total == 3
+    assert swap.below(1) - swap.below(0) == 2
+    assert swap.rungs[[0, -1]].tolist() == [DEVIATIONS.first, DEVIATIONS.last]
+
+
+@pytest.mark.parametrize("unit", [F(1), F(1, 10), F(5), F(3, 1000)], ids=str)
+def test_widths_on_a_grid_are_grid_points(unit):
+    """Each is the last multiple of the unit at or before the upper edge of its rung, and none is lost."""
+    search = searching("swap", ladder=Ladder.grid(unit))
+    candidates = np.arange(DEVIATIONS.last + 1)
+    for position in [0, 1, 100, 300, 333, 400, 1000, DEVIATIONS.last, None]:
+        width = search.width(candidates, position)
+        top = F(DEVIATIONS.top(int(candidates[-1 if position is None else position]))) if position != 0 else F(0)
+        assert (width / unit).denominator == 1
+        assert 0 <= top - width < unit
+    records = np.array([float(unit * k) for k in (1, 2, 7, 8, 9, 1000)])
+    for record, rung in zip(records, DEVIATIONS.rungs(records), strict=True):
+        assert float(search.width(candidates, int(rung))) >= record  # a clip at a record's rung leaves it as it is
+
+
+@given(st.lists(st.floats(width=64), max_size=30), st.sampled_from(RELATIONS), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=60)
+def test_a_clip_stays_within_the_public_bounds(records, relation, seed):
+    """Whatever the records are, infinite or missing too, the clip is an interval within them that holds its centre."""
+    search = searching(relation, ladder=LINE.limited(F(-3), F(1000)))
+    found = search.find(floats(records), len(records), 0, random.Random(seed).getrandbits)
+    assert -3 <= found.low <= found.center <= found.high <= 1000
+    assert not found.trusted
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("n", [0, 1, 5, 20, 50, 200])
+def test_without_a_scale_the_search_fails_small(n, relation):
+    """A walk outward with too few records halts before them; above ten times the largest with less than 1e-4."""
+    data = np.random.default_rng(n).lognormal(3, 0.8, n)
+    largest = data.max() if n else 2.0**-40
+    for epsilon in (F(1, 10), F(1, 3), F(1), F(3)):
+        (walk,) = walks_of(searching(relation, epsilon, two_sided=False), data, None)
+        tenfold = int(DEVIATIONS.rungs(np.array([10 * largest]))[0])
+        assert Law(walk.walk).tail([tenfold + 1])[0] < 1e-4
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_clip_is_trusted_where_records_suffice(relation):
+    """From about ten nats of the walk on a clip is trusted; slack is taken off first."""
+    data, bits = floats(np.arange(1000) % 50), random.Random(3).getrandbits
+    search = searching(relation, F(1, 3))
+    assert search.find(data, 1000, 0, bits).trusted
+    assert not search.find(data, 1000, 990, bits).trusted
+    assert not search.find(data, 20, 0, bits).trusted
+
+
+# --- the law of a clip --------------------------------------------------------------------------------------------
+
+CASES = {
+    # name: search, records, whether a centre is bought
+    "magnitudes": (searching("add-remove", F(1, 3), two_sided=False), lambda rng: rng.lognormal(3, 0.8, 1000), False),
+    "few": (searching("swap", F(3)), lambda rng: rng.normal(0, 1, 60), False),
+    "outward": (searching("swap", F(2)), lambda rng: rng.normal(-1, 3, 400), False),
+    "centred": (searching("add-remove", F(1, 2)), lambda rng: rng.normal(1000, 1, 3000), True),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_law_of_a_clip_is_that_of_the_search(case):
+    """Its probabilities add up to 1 but for what is left out, and 1000 searches follow it (chi-square on each side)."""
+    search, draw, centred = CASES[case]
+    data = floats(draw(np.random.default_rng(5)))
+    size = data.rows()
+    assert (search.center(size) is not None) == centred
+    parts = clip_law(search, data, size, centers=3)
+    assert sum(part.chance for part in parts) == pytest.approx(1, abs=5e-3 if centred else 1e-3)
+    bits = random.Random(11).getrandbits
+    found = [search.find(data, size, 0, bits) for _ in range(1000)]
+    for side in ("low", "high"):
+        widths, masses = [], []
+        for part in parts:
+            chances = getattr(part, f"{side}_chances")
+            assert chances.sum() == pytest.approx(1, abs=1e-4)
+            widths.append(np.abs(getattr(part, f"{side}s") - part.center))
+            masses.append(part.chance * chances)
+        widths, masses = np.concatenate(widths), np.concatenate(masses)
+        drawn = np.array([abs(float(getattr(one, side) - one.center)) for one in found])
+        assert chi_square(drawn, widths, masses / masses.sum()) > 1e-9
+        assert chi_square(drawn * 1.3, widths, masses / masses.sum()) < 1e-9  # it would see widths 30 % off
+
+
+def chi_square(drawn, values, masses):
+    """The p-value of draws in about ten bands of a discrete law."""
+    drawn, values = np.round(drawn, 9), np.round(values, 9)  # around a large centre floats tell no more
+    order = np.argsort(values)
+    values, up_to = values[order], np.cumsum(masses[order])
+    cuts = np.unique(values[np.searchsorted(up_to, np.linspace(0, 1, 11)[1:-1])])
+    expected = np.diff([0.0, *up_to[np.searchsorted(values, cuts, side="right") - 1], 1.0]) * len(drawn)
+    counted = np.diff([0, *np.searchsorted(np.sort(drawn), cuts, side="right"), len(drawn)])
+    keep = expected > 1
+    return stats.chisquare(counted[keep], expected[keep] * counted[keep].sum() / expected[keep].sum()).pvalue
+
+
+def test_octaves_of_the_scale_and_of_the_walks_agree():
+    """A candidate is tilted from the octave of the scale on, and the octave of the scale is that of the records."""
+    for k in (-40, -3, 0, 7, 1000):
+        rungs = DEVIATIONS.rungs(np.array([2.0**k, np.nextafter(2.0 ** (k + 1), 0), 2.0 ** (k + 1)]))
+        assert clip._octaves_beyond(rungs, k).tolist() == [1, 1, 2]
+        position = int(OCTAVES.rungs(np.array([2.0**k]))[0])
+        assert clip.octave(position) == k
