@@ -28,7 +28,7 @@ LEVELS = [  # lowest first
     ["quantile"],
     ["answer_law", "clip", "quantiles", "reference"],
     ["average", "clip_law", "sums"],
-    ["clipped"],
+    ["clipped", "vectors"],
     ["describe", "plan", "table"],
     ["__init__"],
     ["audit", "plots"],

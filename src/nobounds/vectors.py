@@ -1,8 +1,8 @@
 """Sums and means of vectors whose norms nobody can bound: per-example gradients, embeddings, rows of many columns.
 
-Part of rho finds a clip for the Euclidean norms (see `clip`), the rest pays for discrete Gaussian noise on the exact sum
-of the clipped rows. A clipped row is a vector of whole numbers whose norm is checked in whole numbers, so the sensitivity
-is what it is said to be; what a row becomes depends on that row alone, and whole numbers add up in any order.
+Part of rho finds a clip for the Euclidean norms (see `clip`), the rest pays for discrete Gaussian noise on the exact
+sum of the clipped rows. A clipped row is a vector of whole numbers whose norm is checked in whole numbers, so the
+sensitivity is what it is said to be; a row becomes what it becomes by itself, and whole numbers add up in any order.
 
 A row with a NaN or an infinity in it is missing: it is counted nowhere and adds nothing.
 """
@@ -21,6 +21,7 @@ from nobounds.conversions import rho_from_approximate
 from nobounds.engines.column import Column, refuse_type, windows
 from nobounds.exact import MAX, Number, positive, privacy_parameter, rational, shown
 from nobounds.gaussian import DiscreteGaussian
+from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, both, check_neighbors, gaussian
 from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
@@ -30,18 +31,21 @@ from nobounds.rungs import Floats, Ints, finite_float
 _BLOCK = 1 << 20  # numbers that are worked on at a time
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
 _SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only the search for a clip needs it
+_NATS = 50  # rows times epsilon from which a clip is found; below 40 it is often lost among empty candidates ...
+_MOST = Fraction(1, 2)  # ... and it may take this part of rho to get there
 _LEAST_EXPONENT = -1074
 
 
 def _clip_share(dimensions: int) -> Fraction:
-    """The part of rho for the clip: 1/10 up to 25 dimensions, 1/40 for 100, and no less than 1/400.
+    """The part of rho for the clip, if it is enough: 1/10 up to 25 dimensions, 1/40 for 100, and no less than 1/400.
 
-    The search leaves some 5 / epsilon rows outside, and noise on d coordinates makes it pay to leave more of them there.
-    Measured against the best clip on six families of norms (lognormal, chi, Pareto, constant, one in a thousand 100 times
-    larger), with all excess in one direction and in random ones, for d = 10 to 10**4, n = 10**4 and 10**5, and rho from
-    0.02 to 1: a larger part loses up to 3 times where directions are random, a smaller one where they are one.
+    The search leaves some 5 / epsilon rows outside, and noise on d coordinates makes it pay to leave more of them
+    there. Measured against the best clip on six families of norms (two lognormal ones, chi, Pareto, constant, and one
+    row in a thousand 100 times larger), with the excess in one direction or in random ones, for d from 10 to 10**4,
+    n = 10**4 and 10**5, and rho from 0.02 to 1. At d = 100 and n = 10**5 the error is 1.4 and 1.6 times the best on
+    average; a larger part is worse where directions are random, a smaller one where there is one.
     """
-    return 1 / Fraction(min(max(Fraction(2 * dimensions, 5), 10), 400))
+    return min(max(Fraction(5, 2 * dimensions), Fraction(1, 400)), Fraction(1, 10))
 
 
 def _count_share(dimensions: int) -> Fraction:
@@ -95,7 +99,7 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A matrix of numbers, one record a row. Two of its facts are public: its width, and whether a row can be missing."""
+    """A matrix of numbers, one record a row. Its width is public, and whether a row can be missing."""
 
     data: NDArray[Any]
 
@@ -167,9 +171,9 @@ def _matrix(data: object) -> NDArray[Any]:
 
 
 def _scaled(rows: Floats) -> tuple[Floats, NDArray[np.int32], Floats]:
-    """Each row divided by a power of two that leaves its largest magnitude in [1/2, 1), the exponent, and its norm then.
+    """Each row over a power of two that leaves its largest magnitude in [1/2, 1), the exponent, and its norm then.
 
-    No square overflows, and none that matters underflows. Squares are added up in halves, by operations on single numbers:
+    No square overflows, and none that matters underflows. They are added up in halves, by operations on single numbers:
     the order in which a library sums a row may depend on the rows around it, and a norm must not.
     """
     exponents = np.frexp(np.abs(rows).max(axis=1))[1]
@@ -194,12 +198,14 @@ def _norms(rows: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is spent on what, decided before the data are read: rho, but for the epsilon of the search."""
+    """What is spent on what: rho for the number of rows first, and the rest for the clip and the noise."""
 
-    search: Search
-    count: Fraction  # for the number of rows; 0 where it is public or not needed
-    noise: Fraction
+    rho: Fraction
     neighbors: Neighbors
+    ladder: Ladder
+    dimensions: int
+    nullable: bool
+    mean: bool
     rows: int | None  # public under swap
 
     @classmethod
@@ -207,29 +213,33 @@ class Plan:
         """The plan for a sum, or for a mean."""
         relation, norms = check_neighbors(neighbors), _column(data, np.zeros(0))
         ladder = ladder_for(norms, None, None if upper is None else positive(upper, "upper"), None)
-        search = Search(_root(2 * rho * _clip_share(data.dimensions)), relation, ladder, False, data.nullable)
-        left = rho - search.cost().rho
-        if relation == "add-remove":
-            count = rho * (_count_share(data.dimensions) if mean else _SIZE)
-            return cls(search, count, left - count, relation, None)
-        return cls(
-            search, left * Fraction(3, 4) if mean and data.nullable else Fraction(0), left, relation, len(data.data)
-        )
+        rows = len(data.data) if relation == "swap" else None
+        return cls(rho, relation, ladder, data.dimensions, data.nullable, mean, rows)
 
-    def cost(self) -> Cost:
-        """The cost of all parts.
+    @property
+    def count(self) -> Fraction:
+        """Rho for the number of rows; 0 where it is public or not needed.
 
-        Under swap a row that moves changes the sum by two radii, one that turns from missing to present by one, and the
-        number of rows by one: three quarters of what the first kind of pair costs are left to the second.
+        Under swap a row that moves changes the sum by two radii and the number by nothing, one that turns from missing
+        to present the sum by one radius: that pair leaves three quarters of the rho of the noise to the number.
         """
-        if self.neighbors == "add-remove":
-            return self.search.cost() + gaussian(self.noise + self.count)
-        return self.search.cost() + both(gaussian(self.noise), gaussian(self.noise / 4 + self.count))
+        if self.rows is None:
+            return self.rho * (_count_share(self.dimensions) if self.mean else _SIZE)
+        return self.split(self.rows)[1] * Fraction(3, 4) if self.mean and self.nullable else Fraction(0)
 
-    def variance(self, ball: Ball) -> Fraction:
-        """The variance of the noise on each coordinate (Canonne, Kamath and Steinke 2020, Theorem 14)."""
-        sensitivity = ball.radius if self.neighbors == "add-remove" else 2 * ball.radius
-        return Fraction(sensitivity**2) / (2 * self.noise)
+    def split(self, size: int) -> tuple[Search, Fraction]:
+        """The search of a clip for about so many rows, and rho for the noise."""
+        wanted = max(_root(2 * self.rho * _clip_share(self.dimensions)), Fraction(_NATS, max(size, 1)))
+        part = min(wanted, _root(2 * self.rho * _MOST))
+        search = Search(part, self.neighbors, self.ladder, False, self.nullable)
+        return search, self.rho - search.cost().rho - (self.count if self.rows is None else 0)
+
+    def cost(self, size: int = 0) -> Cost:
+        """The cost of all parts: the same for every private size, so that it is known before the data are read."""
+        search, noise = self.split(size if self.rows is None else self.rows)
+        if self.rows is None:
+            return gaussian(self.count) + search.cost() + gaussian(noise)
+        return search.cost() + both(gaussian(noise), gaussian(noise / 4 + self.count))
 
     def size(self, present: int, bits: Source) -> int:
         """The private number of rows that are not missing, or the public number of all if about none is missing."""
@@ -241,6 +251,11 @@ class Plan:
             return max(present + noise, 0)
         missing = self.rows - present + noise
         return self.rows if missing <= _FEW_MISSING * math.sqrt(variance) else max(self.rows - missing, 0)
+
+    def law(self, ball: Ball, noise: Fraction) -> DiscreteGaussian:
+        """The noise on each coordinate: rho = sensitivity**2 / (2 variance) (Canonne, Kamath and Steinke 2020)."""
+        sensitivity = ball.radius if self.neighbors == "add-remove" else 2 * ball.radius
+        return DiscreteGaussian(Fraction(sensitivity**2) / (2 * noise))
 
 
 def vector_sum(
@@ -255,9 +270,9 @@ def vector_sum(
 ) -> Release:
     """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is found privately.
 
-    Give `rho` for zero-concentrated privacy, or `epsilon` and `delta`; `upper` is a public bound on the norms. A row with a
-    NaN or an infinity is missing. The release tells the clip and the standard deviation of the noise on each coordinate;
-    what clipping changed is not in it.
+    Give `rho` for zero-concentrated privacy, or `epsilon` and `delta`; `upper` is a public bound on the norms. A row
+    with a NaN or an infinity is missing. The release tells the clip, and in `noise_scale` the standard deviation of the
+    noise on each coordinate; what clipping changed is not in it.
 
     >>> import random
     >>> release = vector_sum(np.ones((6000, 3)), epsilon=1, delta=1e-6, rng=random.Random(1))
@@ -306,16 +321,18 @@ def _vector(
     loss = PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at)
     norms = rows.norms()
     size = plan.size(int(np.count_nonzero(~np.isnan(norms))), bits)
-    clip = plan.search.find(_column(rows, norms), size, 0, bits).high
+    around = size if plan.rows is None else plan.rows
+    search, noise = plan.split(around)
+    clip = search.find(_column(rows, norms), around, 0, bits).high
     ball = Ball.of(clip, rows.dimensions)
-    law, unit = DiscreteGaussian(plan.variance(ball)), ball.step / (max(size, 1) if mean else 1)
+    law, unit = plan.law(ball, noise), ball.step / (max(size, 1) if mean else 1)
     value = tuple(finite_float((x + law.draw(bits)) * unit) + 0.0 for x in rows.total(ball))
     parameters: dict[str, Any] = {
         "clip": finite_float(clip),
         "noise": "gaussian",
         "noise_scale": finite_float(Fraction(math.sqrt(law.variance)) * unit),
         "dimensions": rows.dimensions,
-        **({} if upper is None else {"upper": str(plan.search.ladder.upper)}),
+        **({} if upper is None else {"upper": str(plan.ladder.upper)}),
     }
     return Release(statistic, value, loss, parameters)
 
@@ -334,7 +351,8 @@ def _budget(epsilon: Number | None, delta: Number | None, rho: Number | None) ->
     found = rho_from_approximate(privacy_parameter(epsilon, "epsilon"), at)
     if found < Fraction(1, 10**12):
         raise ValueError(
-            f"epsilon and delta must leave a rho of at least 1e-12, got epsilon={shown(epsilon)} and delta={shown(delta)}"
+            "epsilon and delta must leave a rho of at least 1e-12, "
+            f"got epsilon={shown(epsilon)} and delta={shown(delta)}; give a larger epsilon or delta"
         )
     return found, at
 
