@@ -216,6 +216,37 @@ def test_the_parts_never_cost_more_than_epsilon(epsilon, size, relation, two_sid
     assert not inward or origin is not None
 
 
+@pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_search_spends_what_it_has(monkeypatch, relation, two_sided):
+    """What a search buys on its way, seen from outside, and what its walks cost, is exactly epsilon."""
+    spent = []
+
+    def spy(name, price):
+        real = getattr(Search, name)
+
+        def watched(self, *given):
+            bought = real(self, *given)
+            spent.append(F(0) if bought is None else price(self, bought))
+            return bought
+
+        monkeypatch.setattr(Search, name, watched)
+
+    def price_of_walks(search, walks):
+        eps = walks[0].walk.eps1, walks[0].walk.eps2
+        return (search.outward_cost if walks[0].candidates[0] == 0 else search.inward_cost)(len(walks), *eps).epsilon
+
+    spy("center", lambda _, asked: asked.cost().epsilon)
+    spy("scale", lambda search, scale: scale.cost(search.neighbors, False).epsilon)
+    spy("walks", price_of_walks)
+    data, bits = floats([3.0, -1.0, MISSING, 1e6]), random.Random(1).getrandbits
+    for size in (0, 1, 70, 300, 10**3, 10**4, 10**7):
+        for epsilon in (F(1, 100), F(1, 3), F(7)):
+            spent.clear()
+            searching(relation, epsilon, two_sided).find(data, size, 0, bits)
+            assert len(spent) == 3 and sum(spent) == epsilon
+
+
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_centre_and_a_scale_are_bought_only_where_they_are_cheap(relation):
     """A centre costs at most an eighth of epsilon and a scale at most its share; magnitudes need no centre."""
