@@ -44,13 +44,23 @@ class Script:
         assert len(self.rates) == len(noise)  # all noise that was offered was asked for
         return (found.count, found.total, found.value, found.scales), math.fsum(map(log_laplace, self.rates, noise))
 
-    def law(self, how, data, ranges):
-        """Log-probabilities of all that is released with noise in these ranges."""
-        found = {}
-        for noise in product(*ranges):
+    def law(self, how, data, reach):
+        """Log-probabilities of all that is released with noise up to `reach`, and what of it needs 7 less."""
+        found, inner = {}, set()
+        for noise in product(*(range(-far, far + 1) for far in reach)):
             seen, chance = self.release(how, data, *noise)
             found.setdefault(seen, []).append(chance)
-        return {seen: math.log(math.fsum(map(math.exp, chances))) for seen, chances in found.items()}
+            if all(abs(j) <= far - 7 for j, far in zip(noise, reach, strict=True)):
+                inner.add(seen)
+        return {seen: math.log(math.fsum(map(math.exp, chances))) for seen, chances in found.items()}, inner
+
+
+def log_ratio(mine, yours):
+    """The worst log-ratio of two such laws: infinite if one releases what the other cannot, with 7 more of noise."""
+    (p, inner_p), (q, inner_q) = mine, yours
+    if inner_p - q.keys() or inner_q - p.keys():
+        return math.inf
+    return max(abs(p[seen] - q[seen]) for seen in p.keys() & q.keys())
 
 
 def log_laplace(rate, j):
@@ -64,33 +74,20 @@ def script(monkeypatch):
 
 
 def worst(script, relation, epsilon):
-    """The worst log-ratio over all neighbours of up to three records, for each kind of pair.
-
-    What both may release is compared; what one releases without noise, the other may release as well.
-    """
+    """The worst log-ratio over all neighbours of up to three records, for each kind of pair."""
     spots = (0, 1, WIDTH, *((MISSING,) if relation == "swap" else ()))
-    # Sums get few values of noise. Numbers of missing records get many: tails of them are released as one.
-    many = math.ceil(60 / epsilon)
-    ranges = {
-        "add-remove": [range(-9, 10)] * 2,
-        "swap, none missing": [range(-9, 10)],
-        "swap": [range(-12, 13), range(-many, many + 1)],
-    }
     neighbors = relation.split(",")[0]
+    # Sums move by at most 6. Numbers of missing records get much noise: tails of it are released as one.
+    reach = {"add-remove": (11, 11), "swap, none missing": (11,), "swap": (11, math.ceil(60 / epsilon))}[relation]
     laws = {}
     for data in all_data(spots, 3 if relation != "swap" else 2, 1 if neighbors == "swap" else 0):
         how = rule(relation, epsilon, len(data) if neighbors == "swap" else None)
-        laws[data] = script.law(how, data, ranges[relation])
+        laws[data] = script.law(how, data, reach)
     worst = {"moved": 0.0, "added": 0.0}
-    for data, mine in laws.items():
-        how = rule(relation, epsilon, len(data) if neighbors == "swap" else None)
-        noiseless, _ = script.release(how, data, *[0] * len(ranges[relation]))
+    for data in laws:
         for other in neighbors_of(data, spots, neighbors):
-            yours = laws[other]
-            assert noiseless in yours
             kind = "moved" if data.count(MISSING) == other.count(MISSING) and len(data) == len(other) else "added"
-            both = [abs(mine[seen] - yours[seen]) for seen in mine if seen in yours]
-            worst[kind] = max(worst[kind], *both)
+            worst[kind] = max(worst[kind], log_ratio(laws[data], laws[other]))
     return worst
 
 
@@ -111,15 +108,15 @@ def test_the_average_costs_what_it_says(script, relation, epsilon):
 
 
 def test_the_audit_sees_noise_that_is_too_small(script, monkeypatch):
-    """Noise of half the scale shows twice the loss."""
-    how = rule("swap", 1, 2)
-    laws = [script.law(how, data, [range(-12, 13), range(-70, 71)]) for data in [(WIDTH, WIDTH), (WIDTH, MISSING)]]
-    claimed = max(abs(laws[0][seen] - laws[1][seen]) for seen in laws[0] if seen in laws[1])
+    """Noise of half the scale shows twice the loss, and no noise on the number of records an infinite one."""
+    how, pair = rule("swap", 1, 2), [(WIDTH, WIDTH), (WIDTH, MISSING)]
+    assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == pytest.approx(1)
     real = script.draw
     monkeypatch.setattr(average, "discrete_laplace", lambda rate, bits: real(2 * rate, bits))
-    laws = [script.law(how, data, [range(-12, 13), range(-70, 71)]) for data in [(WIDTH, WIDTH), (WIDTH, MISSING)]]
-    halved = max(abs(laws[0][seen] - laws[1][seen]) for seen in laws[0] if seen in laws[1])
-    assert claimed <= 1 + 1e-9 < 1.9 < halved
+    assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == pytest.approx(2)
+    monkeypatch.setattr(average, "discrete_laplace", lambda rate, bits: real(rate, bits) * (rate < F(1, 2)))
+    monkeypatch.setattr(average, "FEW_MISSING", 0)
+    assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == math.inf
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
