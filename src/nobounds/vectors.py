@@ -16,36 +16,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.clip import Search
+from nobounds.clip import BITS, DEVIATIONS, Search
 from nobounds.conversions import rho_from_approximate
 from nobounds.engines.column import Column, refuse_type, windows
 from nobounds.exact import MAX, Number, positive, privacy_parameter, rational, shown
 from nobounds.gaussian import DiscreteGaussian
+from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, PrivacyLoss, both, check_neighbors, gaussian
+from nobounds.loss import (
+    Cost,
+    Neighbors,
+    PrivacyLoss,
+    both,
+    check_neighbors,
+    fixed_threshold,
+    gaussian,
+    monotonic,
+    split,
+)
 from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
 from nobounds.release import Release
 from nobounds.rungs import Floats, Ints, finite_float
+from nobounds.skip_ahead import halt_position
+from nobounds.walk import Walk
 
 _BLOCK = 1 << 20  # numbers that are worked on at a time
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
 _SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only the search for a clip needs it
-_NATS = 50  # rows times epsilon from which a clip is found; below 40 it is often lost among empty candidates ...
-_MOST = Fraction(1, 2)  # ... and it may take this part of rho to get there
+# Once in a few thousand times a search finds a clip that is far too high, and training takes as many steps: the lower
+# clip of two counts. Far out the candidates of a search are whole octaves, so that a walk inward from there follows. If
+# there are too few rows to pay for all three, there is one search.
+_PARTS = 3
+_NATS = 50  # rows times epsilon from which a search finds a clip; below 40 it is often lost among empty candidates ...
+_MOST = Fraction(1, 2)  # ... and this part of rho may be spent to get there
+_INWARD = 3 << BITS  # candidates of the walk inward: three octaves
+# It halts where so many rows over eps2 are outside, or so many times sqrt(d / (2 rho)). A lower clip costs that many
+# rows, if all point in one direction, as much as it saves on the noise; four times as many, because they seldom do.
+_OUTSIDE, _BALANCE = 5, 4
 _LEAST_EXPONENT = -1074
 
 
 def _clip_share(dimensions: int) -> Fraction:
-    """The part of rho for the clip, if it is enough: 1/10 up to 25 dimensions, 1/40 for 100, and no less than 1/400.
+    """The part of rho for the clip, if it is enough: about 1 / (2 + sqrt(d)).
 
-    The search leaves some 5 / epsilon rows outside, and noise on d coordinates makes it pay to leave more of them
-    there. Measured against the best clip on six families of norms (two lognormal ones, chi, Pareto, constant, and one
-    row in a thousand 100 times larger), with the excess in one direction or in random ones, for d from 10 to 10**4,
-    n = 10**4 and 10**5, and rho from 0.02 to 1. At d = 100 and n = 10**5 the error is 1.4 and 1.6 times the best on
-    average; a larger part is worse where directions are random, a smaller one where there is one.
+    Measured against the best clip on six families of norms (two lognormal ones, chi, Pareto, constant, and one row in
+    a thousand 100 times larger), with the excess in one direction or in random ones, for d = 10, 100 and 1000,
+    n = 10**4 and 10**5, and rho from 0.02 to 0.5. At d = 100 the error is 1.3 times the best on average if there is one
+    direction, and 1.5 times in random ones; a smaller part is worse in the first case, a larger one in the second.
     """
-    return min(max(Fraction(5, 2 * dimensions), Fraction(1, 400)), Fraction(1, 10))
+    return Fraction(1, 2 + math.isqrt(dimensions))
 
 
 def _count_share(dimensions: int) -> Fraction:
@@ -225,21 +245,56 @@ class Plan:
         """
         if self.rows is None:
             return self.rho * (_count_share(self.dimensions) if self.mean else _SIZE)
-        return self.split(self.rows)[1] * Fraction(3, 4) if self.mean and self.nullable else Fraction(0)
+        return self.split(self.rows)[2] * Fraction(3, 4) if self.mean and self.nullable else Fraction(0)
 
-    def split(self, size: int) -> tuple[Search, Fraction]:
-        """The search of a clip for about so many rows, and rho for the noise."""
-        wanted = max(_root(2 * self.rho * _clip_share(self.dimensions)), Fraction(_NATS, max(size, 1)))
-        part = min(wanted, _root(2 * self.rho * _MOST))
-        search = Search(part, self.neighbors, self.ladder, False, self.nullable)
-        return search, self.rho - search.cost().rho - (self.count if self.rows is None else 0)
+    def split(self, size: int) -> tuple[Search, int, Fraction]:
+        """A search of a clip for about so many rows, how many parts cost the same, and rho for the noise."""
+        parts, least = _PARTS, Fraction(_NATS, max(size, 1))
+        if least > _each(self.rho * _MOST, parts):
+            parts = 1
+        epsilon = max(_each(self.rho * _clip_share(self.dimensions), parts), least)
+        epsilon = min(epsilon, _each(self.rho * _MOST, parts))
+        search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable)
+        return search, parts, self.rho - parts * search.cost().rho - (self.count if self.rows is None else 0)
 
     def cost(self, size: int = 0) -> Cost:
         """The cost of all parts: the same for every private size, so that it is known before the data are read."""
-        search, noise = self.split(size if self.rows is None else self.rows)
+        search, parts, noise = self.split(size if self.rows is None else self.rows)
+        clip = gaussian(parts * search.cost().rho)
         if self.rows is None:
-            return gaussian(self.count) + search.cost() + gaussian(noise)
-        return search.cost() + both(gaussian(noise), gaussian(noise / 4 + self.count))
+            return gaussian(self.count) + clip + gaussian(noise)
+        return clip + both(gaussian(noise), gaussian(noise / 4 + self.count))
+
+    def clip(self, norms: Column, size: int, bits: Source) -> tuple[Fraction, Fraction]:
+        """The clip, and rho for the noise."""
+        around = size if self.rows is None else self.rows
+        search, parts, noise = self.split(around)
+        clip = min(search.find(norms, around, 0, bits).high for _ in range(max(parts - 1, 1)))
+        return (self.inward(clip, search, norms, bits) if parts > 1 else clip), noise
+
+    def inward(self, clip: Fraction, search: Search, norms: Column, bits: Source) -> Fraction:
+        """The clip where a walk inward from this one halts: a noisy number of rows beyond passes a noisy constant."""
+        histogram, first = (
+            Histogram.of(norms.chunks(), DEVIATIONS),
+            int(DEVIATIONS.rungs(np.array([finite_float(clip)]))[0]),
+        )
+        candidates = np.arange(first, max(first - _INWARD, 0), -1)
+        if not len(candidates):
+            return clip
+        levels = histogram.total - np.append(0, histogram.up_to)[np.searchsorted(histogram.rungs, candidates)]
+        eps1, eps2 = self.inward_epsilons(search.epsilon)
+        balance = _BALANCE * math.sqrt(self.dimensions / (2 * self.rho))
+        threshold = max(math.ceil(_OUTSIDE / eps2), math.ceil(balance))
+        starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
+        walk = Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
+        position = halt_position(walk, bits)
+        return min(clip, Fraction(DEVIATIONS.top(int(candidates[-1 if position is None else position]))))
+
+    def inward_epsilons(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+        """eps1 and eps2 of the walk inward; under swap a row that moves counts once more or once less."""
+        if self.neighbors == "add-remove":
+            return split(fixed_threshold, epsilon, Fraction(1, 2))
+        return split(monotonic, epsilon, Fraction(2, 5))
 
     def size(self, present: int, bits: Source) -> int:
         """The private number of rows that are not missing, or the public number of all if about none is missing."""
@@ -321,9 +376,7 @@ def _vector(
     loss = PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at)
     norms = rows.norms()
     size = plan.size(int(np.count_nonzero(~np.isnan(norms))), bits)
-    around = size if plan.rows is None else plan.rows
-    search, noise = plan.split(around)
-    clip = search.find(_column(rows, norms), around, 0, bits).high
+    clip, noise = plan.clip(_column(rows, norms), size, bits)
     ball = Ball.of(clip, rows.dimensions)
     law, unit = plan.law(ball, noise), ball.step / (max(size, 1) if mean else 1)
     value = tuple(finite_float((x + law.draw(bits)) * unit) + 0.0 for x in rows.total(ball))
@@ -365,6 +418,6 @@ def _column(rows: Rows, norms: Floats) -> Column:
     return Column(False, rows.nullable, chunks, rows=lambda: len(norms), lower=0)
 
 
-def _root(x: Fraction) -> Fraction:
-    """The square root, rounded down."""
-    return Fraction(math.isqrt(math.floor(x * 2**80)), 2**40)
+def _each(rho: Fraction, times: int) -> Fraction:
+    """The epsilon of each of so many pure mechanisms that cost rho at most: epsilon**2 / 2 is more than one costs."""
+    return Fraction(math.isqrt(math.floor(2 * rho / times * 2**80)), 2**40)
