@@ -51,6 +51,7 @@ def cloud(n: int, d: int, seed: int = 0, shift: float = 0.0):
 
 
 @given(x=matrices, clip=clips, block=st.integers(1, 40), seed=st.integers(0, 99))
+@settings(deadline=None)
 def test_order_and_blocks_cannot_change_the_sum(x, clip, block, seed):
     """Rows in another order, in other blocks and in another layout have the same norms and the same integer sum."""
     ball, order = Ball.of(clip, x.shape[1]), np.random.default_rng(seed).permutation(len(x))
@@ -106,6 +107,7 @@ def test_no_row_leaves_the_ball(d, clip):
 
 
 @given(x=matrices, clip=clips)
+@settings(deadline=None)
 def test_one_row_more_changes_the_sum_by_the_radius_at_most(x, clip):
     """The sums with and without a row differ by a vector of at most the radius, in whole numbers."""
     ball = Ball.of(clip, x.shape[1])
@@ -115,9 +117,9 @@ def test_one_row_more_changes_the_sum_by_the_radius_at_most(x, clip):
 
 @given(
     whole=hnp.arrays(np.int64, (5, 4), elements=st.integers(-(10**9), 10**9)),
-    radius=st.integers(1, 10**4),
+    radius=st.integers(1, 300),
 )
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_rows_outside_are_drawn_in(whole, radius):
     """Whatever comes out of the floats, no row is outside in the end; those inside stay as they are."""
     found = Ball(0, radius, float(radius)).enforced(whole)
@@ -216,6 +218,7 @@ def test_the_variance_is_exact(neighbors, mean):
     mean=st.booleans(),
     kind=st.sampled_from([np.float32, np.int16]),
 )
+@settings(deadline=None)
 def test_the_cost_is_the_rho_that_was_asked_for_whatever_the_size(rho, d, sizes, neighbors, mean, kind):
     """All of rho is spent, none of it twice, and the noise keeps more than an eighth of it."""
     plan = Plan.of(Rows.of(np.zeros((7, d), dtype=kind)), rational(rho, "rho"), neighbors, None, mean)

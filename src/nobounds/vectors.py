@@ -62,8 +62,8 @@ def _clip_share(dimensions: int) -> Fraction:
 
     Measured against the best clip on six families of norms (two lognormal ones, chi, Pareto, constant, and one row in
     a thousand 100 times larger), with the excess in one direction or in random ones, for d = 10, 100 and 1000,
-    n = 10**4 and 10**5, and rho from 0.02 to 0.5. At d = 100 the error is 1.3 times the best on average if there is one
-    direction, and 1.5 times in random ones; a smaller part is worse in the first case, a larger one in the second.
+    n = 10**4 and 10**5, and rho from 0.02 to 0.5. At d = 100 the error is 1.4 times the best on average if there is one
+    direction, and 1.3 times in random ones; a smaller part is worse in the first case, a larger one in the second.
     """
     return Fraction(1, 2 + math.isqrt(dimensions))
 
