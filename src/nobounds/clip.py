@@ -6,7 +6,7 @@ centre. A record lies on one side of it, so that under add-remove two walks cost
 
 - Under swap AboveThreshold walks outward from the centre until a noisy count of the records inside passes a noisy n.
 - Under add-remove, and with very many records, it walks inward until a noisy count of the records outside passes a
-  noisy constant: under add-remove, to count from the side of the few costs the larger of eps1 and eps2, not their sum.
+  noisy constant: to count from the side of the few costs max(eps1, eps2) under add-remove, and eps1 + eps2 under swap.
 
 Beyond the data the counts stand still, and a walk may halt far too late, or too early. So counts are tilted by public
 amounts beyond a private scale, the octave of the 75 % deviation. Without enough records for a scale the walk goes
@@ -41,16 +41,16 @@ FLOOR = -40  # deviations below 2**-40 are taken for 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
 # Outward: the share of eps1 in eps1 + eps2, with a tilt and without; and the ranks over eps1 that counts are raised by
 # for each octave from 2 above the scale on.
-SHARE, UNTILTED = Fraction(7, 10), Fraction(4, 5)
+SHARE, UNTILTED = Fraction(7, 10), Fraction(31, 40)
 RAISED, RAISED_FROM = 3, 2
 # Inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are lowered by
 # for each octave from 2 above the scale on, where candidates are whole octaves.
 OUTSIDE = 5
 LOWERED, LOWERED_FROM = 2, 2
-INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(3, 10), "add-remove": Fraction(1, 2)}
+INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
 MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
 SCALE_RANK = Fraction(3, 4)
-SCALE_NATS = (16, 12)  # over the number of records: eps1 and eps2 of the scale
+SCALE_NATS, INWARD_NATS = (16, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
 SCALE_SHARE = Fraction(1, 3)  # a scale is bought where it costs no more than this part of epsilon
 CENTER_NATS: dict[Neighbors, int] = {"swap": 120, "add-remove": 60}  # over the number of records: epsilon of a centre
 CENTER_SHARE = Fraction(1, 8)  # a centre is bought where it costs no more than this part of epsilon ...
@@ -154,7 +154,8 @@ class Search:
         """The scale for so many records, if it is not too dear."""
         if size <= 0:
             return None
-        scale = Scale(Fraction(SCALE_NATS[0], size), Fraction(SCALE_NATS[1], size), SCALE_RANK)
+        nats = INWARD_NATS if self.goes_inward(size) else SCALE_NATS
+        scale = Scale(Fraction(nats[0], size), Fraction(nats[1], size), SCALE_RANK)
         return scale if scale.cost(self.neighbors, False).epsilon <= SCALE_SHARE * epsilon else None
 
     def sides(self, center: Fraction) -> tuple[int, ...]:
@@ -168,15 +169,23 @@ class Search:
         """The walks for the widths of the clip, one for each side of the centre where records may lie."""
         sides = self.sides(center)
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
-        if origin is not None and (self.neighbors == "add-remove" or around.total * self.epsilon >= MANY):
-            eps1, eps2 = split(partial(self.inward_cost, len(sides)), epsilon, INWARD_SHARE[self.neighbors])
+        if origin is not None and self.goes_inward(around.total):
+            eps1, eps2 = split(self.inward_cost, epsilon, INWARD_SHARE[self.neighbors])
             return [_inward(outside, around.counts, origin, eps1, eps2) for outside in rungs]
         eps1, eps2 = split(partial(self.outward_cost, len(sides)), epsilon, UNTILTED if origin is None else SHARE)
         return [_outward(inside, around.counts, origin, eps1, eps2) for inside in rungs]
 
-    def inward_cost(self, sides: int, eps1: Fraction, eps2: Fraction) -> Cost:
-        """The cost of all walks inward: under add-remove a record is counted by one of them."""
-        return fixed_threshold(eps1, eps2) if self.neighbors == "add-remove" else self.outward_cost(sides, eps1, eps2)
+    def goes_inward(self, size: int) -> bool:
+        """Whether the walks go inward; the size matters only under swap, where it is public."""
+        return self.neighbors == "add-remove" or size * self.epsilon >= MANY
+
+    def inward_cost(self, eps1: Fraction, eps2: Fraction) -> Cost:
+        """The cost of all walks inward: a record is counted by one of them.
+
+        Under swap a record that moves on its side costs eps1 + eps2; one that crosses the centre leaves one walk, which
+        costs eps1 or eps2, and enters the other, which costs the other of the two.
+        """
+        return fixed_threshold(eps1, eps2) if self.neighbors == "add-remove" else pure(eps1 + eps2)
 
     def outward_cost(self, sides: int, eps1: Fraction, eps2: Fraction) -> Cost:
         """The cost of all walks outward: under add-remove a record changes one of them, because it is on one side.

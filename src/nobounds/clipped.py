@@ -24,7 +24,8 @@ from nobounds.sums import Lattice, totals
 
 # Parts of epsilon (benchmarks/clipping.py; docs/clipping.md has its table).
 ONE_SIDED = Fraction(1, 3)  # for the clip of a sum under add-remove
-TWO_SIDED = Fraction(1, 3)  # for the interval of all others
+TWO_SIDED = Fraction(1, 3)  # for the interval of all others; with few rows under swap, which have no scale:
+FEW, FEW_ROWS = Fraction(2, 5), 250  # this part, if there are fewer rows over epsilon
 SIZE_SHARE = Fraction(1, 50)  # for the number of records, where it is private
 SLACK = 4  # over its epsilon: a private number of records is too large by more in less than 1 of 100 cases
 CHANCE = 0.05  # error bars hold 95 times of 100
@@ -57,12 +58,12 @@ class Plan:
         ladder = ladder_for(data, lower, upper, resolution)
         two_sided = centered or relation == "swap"
         size, part = total * SIZE_SHARE, total * (TWO_SIDED if two_sided else ONE_SIDED)
-        if relation == "swap":
-            size = Fraction(0)
+        rows = data.rows() if relation == "swap" else None
+        if rows is not None:
+            size, part = Fraction(0), total * (FEW if rows * total < FEW_ROWS else TWO_SIDED)
         if ladder.size <= 2:  # the bounds leave nothing to search for
             size, part = Fraction(0), Fraction(0)
         search = Search(part, relation, ladder, two_sided, data.nullable)
-        rows = data.rows() if relation == "swap" else None
         return cls(size, search, total - size - part, relation, ladder.integral, rows)
 
     def cost(self, noise: Cost) -> Cost:
