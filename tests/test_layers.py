@@ -27,7 +27,7 @@ LEVELS = [  # lowest first
     ["question"],
     ["quantile"],
     ["answer_law", "clip", "quantiles", "reference"],
-    ["average", "clip_law", "sums"],
+    ["average", "clip_law", "rows", "sums"],
     ["clipped", "vectors"],
     ["describe", "plan", "table"],
     ["__init__"],

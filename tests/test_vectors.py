@@ -21,7 +21,8 @@ from nobounds.conversions import rho_from_approximate
 from nobounds.exact import rational
 from nobounds.noise import source
 from nobounds.release import Release
-from nobounds.vectors import Ball, Plan, Rows, vector_mean, vector_sum
+from nobounds.rows import Ball, Rows
+from nobounds.vectors import Plan, vector_mean, vector_sum
 
 LIMIT = 1e-9
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "private_gradients.py"
@@ -57,7 +58,7 @@ def test_order_and_blocks_cannot_change_the_sum(x, clip, block, seed):
     ball, order = Ball.of(clip, x.shape[1]), np.random.default_rng(seed).permutation(len(x))
     norms, total = Rows.of(x).norms(), Rows.of(x).total(ball)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors, "_BLOCK", block)
+        patch.setattr("nobounds.rows._BLOCK", block)
         other = Rows.of(np.asfortranarray(x[order]))
         assert other.total(ball) == total
         assert other.norms().tolist() == norms[order].tolist()

@@ -9,6 +9,7 @@ from nobounds.law import Law
 from nobounds.loss import PrivacyLoss
 from nobounds.quantile import bounds, maximum, minimum, quantile
 from nobounds.release import Release
+from nobounds.vectors import vector_mean, vector_sum
 
 __all__ = [
     "AboveThreshold",
@@ -27,4 +28,6 @@ __all__ = [
     "minimum",
     "quantile",
     "sum",
+    "vector_mean",
+    "vector_sum",
 ]

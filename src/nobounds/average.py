@@ -17,7 +17,7 @@ from nobounds.noise import Source, discrete_laplace
 
 # Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
 # at most so few records are overlooked.
-FEW_MISSING = 3
+FEW_MISSING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class AverageRule:
         found = self.rows if missing <= FEW_MISSING / each else max(self.rows - missing, 0)
         noisy_sum = Fraction(around + width * found, 2)
         value = _average(noisy_sum, found, width)
-        uneven = 0.0 if found == self.rows else abs(float(value) - width / 2) / float(each)
+        uneven = abs(float(value) - width / 2) / float(each)  # also where a few missing records may be overlooked
         return Average(width, Fraction(found), noisy_sum, value, (scale, uneven))
 
 

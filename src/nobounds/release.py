@@ -52,7 +52,13 @@ class Release:
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
-        return f"{self.statistic}{of}: {self.value}{self._bar()}, for {self.loss}"
+        return f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss}"
+
+    def _value(self) -> str:
+        """The value; of a long vector the first numbers."""
+        if not isinstance(self.value, tuple) or len(self.value) <= 4:
+            return str(self.value)
+        return f"({', '.join(map(str, self.value[:3]))}, ... {len(self.value)} numbers)"
 
     def _bar(self) -> str:
         """The error bar in words."""
