@@ -198,4 +198,4 @@ def _release(
 
 def _end(end: Fraction) -> float:
     """The end of an interval; infinite if it is beyond the floats."""
-    return math.copysign(math.inf, end) if abs(end) > MAX else finite_float(end) + 0.0
+    return finite_float(end) + 0.0 if abs(end) <= MAX else math.inf if end > 0 else -math.inf
