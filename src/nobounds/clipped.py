@@ -192,7 +192,8 @@ def _release(
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    interval = (_end(value - bar), _end(value + bar)) if clip.trusted else (-math.inf, math.inf)
+    ends = min(_end(value - bar), MAX), max(_end(value + bar), -MAX)  # infinite outward only
+    interval = ends if clip.trusted else (-math.inf, math.inf)
     return Release(statistic, plain(value) if whole else finite_float(value) + 0.0, loss, parameters, interval)
 
 
