@@ -97,6 +97,21 @@ def test_the_sum_is_right_to_half_a_step_a_record(lattice, values):
     assert abs((total + lattice.low * count) * lattice.step - exact) <= F(count, 2) * lattice.step
 
 
+@given(st.integers(-20, 45), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
+def test_a_record_goes_to_its_nearest_step(octave, values):
+    """The whole number of a record within the clip is that of its exact value, rounded half to even."""
+    lattice = Lattice.of(F(-(2**20)), F(2**20), False) if octave < 0 else Lattice(octave - 20, -(2**40), 2**41)
+    for value, k in zip(values, steps_of(lattice, values), strict=True):
+        assert lattice.low + k == round(exactly(lattice, value) / lattice.step)
+
+
+def test_many_records_are_summed_without_rounding():
+    """Records of nearly 2**40 steps have the sum that Python's integers give, beyond 2**53."""
+    values = np.random.default_rng(2).uniform(0.9, 1, 200_000)
+    lattice = Lattice.of(F(0), F(1), False)
+    assert totals([values], lattice.steps) == [len(values), sum(lattice.steps(values).tolist())]
+
+
 @given(ENDS, ENDS, st.booleans())
 def test_a_lattice_covers_its_clip_and_hardly_more(one, other, integral):
     """It begins and ends within a step of the clip; it has enough steps, and few enough for floats to hold them."""
