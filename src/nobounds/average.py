@@ -48,12 +48,18 @@ class AverageRule:
     neighbors: Neighbors
     rows: int | None  # public under swap
     nullable: bool
+    spent: Fraction = Fraction(0)  # of the epsilon for the number of records under swap, on an earlier look at it
 
     def cost(self) -> Cost:
         """Epsilon, for a record that moves and for one that is added."""
         if self.neighbors == "swap" and self.nullable:
-            return both(pure(self.epsilon), pure(self.epsilon))
+            return both(pure(self.epsilon), pure(self.epsilon - self.spent))
         return pure(self.epsilon)
+
+    @property
+    def for_count(self) -> Fraction:
+        """Epsilon for the number of records under swap, if some can be missing."""
+        return self.epsilon / 2 - self.spent
 
     def release(self, count: int, total: int, width: int, bits: Source) -> Average:
         """The noisy average of `count` whole numbers with this sum."""
@@ -72,13 +78,22 @@ class AverageRule:
             noisy = Fraction(total + discrete_laplace(rate, bits))
             return Average(width, Fraction(self.rows), noisy, _average(noisy, self.rows, width), (scale, 0.0))
         around = 2 * total - width * count + discrete_laplace(rate / 2, bits)
-        each = self.epsilon / 2
+        each = self.for_count
         missing = self.rows - count + discrete_laplace(each, bits)
         found = self.rows if missing <= FEW_MISSING / each else max(self.rows - missing, 0)
         noisy_sum = Fraction(around + width * found, 2)
         value = _average(noisy_sum, found, width)
         uneven = abs(float(value) - width / 2) / float(each)  # also where a few missing records may be overlooked
         return Average(width, Fraction(found), noisy_sum, value, (scale, uneven))
+
+
+def sum_scales(rule: AverageRule, lattice_low: int, width: int) -> tuple[float, float, float]:
+    """The scales of the two Laplace variables in a sum under swap, and how much overlooked missing records may add."""
+    scale = width / float(rule.epsilon)
+    if not rule.nullable:
+        return scale, 0.0, 0.0
+    each = abs(lattice_low + width / 2) / float(rule.for_count)
+    return scale, each, FEW_MISSING * each
 
 
 def _average(total: Fraction, count: int, width: int) -> Fraction:

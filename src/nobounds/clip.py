@@ -24,6 +24,7 @@ import numpy as np
 
 from nobounds.counts import Counts
 from nobounds.engines.column import Column
+from nobounds.exact import MAX
 from nobounds.histogram import CHUNK, Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, fixed_threshold, mirrored, monotonic, moving_threshold, pure, split
@@ -47,11 +48,14 @@ RAISED, RAISED_FROM = 3, 2
 # for each octave from 2 above the scale on, where candidates are whole octaves.
 OUTSIDE = 5
 LOWERED, LOWERED_FROM = 2, 2
+MOST_TILTED = 6  # octaves: exp(-2 * 6) outweighs all candidates further out, and a scale that is too low does less harm
 INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
 MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
 SCALE_RANK = Fraction(3, 4)
 SCALE_NATS, INWARD_NATS = (16, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
-SCALE_SHARE = Fraction(1, 3)  # a scale is bought where it costs no more than this part of epsilon
+# A scale is bought where that is at most a third of epsilon; where it is less than a twentieth, so much is spent: data
+# may be 0 for the most part, and then fewer records have to outweigh the empty octaves before them.
+SCALE_SHARE, SCALE_LEAST = Fraction(1, 3), Fraction(1, 20)
 CENTER_NATS: dict[Neighbors, int] = {"swap": 120, "add-remove": 60}  # over the number of records: epsilon of a centre
 CENTER_SHARE = Fraction(1, 8)  # a centre is bought where it costs no more than this part of epsilon ...
 OFFSET = 32  # ... and kept if it is so many times the scale of the deviations from it; else the centre is 0
@@ -124,8 +128,9 @@ class Search:
         return zero, math.frexp(finite_float(magnitude))[1] - 1
 
     def within(self, value: Fraction) -> Fraction:
-        """The value kept within the public bounds."""
+        """The value kept within the public bounds and the range of floats."""
         low, high = self.ladder.lower, self.ladder.upper
+        value = min(max(value, -Fraction(MAX)), Fraction(MAX))
         value = value if low is None else max(value, low)
         return value if high is None else min(value, high)
 
@@ -155,8 +160,11 @@ class Search:
         if size <= 0:
             return None
         nats = INWARD_NATS if self.goes_inward(size) else SCALE_NATS
-        scale = Scale(Fraction(nats[0], size), Fraction(nats[1], size), SCALE_RANK)
-        return scale if scale.cost(self.neighbors, False).epsilon <= SCALE_SHARE * epsilon else None
+        cost = Scale(Fraction(nats[0]), Fraction(nats[1]), SCALE_RANK).cost(self.neighbors, False).epsilon
+        if cost > SCALE_SHARE * epsilon * size:
+            return None
+        unit = max(Fraction(1, size), SCALE_LEAST * epsilon / cost)
+        return Scale(nats[0] * unit, nats[1] * unit, SCALE_RANK)
 
     def sides(self, center: Fraction) -> tuple[int, ...]:
         """Where records may lie: above the centre (1), below it (-1), or in one table of magnitudes (0)."""
@@ -235,7 +243,7 @@ def _outward(rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2
     levels = _up_to(rungs, counts)
     candidates, total = np.arange(len(levels)), int(levels[-1])
     if origin is not None:
-        levels = levels + math.ceil(RAISED / eps1) * _octaves_beyond(candidates, origin + RAISED_FROM)
+        levels = levels + _tilt(RAISED / eps1, _octaves_beyond(candidates, origin + RAISED_FROM))
     return WidthWalk(_walk(levels, total, eps1, eps2), candidates)
 
 
@@ -245,8 +253,9 @@ def _inward(rungs: Ints, counts: Ints, origin: int, eps1: Fraction, eps2: Fracti
     far = _octaves_beyond(np.arange(len(up_to)), origin + LOWERED_FROM)
     ends_octave = np.diff(far, append=far[-1] + 1) > 0
     candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
+    # The last counts all records; to halt there and never to halt both mean the width 0, so it tells nothing of them.
     beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
-    levels = beyond_next - math.ceil(LOWERED / eps2) * far[candidates]
+    levels = beyond_next - _tilt(LOWERED / eps2, far[candidates])
     return WidthWalk(_walk(levels, math.ceil(OUTSIDE / eps2), eps1, eps2), candidates)
 
 
@@ -261,6 +270,11 @@ def _octaves_beyond(rungs: Ints, octave: int) -> Ints:
     """How many octaves beyond 2**octave each rung lies, begun ones included; 0 for those before it."""
     first = int(DEVIATIONS.rungs(np.array([2.0 ** min(octave, 1023)]))[0])
     return np.maximum((rungs - first) // (1 << BITS) + 1, 0)
+
+
+def _tilt(ranks: Fraction, octaves: Ints) -> Ints:
+    """So many ranks an octave, in whole numbers that cannot overflow."""
+    return min(math.ceil(ranks), 1 << 56) * np.minimum(octaves, MOST_TILTED)
 
 
 def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:

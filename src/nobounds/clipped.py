@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from nobounds.average import AverageRule, two_laplace
+from nobounds.average import AverageRule, sum_scales, two_laplace
 from nobounds.clip import Clip, Search
 from nobounds.engines.arrays import Column, column
 from nobounds.exact import MAX, Number, privacy_parameter
@@ -27,6 +27,7 @@ ONE_SIDED = Fraction(1, 3)  # for the clip of a sum under add-remove
 TWO_SIDED = Fraction(1, 3)  # for the interval of all others; with few rows under swap, which have no scale:
 FEW, FEW_ROWS = Fraction(2, 5), 250  # this part, if there are fewer rows over epsilon
 SIZE_SHARE = Fraction(1, 50)  # for the number of records, where it is private
+SIZE_NATS = 40  # under swap so much over the rows will do
 SLACK = 4  # over its epsilon: a private number of records is too large by more in less than 1 of 100 cases
 CHANCE = 0.05  # error bars hold 95 times of 100
 
@@ -60,15 +61,21 @@ class Plan:
         size, part = total * SIZE_SHARE, total * (TWO_SIDED if two_sided else ONE_SIDED)
         rows = data.rows() if relation == "swap" else None
         if rows is not None:
-            size, part = Fraction(0), total * (FEW if rows * total < FEW_ROWS else TWO_SIDED)
-        if ladder.size <= 2:  # the bounds leave nothing to search for
-            size, part = Fraction(0), Fraction(0)
+            part = total * (FEW if rows * total < FEW_ROWS else TWO_SIDED)
+            size = min(size, Fraction(SIZE_NATS, max(rows, 1))) if data.nullable else Fraction(0)
+        if ladder.size <= 2 and ladder.lower is not None and ladder.upper is not None:
+            size, part = Fraction(0), Fraction(0)  # the bounds leave nothing to search for
         search = Search(part, relation, ladder, two_sided, data.nullable)
-        return cls(size, search, total - size - part, relation, ladder.integral, rows)
+        noise = total - part - (size if rows is None else 0)
+        return cls(size, search, noise, relation, ladder.integral, rows)
 
     def cost(self, noise: Cost) -> Cost:
-        """The cost of the number of records, the clip and the noise."""
-        return pure(self.size) + self.search.cost() + noise
+        """The cost of the number of records, the clip and the noise.
+
+        Under swap the number is paid by what the noise leaves for a record that turns from missing to present.
+        """
+        size = pure(self.size) if self.rows is None else added_only(self.size)
+        return size + self.search.cost() + noise
 
     def clip(self, data: Column, bits: Source) -> Clip:
         """The clip; if the bounds leave nothing to search for, it is the bounds."""
@@ -77,15 +84,18 @@ class Plan:
             assert low is not None
             assert high is not None
             return Clip(low, high, low, True)
-        if self.rows is not None:
+        if self.size == 0:
+            assert self.rows is not None
             return self.search.find(data, self.rows, 0, bits)
         size = max(0, totals(data.chunks())[0] + discrete_laplace(self.size, bits))
+        size = size if self.rows is None else min(size, self.rows)
         return self.search.find(data, size, math.ceil(SLACK / self.size), bits)
 
     @property
     def average(self) -> AverageRule:
         """How averages of clipped records are taken."""
-        return AverageRule(self.noise, self.neighbors, self.rows, self.search.nullable)
+        spent = Fraction(0) if self.rows is None else self.size
+        return AverageRule(self.noise, self.neighbors, self.rows, self.search.nullable, spent)
 
 
 def sum(
@@ -118,12 +128,12 @@ def sum(
     if swap:
         average = plan.average.release(count, total, lattice.width, bits)
         noisy = average.count * lattice.low + average.total
-        scales = average.scales
+        *scales, overlooked = sum_scales(plan.average, lattice.low, lattice.width)
     else:
         noisy = Fraction(total + lattice.low * count + discrete_laplace(plan.noise / lattice.largest, bits))
-        scales = (lattice.largest / float(plan.noise), 0.0)
+        scales, overlooked = [lattice.largest / float(plan.noise), 0.0], 0.0
     value = noisy * lattice.step
-    bar = Fraction(two_laplace(*scales, CHANCE)) * lattice.step
+    bar = Fraction(two_laplace(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
     return _release("sum", value, bar, clip, Fraction(scales[0]) * lattice.step, plan, loss)
 
 
@@ -152,7 +162,7 @@ def mean(
     average = plan.average.release(count, total, lattice.width, bits)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
-    scale = Fraction(average.scales[0]) * lattice.step / max(average.count, Fraction(1))
+    scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
     return _release("mean", value, bar, clip, scale, plan, loss, whole=False)
 
 

@@ -177,7 +177,8 @@ class _Job:
         clip = self._extremes(quantiles)
         mean, std, bars = self._moments(clip)
         plain = int if self.ladder.integral else finite_float
-        ordered = sorted([plain(clip.low), *quantiles.values(), plain(clip.high)])
+        ends = min(plain(clip.low), quantiles["5%"]), max(plain(clip.high), quantiles["95%"])
+        ordered = [ends[0], *quantiles.values(), ends[1]]
         values = {
             "count": self.count,
             "mean": mean,
@@ -250,12 +251,10 @@ class _Job:
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
         bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
         # The centre of the squares is the mean but for rounding, which matters where the steps are whole numbers.
-        off = (average.value - squares.center) * lattice.step
+        off = (average.value - squares.center) * lattice.step / squares.radius
         part = Fraction(square.half_interval(CHANCE))
         low, std, high = (
-            math.sqrt(
-                finite_float(max((square.value + shift) / squares.width * squares.radius**2 - off**2, Fraction(0)))
-            )
+            finite_float(squares.radius) * math.sqrt(max((square.value + shift) / squares.width - off**2, Fraction(0)))
             for shift in (-part, Fraction(0), part)
         )
         if not clip.trusted:
@@ -265,8 +264,8 @@ class _Job:
 
 def _octave(quantiles: dict[str, int | float]) -> int | None:
     """The octave of the 75 % deviation from the median, judged by the quantiles; None if they are all the same."""
-    middle = quantiles["50%"]
-    quartile = max(quantiles["75%"] - middle, middle - quantiles["25%"])
-    tail = max(quantiles["95%"] - middle, middle - quantiles["5%"])
-    scale = max(1.5 * quartile, tail)  # for normal data 0.9 and 1.4 times the 75 % deviation
-    return math.frexp(scale)[1] - 1 if scale > 0 else None
+    found = {name: Fraction(value) for name, value in quantiles.items()}
+    quartile = max(found["75%"] - found["50%"], found["50%"] - found["25%"])
+    tail = max(found["95%"] - found["50%"], found["50%"] - found["5%"])
+    scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75 % deviation
+    return math.frexp(finite_float(scale))[1] - 1 if scale > 0 else None

@@ -64,7 +64,7 @@ class Release:
         """The error bar in words."""
         if self.interval is None:
             return ""
-        if not math.isfinite(self.interval[0]):
+        if not all(map(math.isfinite, self.interval)):
             return " (too few records to tell more)"
         low, high = self.interval
         return f" ({low:.6g} to {high:.6g} for the noise, at 95 %; clipping is not in it)"
