@@ -42,20 +42,21 @@ FLOOR = -40  # deviations below 2**-40 are taken for 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
 # Outward: the share of eps1 in eps1 + eps2, with a tilt and without; and the ranks over eps1 that counts are raised by
 # for each octave from 2 above the scale on.
-SHARE, UNTILTED = Fraction(7, 10), Fraction(31, 40)
+SHARE, UNTILTED = Fraction(7, 10), Fraction(39, 50)
 RAISED, RAISED_FROM = 3, 2
 # Inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are lowered by
 # for each octave from 2 above the scale on, where candidates are whole octaves.
 OUTSIDE = 5
 LOWERED, LOWERED_FROM = 2, 2
-MOST_TILTED = 6  # octaves: exp(-2 * 6) outweighs all candidates further out, and a scale that is too low does less harm
+# Tilts end after so many octaves: that outweighs all candidates beyond, and a scale that is too low does less harm.
+MOST_RAISED, MOST_LOWERED = 4, 6
 INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
 MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
 SCALE_RANK = Fraction(3, 4)
-SCALE_NATS, INWARD_NATS = (16, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
-# A scale is bought where that is at most a third of epsilon; where it is less than a twentieth, so much is spent: data
-# may be 0 for the most part, and then fewer records have to outweigh the empty octaves before them.
-SCALE_SHARE, SCALE_LEAST = Fraction(1, 3), Fraction(1, 20)
+SCALE_NATS, INWARD_NATS = (18, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
+# A scale is bought where that is at most a quarter of epsilon; where it is less than a twentieth, so much is spent:
+# data may be 0 for the most part, and then fewer records have to outweigh the empty octaves before them.
+SCALE_SHARE, SCALE_LEAST = Fraction(1, 4), Fraction(1, 20)
 CENTER_NATS: dict[Neighbors, int] = {"swap": 120, "add-remove": 60}  # over the number of records: epsilon of a centre
 CENTER_SHARE = Fraction(1, 8)  # a centre is bought where it costs no more than this part of epsilon ...
 OFFSET = 32  # ... and kept if it is so many times the scale of the deviations from it; else the centre is 0
@@ -243,7 +244,7 @@ def _outward(rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2
     levels = _up_to(rungs, counts)
     candidates, total = np.arange(len(levels)), int(levels[-1])
     if origin is not None:
-        levels = levels + _tilt(RAISED / eps1, _octaves_beyond(candidates, origin + RAISED_FROM))
+        levels = levels + _tilt(RAISED / eps1, _octaves_beyond(candidates, origin + RAISED_FROM), MOST_RAISED)
     return WidthWalk(_walk(levels, total, eps1, eps2), candidates)
 
 
@@ -255,7 +256,7 @@ def _inward(rungs: Ints, counts: Ints, origin: int, eps1: Fraction, eps2: Fracti
     candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
     # The last counts all records; to halt there and never to halt both mean the width 0, so it tells nothing of them.
     beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
-    levels = beyond_next - _tilt(LOWERED / eps2, far[candidates])
+    levels = beyond_next - _tilt(LOWERED / eps2, far[candidates], MOST_LOWERED)
     return WidthWalk(_walk(levels, math.ceil(OUTSIDE / eps2), eps1, eps2), candidates)
 
 
@@ -272,9 +273,9 @@ def _octaves_beyond(rungs: Ints, octave: int) -> Ints:
     return np.maximum((rungs - first) // (1 << BITS) + 1, 0)
 
 
-def _tilt(ranks: Fraction, octaves: Ints) -> Ints:
+def _tilt(ranks: Fraction, octaves: Ints, most: int) -> Ints:
     """So many ranks an octave, in whole numbers that cannot overflow."""
-    return min(math.ceil(ranks), 1 << 56) * np.minimum(octaves, MOST_TILTED)
+    return min(math.ceil(ranks), 1 << 56) * np.minimum(octaves, most)
 
 
 def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:

@@ -137,7 +137,7 @@ def _interval(interval: tuple[float, float] | None, value: object) -> str:
     if interval is None:
         return ""
     if not all(map(math.isfinite, interval)):
-        return "too few records to tell"
+        return "too few records"
     return " to ".join(_rounded(round(end) if isinstance(value, int) else end, interval) for end in interval)
 
 
