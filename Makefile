@@ -5,7 +5,7 @@ READY := .venv/.ready
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy
+.PHONY: help demo test check lint bench accuracy clipping
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -27,6 +27,9 @@ bench: $(READY) ## speed of the pass, a release and the import, beside named pee
 
 accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 	$(BIN)/python benchmarks/accuracy.py --out docs/accuracy
+
+clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md (five minutes)
+	cd benchmarks && ../$(BIN)/python clipping.py --out ../docs/clipping.md
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .
