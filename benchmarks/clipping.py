@@ -201,7 +201,8 @@ def page(samples: int) -> str:
         f"| n | epsilon | {' | '.join(REAL)} | geometric mean | runaway | tail |\n|{'---|' * 9}",
         *confirmation,
         "\n## Means under add-remove\n",
-        "Expected noise of the mean in units of the clip's width over epsilon n, each design at its best split:\n",
+        "Expected noise of the mean in units of the clip's width over epsilon n; the first two at their best split,",
+        "and the second with the true median for nothing:\n",
         f"| design | {' | '.join(FAMILIES)} |\n|{'---|' * (len(FAMILIES) + 1)}",
         *mean_rows(),
         "\n## Beside a peer\n",
@@ -210,7 +211,7 @@ def page(samples: int) -> str:
         "\n## What loses where\n",
         "- Under swap a sum of unknown sign pays for two walks. If data are known not to be negative, say `lower=0`.",
         "- Heavy tails: a clip leaves out a few records over epsilon, which hold much of a Pareto sum.",
-        "- With n epsilon below about 250 there is no scale, and the clip is coarser; below about 60 the answer is",
+        "- With n epsilon below about 300 there is no scale, and the clip is coarser; below about 60 the answer is",
         "  near 0 and its interval infinite.",
         "- Data that are mostly 0: with n epsilon of about 1000 the scale may be lost, and the clip is too low.\n",
     ]

@@ -25,7 +25,7 @@ from nobounds.sums import Lattice, totals
 # Parts of epsilon (benchmarks/clipping.py; docs/clipping.md has its table).
 ONE_SIDED = Fraction(1, 3)  # for the clip of a sum under add-remove
 TWO_SIDED = Fraction(1, 3)  # for the interval of all others; with few rows under swap, which have no scale:
-FEW, FEW_ROWS = Fraction(9, 20), 250  # this part, if there are fewer rows over epsilon
+FEW, FEW_ROWS = Fraction(9, 20), 400  # this part, if there are fewer rows over epsilon
 SIZE_SHARE = Fraction(1, 50)  # for the number of records, where it is private
 SIZE_NATS = 40  # under swap so much over the rows will do
 SLACK = 4  # over its epsilon: a private number of records is too large by more in less than 1 of 100 cases
