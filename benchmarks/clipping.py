@@ -45,7 +45,7 @@ ADDED: Setting = ("add-remove, n = 1000, epsilon 1", "add-remove", 1000, 1.0)
 LARGE: Setting = ("add-remove, n = 10^5, epsilon 1", "add-remove", 100_000, 1.0)
 CHOICES: list[tuple[str, Any, str, list[Any], list[Setting]]] = [
     ("candidates an octave, as bits", clip, "BITS", [2, 3, 4], [SWAP, FEW, ADDED]),
-    ("share of eps1 outward, with a tilt", clip, "SHARE", [Fraction(6, 10), Fraction(7, 10), Fraction(8, 10)], [SWAP]),
+    ("share of eps1 outward, with a tilt", clip, "SHARE", [Fraction(13, 20), Fraction(3, 4), Fraction(17, 20)], [SWAP]),
     ("ranks over eps1 raised an octave", clip, "RAISED", [3, 4, 5], [SWAP]),
     ("octaves above the scale where that begins", clip, "RAISED_FROM", [1, 2, 3], [SWAP]),
     (

@@ -42,7 +42,7 @@ FLOOR = -40  # deviations below 2**-40 are taken for 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
 # Outward: the share of eps1 in eps1 + eps2, with a tilt and without; and the ranks over eps1 that counts are raised by
 # for each octave from 2 above the scale on.
-SHARE, UNTILTED = Fraction(7, 10), Fraction(39, 50)
+SHARE, UNTILTED = Fraction(3, 4), Fraction(39, 50)
 RAISED, RAISED_FROM = 4, 2
 # Inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are lowered by
 # for each octave from 2 above the scale on, where candidates are whole octaves.
