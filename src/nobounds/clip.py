@@ -185,7 +185,7 @@ class Search:
         return [_outward(inside, around.counts, origin, eps1, eps2) for inside in rungs]
 
     def goes_inward(self, size: int) -> bool:
-        """Whether the walks go inward; the size matters only under swap, where it is public."""
+        """Whether the walks go inward; the size matters only under swap, and is public or private by then."""
         return self.neighbors == "add-remove" or size * self.epsilon >= MANY
 
     def inward_cost(self, eps1: Fraction, eps2: Fraction) -> Cost:

@@ -19,7 +19,7 @@ from nobounds.clipped import CHANCE, SLACK
 from nobounds.counts import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.frames import Frame, frame
-from nobounds.exact import Number, privacy_parameter, text_up
+from nobounds.exact import Number, privacy_parameter, round_up, text_up
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure
 from nobounds.noise import Rng, Source, discrete_laplace, source
@@ -197,7 +197,7 @@ class _Job:
         return Summary(
             {name: values[name] for name in STATISTICS},
             {name: bars[name] for name in ("count", "mean", "std")},
-            {name: float(costs[name]) for name in STATISTICS},
+            {name: round_up(costs[name]) for name in STATISTICS},
         )
 
     @property
