@@ -123,9 +123,9 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
             return Scaled(scale, best, plain) if scale else best
     natural = 2 * aim.q >= 1
     outer = _walk(aim, aim.epsilon, natural, OUTER, _fine(aim.ladder, natural))
-    if _is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - math.ceil(2 * outer.drop), slack):
+    if is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - math.ceil(2 * outer.drop), slack):
         return outer
-    low, high = _is_bound(aim.ladder, aim.ladder.first), _is_bound(aim.ladder, aim.ladder.last)
+    low, high = is_bound(aim.ladder, aim.ladder.first), is_bound(aim.ladder, aim.ladder.last)
     if low or high:
         up = low and (natural or not high)
         return _walk(aim, aim.epsilon, up, OUTER, _fine(aim.ladder, up))
@@ -166,12 +166,19 @@ def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
         best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
         if not (best and best.tilt):
             return None
-    # The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon):
-    # less than the noise adds to the mean error. It halts on the rungs below the data with 1 % at n = 1000.
-    nats = 1 + math.ceil(2 * math.log(max(float(size * aim.epsilon), 1.0)))
+    nats = scale_nats(size * aim.epsilon)
     each = Fraction(nats, size)
     scale = Scale(each, each)
     return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
+
+
+def scale_nats(nats: Fraction) -> int:
+    """How many nats a walk for a scale is worth, for so many records times epsilon.
+
+    The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon): less
+    than the noise adds to the mean error. It halts on the rungs below the data with 1 % at n = 1000.
+    """
+    return 1 + math.ceil(2 * math.log(max(float(nats), 1.0)))
 
 
 def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> Iterator[OneRoute]:
@@ -180,7 +187,7 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> 
     if aim.method in ("flip", "exponential") or (aim.method == "auto" and wanted):
         rate = epsilon / (2 * rank_sensitivity(aim.q, aim.neighbors))
         for ladder in _growing(aim, size * rate, FLIP_BITS):
-            if _is_safe(ladder, rate * aim.tail, size, slack):
+            if is_safe(ladder, rate * aim.tail, size, slack):
                 yield FlipRoute(ladder, epsilon, rate, aim.method == "exponential", again=aim.grows)
                 break
     for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
@@ -190,7 +197,7 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> 
         bits = WALK_BITS + math.log2(max(aim.tail, TINIEST)) / 2
         walks = (_walk(aim, epsilon, up, INNER, ladder) for ladder in _growing(aim, size * aim.epsilon, bits))
         finest = next(walks)
-        safe = (walk for walk in chain([finest], walks) if _is_safe(walk.ladder, walk.eps2 * target, size, slack))
+        safe = (walk for walk in chain([finest], walks) if is_safe(walk.ladder, walk.eps2 * target, size, slack))
         if found := next(safe, None):
             yield replace(found, again=aim.grows)
         elif tilt and aim.neighbors == "add-remove" and size * aim.epsilon * target >= NEAR_END:
@@ -207,7 +214,7 @@ def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
         yield aim.ladder.with_bits(fewer)
 
 
-def _is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float) -> bool:
+def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float) -> bool:
     """Whether `size` records, each worth so many nats against an empty rung, outweigh all of them.
 
     A size that is too large by s records with probability exp(-s / slack * ln(SIZE_FAILS / 2)) must not lead to a
@@ -242,9 +249,9 @@ def _ranks(over_epsilon: int, epsilon: Fraction) -> int:
 
 def _fine(ladder: Ladder, up: bool) -> Ladder:
     """To halt in time past the end of the data takes many rungs a decade, unless a public bound ends the ladder."""
-    return ladder if _is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine()
+    return ladder if is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine()
 
 
-def _is_bound(ladder: Ladder, rung: int) -> bool:
+def is_bound(ladder: Ladder, rung: int) -> bool:
     """Whether an end of the ladder is a public bound on the data, and not just where floats end."""
     return rung not in ladder.map.ends or abs(ladder.value(rung)) < 2.0**1000

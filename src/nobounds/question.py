@@ -93,16 +93,11 @@ class Question:
 
     def answer(self, counts: Counts, bits: Source) -> tuple[int | float, ...]:
         """Private quantiles, in the order asked."""
-        size = self._size(counts.coarse, bits)
+        size = learned_size(self.size, counts.coarse, bits)
         return tuple(
             self._one(counts, q, first_allowed(routes, size), bits)
             for q, routes in zip(self.qs, self.routes, strict=True)
         )
-
-    def _size(self, histogram: Histogram, bits: Source) -> int:
-        if self.size.known is not None:
-            return self.size.known
-        return min(max(0, histogram.total + discrete_laplace(self.size.epsilon, bits)), self.size.at_most)
 
     def _one(self, counts: Counts, q: Fraction, route: AnyRoute, bits: Source) -> int | float:
         if isinstance(route, Scaled):
@@ -136,6 +131,13 @@ class Question:
         if not route.again:
             return self.ladder.snap(value, route.up)
         return value if self.ladder.integral else float(value)
+
+
+def learned_size(rule: SizeRule, histogram: Histogram, bits: Source) -> int:
+    """The number of records, public or private."""
+    if rule.known is not None:
+        return rule.known
+    return min(max(0, histogram.total + discrete_laplace(rule.epsilon, bits)), rule.at_most)
 
 
 def look(counts: Counts, q: Fraction, route: OneRoute) -> Histogram:

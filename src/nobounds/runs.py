@@ -6,7 +6,7 @@ utility are taken together, and those far from the target weigh less than 2**-bi
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -39,37 +39,56 @@ class Runs:
     part: Fraction  # what a rank above the target exceeds it by, beyond whole numbers
     rate: Fraction
     trusted: tuple[int, int]  # between these rungs the histogram was exact
+    lowered: Ints  # public whole numbers that are added to the distances: a prior
+    least: Fraction = Fraction(0)  # the least distance, which all are counted from
 
     @classmethod
     def of(cls, histogram: Histogram, q: Fraction, rate: Fraction) -> "Runs":
         """The runs of a histogram for the target rank q n."""
-        ladder, target = histogram.ladder, q * histogram.total
-        floor = math.floor(target)
-        rungs, up_to = histogram.rungs, histogram.up_to
-        before = up_to - histogram.counts
-        # An occupied rung, and the empty rungs behind it up to the next one; first of all those before the first.
-        starts = np.concatenate([[ladder.first], np.stack([rungs, rungs + 1], axis=1).ravel()])
-        ends = np.append(starts[1:], ladder.last + 1)
-        low = np.concatenate([[0], np.stack([before, up_to], axis=1).ravel()])
-        high = np.concatenate([[0], np.stack([up_to, up_to], axis=1).ravel()])
+        ladder, rungs = histogram.ladder, histogram.rungs
+        starts, ends, low, high = ranks(rungs, histogram.counts, ladder.first, ladder.last + 1)
+        return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact)
+
+    @classmethod
+    def between(
+        cls,
+        starts: Ints,
+        ends: Ints,
+        low: Ints,
+        high: Ints,
+        target: Fraction,
+        rate: Fraction,
+        trusted: tuple[int, int],
+        lowered: Ints | None = None,
+    ) -> "Runs":
+        """The runs of rungs whose records have the ranks from `low` to `high`; those without rungs are left out."""
         keep = ends > starts
+        floor = math.floor(target)
         above, below = low[keep] - floor - 1, floor - high[keep]
         part = floor + 1 - target  # in (0, 1]: the first whole rank above the target is this far from it
         if part == 1:  # a whole target: the rank `floor` itself has distance 0
             part, above = Fraction(0), above + 1
         clipped = np.maximum(above, -1), np.maximum(below, -1)
-        return cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, histogram.exact)
+        none = np.zeros(int(keep.sum()), dtype=np.int64)
+        found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, none)
+        if lowered is None:
+            return found
+        tilted = replace(found, lowered=lowered[keep])
+        nearest = np.flatnonzero(tilted.distances() <= tilted.distances().min() + 1)  # doubles are not as wrong as 1
+        return replace(tilted, least=min(tilted.distance(run) for run in nearest.tolist()))
 
     def distances(self) -> Floats:
-        """The distance of each run from the target, as doubles; one of them is 0."""
+        """The distance of each run from the target, as doubles, beyond the least; one of them is 0."""
         up = np.where(self.above >= 0, self.above + float(self.part), 0.0)
-        return np.maximum(up, np.where(self.below >= 0, self.below + float(self._other_part), 0.0))
+        down = np.where(self.below >= 0, self.below + float(self._other_part), 0.0)
+        return np.maximum(np.maximum(up, down) + self.lowered - float(self.least), 0.0)
 
     def distance(self, run: int) -> Fraction:
         """The distance of one run, exactly."""
-        if self.above[run] >= 0:
-            return int(self.above[run]) + self.part
-        return int(self.below[run]) + self._other_part if self.below[run] >= 0 else Fraction(0)
+        below = int(self.below[run]) + self._other_part if self.below[run] >= 0 else Fraction(0)
+        return (
+            (int(self.above[run]) + self.part if self.above[run] >= 0 else below) + int(self.lowered[run]) - self.least
+        )
 
     @property
     def _other_part(self) -> Fraction:
@@ -87,6 +106,18 @@ class Runs:
 
     def __repr__(self) -> str:
         return f"Runs(rate={self.rate}, the rest hidden)"
+
+
+def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """Where runs start and end, from `first` to `end`, and the ranks they span.
+
+    Each occupied rung is a run, and so are the empty rungs behind it up to the next one, and those before the first.
+    """
+    up_to = np.cumsum(counts, dtype=np.int64)
+    starts = np.concatenate([[first], np.stack([rungs, rungs + 1], axis=1).ravel()])
+    low = np.concatenate([[0], np.stack([up_to - counts, up_to], axis=1).ravel()])
+    high = np.concatenate([[0], np.stack([up_to, up_to], axis=1).ravel()])
+    return starts, np.append(starts[1:], end), low, high
 
 
 def reach(rungs: int, rate: Fraction, bits: int) -> float:
