@@ -10,14 +10,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from nobounds.ladder import Ladder
-from nobounds.loss import Neighbors, split
+from nobounds.loss import Neighbors
 from nobounds.noise import Noise
 from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, rank_sensitivity, walk_cost
 from nobounds.scale import Scale
@@ -80,6 +79,7 @@ class Aim:
     noise: Noise
     method: Method
     grows: bool
+    zcdp: bool = False  # whether rho is what counts
 
     @property
     def tail(self) -> Fraction:
@@ -183,12 +183,14 @@ def scale_nats(nats: Fraction) -> int:
 
 def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> Iterator[OneRoute]:
     """The safe routes to an inner quantile, best first; with a scale, a tilt makes one more of them safe."""
-    wanted = aim.noise == "exponential" and (aim.neighbors == "swap" or aim.tail > FLIP_TAIL)
+    # Under zCDP the exponential mechanism has the noise of a walk's queries at most, and no noise on a threshold.
+    wanted = aim.noise == "exponential" and (aim.neighbors == "swap" or aim.zcdp or aim.tail > FLIP_TAIL)
+    weighted = aim.method == "exponential" or (aim.method == "auto" and aim.zcdp)
     if aim.method in ("flip", "exponential") or (aim.method == "auto" and wanted):
         rate = epsilon / (2 * rank_sensitivity(aim.q, aim.neighbors))
         for ladder in _growing(aim, size * rate, FLIP_BITS):
             if is_safe(ladder, rate * aim.tail, size, slack):
-                yield FlipRoute(ladder, epsilon, rate, aim.method == "exponential", again=aim.grows)
+                yield FlipRoute(ladder, epsilon, rate, weighted, again=aim.grows)
                 break
     for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
         target = aim.q if up else 1 - aim.q
@@ -226,7 +228,10 @@ def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float) -> bo
 
 def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder) -> Route:
     part = Fraction(1, 2) if aim.noise == "gumbel" else share
-    eps1, eps2 = split(partial(walk_cost, aim.q, up, aim.neighbors), epsilon, part)
+    whole = walk_cost(aim.q, up, aim.neighbors, part, 1 - part)
+    # Under zCDP the range is what counts, and epsilon stands for that of the exponential mechanism.
+    unit = epsilon / (whole.eta if aim.zcdp else whole.epsilon)
+    eps1, eps2 = part * unit, (1 - part) * unit
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
     if share == INNER:
         lattice = aim.q.denominator  # points a rank

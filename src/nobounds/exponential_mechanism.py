@@ -6,12 +6,17 @@ bounded by epsilon and not by twice of it, so under zCDP it costs about a quarte
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nobounds.exact import ball
-from nobounds.noise import Source, Uniform, decide, uniform_below
+from nobounds.noise import Source, Uniform, decide, truncated_geometric, uniform_below
+from nobounds.rungs import Floats, Ints
 from nobounds.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
+
+if TYPE_CHECKING:
+    from flint import arb
 
 
 def weighted_rung(runs: Runs, bits: Source, full: Callable[[], Runs] | None = None) -> int:
@@ -21,21 +26,38 @@ def weighted_rung(runs: Runs, bits: Source, full: Callable[[], Runs] | None = No
     if run is None:
         runs = full() if full else runs
         run = decide(lambda precision: _in_balls(runs, u, precision))
-    return int(runs.starts[run]) + uniform_below(int(runs.lengths[run]), bits)
+    length, growth = int(runs.lengths[run]), int(runs.growth[run])
+    return runs.rung(
+        run, truncated_geometric(runs.rate * growth, length, bits) if growth else uniform_below(length, bits)
+    )
 
 
 def weighted_law(runs: Runs) -> RunLaw:
     """The weights, divided by their sum."""
-    x = runs.distances() * float(runs.rate)
-    masses = runs.lengths * np.exp(-x)
+    masses = _weights(runs, np.arange(len(runs.starts)))
     return RunLaw(runs, masses / masses.sum())
+
+
+def _weights(runs: Runs, some: Ints) -> Floats:
+    """The weights of runs: geometric sums where the distance grows along a run."""
+    rate, growth = float(runs.rate), runs.growth[some]
+    each = np.exp(-runs.distances()[some] * rate)
+    lengths = runs.lengths[some].astype(np.float64)
+    x = np.where(growth > 0, growth, 1) * rate
+    return np.asarray(each * np.where(growth > 0, np.expm1(-x * lengths) / np.expm1(-x), lengths))
+
+
+def _many(runs: Runs, run: int) -> "arb":
+    """By how many times its nearest rung a run weighs more."""
+    x, length = ball(runs.rate * int(runs.growth[run])), int(runs.lengths[run])
+    return (-x * length).expm1() / (-x).expm1() if runs.growth[run] else ball(length)
 
 
 def _in_doubles(runs: Runs, u: Uniform) -> int | None:
     near = runs.near(DOUBLE_BITS)
     if not runs.trusts(near):
         return None
-    weights = np.exp(-runs.distances()[near] * float(runs.rate)) * runs.lengths[near].astype(np.float64)
+    weights = _weights(runs, near)
     run = pick(weights * (1 - DOUBLE_ERROR), weights * (1 + DOUBLE_ERROR), 2.0**-DOUBLE_BITS, u)
     return None if run is None else int(near[run])
 
@@ -45,6 +67,6 @@ def _in_balls(runs: Runs, u: Uniform, precision: int) -> int | None:
 
     near = runs.near(precision)
     rate = ball(runs.rate)
-    weights = [(-ball(runs.distance(run)) * rate).exp() * int(runs.lengths[run]) for run in near.tolist()]
+    weights = [(-ball(runs.distance(run)) * rate).exp() * _many(runs, run) for run in near.tolist()]
     run = pick_ball(weights, arb(2) ** -precision, u, precision)
     return None if run is None else int(near[run])

@@ -28,6 +28,7 @@ from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, added_only, both, monotonic, moving_threshold, pure, range_bounded
 from nobounds.noise import Source
 from nobounds.question import Question, learned_size
+from nobounds.rungs import Grid
 from nobounds.runs import Runs
 from nobounds.scale import Scale, octave
 from nobounds.skip_ahead import halt_position
@@ -36,6 +37,10 @@ from nobounds.walk import Walk
 
 HALF = Fraction(1, 2)
 SCALE_SHARE = Fraction(1, 25)  # of epsilon, for the scale, where that is enough
+LEAST_SCALE = 2.0**-40  # smaller scales are taken for this one, where there is no grid
+# Of epsilon, for the size under swap: a record that turns from missing to present costs half as much as one that moves
+# in all levels but the first, so that nothing is lost; but its rho counts.
+SIZE_SHARE, ZCDP_SIZE_SHARE = Fraction(1, 5), Fraction(1, 20)
 PRIOR_FROM, PRIOR_NATS = 2, Fraction(3, 2)  # octaves above the scale, and nats an octave (benchmarks/quantiles.py)
 
 
@@ -79,7 +84,8 @@ class Setting:
     ladder: Ladder
     size: int
     exact: bool  # whether the size has no noise that matters
-    prior: Prior | None
+    scaled: bool  # whether there is a scale
+    prior: Prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,8 @@ class Halving:
     ) -> "Halving":
         """Plan the spending: the size, the scale, and equal parts for the levels."""
         size = size_rule(epsilon, neighbors, rows, stated, missing)
+        if size.epsilon and neighbors == "swap":
+            size = replace(size, epsilon=epsilon * (ZCDP_SIZE_SHARE if zcdp else SIZE_SHARE))
         scale = epsilon * SCALE_SHARE if grows else Fraction(0)
         # Under swap only a record that turns from missing to present changes the size, and its levels cost half.
         left = epsilon - scale - (size.epsilon if neighbors == "add-remove" else 0)
@@ -147,7 +155,7 @@ class Halving:
             else:
                 place = self._chosen(node, piece, histogram, setting, bits)
             found[node.which], cuts[node.which] = place // STEPS, piece.cut(place)
-            setting = self.with_prior(setting, found[node.which])
+            setting = self.with_scale(setting, found[node.which])
         values = (setting.ladder.value(rung) for rung in sorted(found.values()))
         return tuple(value if self.ladder.integral else float(value) for value in values)
 
@@ -168,15 +176,20 @@ class Halving:
             nats = max(float(size * self.rate(HALF)), 1.0)
             bits = min(max(round(math.log2(nats) + FLIP_BITS), ladder.least_bits), MOST_GROWN)
             ladder = ladder.with_bits(bits) if found is None else ladder.with_bits(bits).at_scale(found)
-        prior = None if found is None else Prior(found + PRIOR_FROM, PRIOR_NATS)
-        return Setting(ladder, size, self.size.known is not None or self.neighbors == "swap", prior)
+        exact = self.size.known is not None or self.neighbors == "swap"
+        flat = Prior(0, Fraction(0))
+        return Setting(ladder, size, exact, found is not None, flat if found is None else self.prior(2.0**found))
 
-    def with_prior(self, setting: Setting, rung: int) -> Setting:
-        """Without a scale the first answer is the scale of the prior for the others."""
-        if setting.prior is not None or setting.ladder.value(rung) == 0:
+    def with_scale(self, setting: Setting, rung: int) -> Setting:
+        """Without a scale the first answer is the one of the prior for the others."""
+        if setting.scaled:
             return setting
-        found = math.frexp(abs(float(setting.ladder.value(rung))))[1] - 1
-        return replace(setting, prior=Prior(found + PRIOR_FROM, PRIOR_NATS))
+        return replace(setting, scaled=True, prior=self.prior(setting.ladder.value(rung)))
+
+    def prior(self, scale: float) -> Prior:
+        """The prior for data of this scale."""
+        least = float(self.ladder.map.unit) if isinstance(self.ladder.map, Grid) else LEAST_SCALE
+        return Prior(math.frexp(max(abs(scale), least))[1] - 1 + PRIOR_FROM, PRIOR_NATS)
 
     def rate(self, slope: Fraction) -> Fraction:
         """The rate of noise of a choice; its sensitivity is 1 in a slice, and max(slope, 1 - slope) for a record more.
@@ -203,7 +216,7 @@ class Halving:
     def is_safe(self, node: Node, setting: Setting) -> bool:
         """Whether there are enough records for the first choice among all rungs."""
         ladder, q = setting.ladder, self.qs[node.which]
-        if setting.prior is not None:  # the rungs that the prior leaves alone, and as many for all others
+        if setting.scaled:  # the rungs that the prior leaves alone, and as many for all others
             cuts = setting.prior.cuts(ladder)
             candidates = 2 * int(cuts[len(cuts) // 2] - cuts[len(cuts) // 2 - 1] + 1)
         else:
@@ -233,7 +246,7 @@ class Halving:
         # Wide slices under add-remove would take over too much of the noise of the size.
         slope = HALF if setting.exact or high - low <= HALF else share
         aim = Aim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
-        return runs_in(histogram, piece, aim, self.rate(slope), setting.prior, near)
+        return runs_in(histogram, piece, aim, self.rate(slope), setting.prior)
 
     def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, bits: Source) -> int:
         """The place that is chosen in a slice."""
@@ -244,14 +257,9 @@ class Halving:
             position = halt_position(found, bits)
             position = found.length - 1 if position is None else position
             return piece.low + position if self.outward(node, setting) else piece.high - 1 - position
-        select = weighted_rung if self.zcdp else flip_rung
-        chosen = select(found, bits, lambda: self._runs(node, piece, histogram, setting))
-        return chosen * STEPS if node.leaf else chosen
-
-    def _runs(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting) -> Runs:
-        found = self.choice(node, piece, histogram, setting, near=False)
-        assert isinstance(found, Runs)
-        return found
+        if node.leaf and not self.zcdp:
+            return flip_rung(found, bits) * STEPS
+        return weighted_rung(found, bits) * (STEPS if node.leaf else 1)
 
     def _walked(self, node: Node, counts: Counts, setting: Setting, bits: Source) -> int:
         """The first answer when there are few records: that of a single quantile, in the middle of its rung."""

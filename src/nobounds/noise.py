@@ -159,6 +159,24 @@ def geometric(rate: Fraction, bits: Source) -> int:
     return decide(attempt)
 
 
+def truncated_geometric(rate: Fraction, n: int, bits: Source) -> int:
+    """J from 0 to n - 1 with P(J = j) proportional to exp(-rate j), by rejection: at least half of all draws are kept.
+
+    >>> import random
+    >>> truncated_geometric(Fraction(1, 10**6), 3, source(random.Random(1))) in range(3)
+    True
+    """
+    while True:
+        if rate * n >= 1:
+            found = geometric(rate, bits)
+            if found < n:
+                return found
+        else:
+            found = uniform_below(n, bits)
+            if found == 0 or geometric(rate * found, bits) > 0:
+                return found
+
+
 def discrete_laplace(rate: Fraction, bits: Source) -> int:
     """J with P(J = j) proportional to exp(-rate * |j|), exactly."""
     while True:

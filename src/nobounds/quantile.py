@@ -9,13 +9,14 @@ from typing import Any
 from nobounds.auto import Method, check_method
 from nobounds.counts import Counts
 from nobounds.engines.arrays import Column, column
-from nobounds.exact import Number, privacy_parameter, rational
+from nobounds.exact import Number, rational
 from nobounds.ladder import Ladder
 from nobounds.loss import Neighbors, check_neighbors
 from nobounds.noise import Noise, Rng, check_noise, source
 from nobounds.question import Question
 from nobounds.release import Release
 from nobounds.rungs import MOST_BITS
+from nobounds.spending import Charged, Spending
 
 # Steps of 0.2 to 0.4 %: 6 bits have 1.05 to 1.45 times the error and 10 bits 1.13 to 1.31 (benchmarks/choices.py).
 DEFAULT_BITS = 8
@@ -25,7 +26,8 @@ def ask(
     data: Column,
     qs: tuple[Fraction, ...],
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
@@ -37,16 +39,21 @@ def ask(
     rows: Number | None = None,
 ) -> Question:
     """Check every parameter and plan the answer; of the data only public facts are used."""
-    total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
+    spending, relation = Spending.of(epsilon, rho), check_neighbors(neighbors)
     grows = beta is None and ladder is None
     if ladder is not None and not isinstance(ladder, Ladder):
         raise TypeError(f"ladder must be a nobounds.Ladder, got ladder of type {type(ladder).__name__}")
     if ladder is not None and (beta is not None or resolution is not None):
         raise ValueError("ladder cannot be combined with beta or resolution: it has its own steps")
     steps = ladder_for(data, lower, upper, resolution, DEFAULT_BITS if beta is None else _bits(beta), ladder)
-    known = _rows(rows) if rows is not None else data.rows() if relation == "swap" else None
+    known = check_rows(rows) if rows is not None else data.rows() if relation == "swap" else None
     kind, way = check_noise(noise), check_method(method)
-    return Question.of(qs, total, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
+
+    def plan(total: Fraction, zcdp: bool) -> Question:
+        stated = rows is not None
+        return Question.of(qs, total, steps, relation, kind, known, data.nullable, way, grows, stated, zcdp)
+
+    return spending.plan(plan)
 
 
 def ladder_for(
@@ -77,7 +84,7 @@ def check_rank(q: Number) -> Fraction:
     return rank
 
 
-def _rows(rows: Number) -> int:
+def check_rows(rows: Number) -> int:
     """The number of records that the user states."""
     stated = rational(rows, "rows")
     if stated < 0 or stated.denominator != 1:
@@ -93,10 +100,14 @@ def _bits(beta: Number) -> int:
     return next((bits for bits in range(MOST_BITS) if Fraction(1, 2**bits) <= ratio - 1), MOST_BITS)
 
 
-def _release(statistic: str, data: object, qs: tuple[Fraction, ...], rng: Rng, **options: Any) -> Release:
+def _release(
+    statistic: str, data: object, qs: tuple[Fraction, ...], budget: Charged | None, rng: Rng, **options: Any
+) -> Release:
     records, bits = column(data), source(rng)
     asked = ask(records, qs, **options)
     loss = asked.loss()
+    if budget is not None:
+        budget.charge(loss, f"quantile {qs[0]}" if statistic == "quantile" else statistic)
     values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
@@ -108,7 +119,8 @@ def quantile(
     data: object,
     q: Number,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
@@ -118,11 +130,12 @@ def quantile(
     ladder: Ladder | None = None,
     method: Method = "auto",
     rows: Number | None = None,
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private q-quantile of data whose bounds nobody knows.
 
-    epsilon: the total privacy loss (pure differential privacy).
+    epsilon, rho: the total privacy loss, as pure differential privacy or as zCDP; give one of them.
     lower, upper: public bounds, if you have them; they shorten the ladder, and records outside are clamped.
     resolution: the grid the data live on (0.01 for cents); integer and boolean types imply 1.
     neighbors: "add-remove" (one row more or less) or "swap" (one row changed, the number of rows public).
@@ -133,6 +146,7 @@ def quantile(
     "flip" permute-and-flip, "exponential" the exponential mechanism over the same candidates, which costs less under
     zCDP. Where there are too few records for the last two the walk is taken.
     rows: the number of records, if you may state it (roughly will do): then none of epsilon is spent on learning it.
+    budget: a `Budget` that is charged before the data are read.
     rng: a seeded generator for tests and experiments; a release for others must leave it None.
 
     With too few rows for the epsilon the answer is far too small in magnitude, hardly ever far too large.
@@ -146,8 +160,10 @@ def quantile(
         "quantile",
         data,
         (check_rank(q),),
+        budget,
         rng,
         epsilon=epsilon,
+        rho=rho,
         lower=lower,
         upper=upper,
         resolution=resolution,
@@ -163,7 +179,8 @@ def quantile(
 def maximum(
     data: object,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
@@ -171,6 +188,7 @@ def maximum(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private maximum, by a walk up; the keywords are those of `quantile`.
@@ -181,8 +199,10 @@ def maximum(
         "maximum",
         data,
         (Fraction(1),),
+        budget,
         rng,
         epsilon=epsilon,
+        rho=rho,
         lower=lower,
         upper=upper,
         resolution=resolution,
@@ -196,7 +216,8 @@ def maximum(
 def minimum(
     data: object,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
@@ -204,6 +225,7 @@ def minimum(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private minimum: minus the maximum of the negated data, in law; the keywords are those of `quantile`."""
@@ -211,8 +233,10 @@ def minimum(
         "minimum",
         data,
         (Fraction(0),),
+        budget,
         rng,
         epsilon=epsilon,
+        rho=rho,
         lower=lower,
         upper=upper,
         resolution=resolution,
@@ -226,7 +250,8 @@ def minimum(
 def bounds(
     data: object,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
@@ -234,6 +259,7 @@ def bounds(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private (minimum, maximum) for one total epsilon; the keywords are those of `quantile`."""
@@ -241,8 +267,10 @@ def bounds(
         "bounds",
         data,
         (Fraction(0), Fraction(1)),
+        budget,
         rng,
         epsilon=epsilon,
+        rho=rho,
         lower=lower,
         upper=upper,
         resolution=resolution,

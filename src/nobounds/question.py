@@ -55,15 +55,17 @@ class Question:
         method: Method = "walk",
         grows: bool = False,
         stated: bool = False,
+        zcdp: bool = False,
     ) -> "Question":
         """Plan the spending: first the size, if the route depends on it, then equal parts for the quantiles.
 
-        `rows` is public: the number of rows under swap, or the number of records as `stated` by the user.
+        `rows` is public: the number of rows under swap, or the number of records as `stated` by the user. With `zcdp`
+        the routes are those that cost the least rho.
         """
         rule = size_rule(epsilon, neighbors, rows, stated, missing)
 
         def plan(size: SizeRule, each: Fraction) -> "Question":
-            aims = (Aim(q, each, neighbors, ladder, noise, method, grows) for q in qs)
+            aims = (Aim(q, each, neighbors, ladder, noise, method, grows, zcdp) for q in qs)
             routes = tuple(choose(aim, size) for aim in aims)
             return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
 
@@ -78,6 +80,7 @@ class Question:
         second = plan(rule, each * epsilon / spent) if spent < epsilon else first
         return second if second.cost().epsilon <= epsilon else first
 
+    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def cost(self) -> Cost:
         """The cost of the whole answer, whichever routes are taken."""
         added = self.neighbors == "swap" and self.missing

@@ -40,6 +40,7 @@ class Runs:
     rate: Fraction
     trusted: tuple[int, int]  # between these rungs the histogram was exact
     lowered: Ints  # public whole numbers that are added to the distances: a prior
+    growth: Ints  # by what the distance grows from one rung of a run to the next: 0, but where ties are spread
     least: Fraction = Fraction(0)  # the least distance, which all are counted from
 
     @classmethod
@@ -60,6 +61,7 @@ class Runs:
         rate: Fraction,
         trusted: tuple[int, int],
         lowered: Ints | None = None,
+        growth: Ints | None = None,
     ) -> "Runs":
         """The runs of rungs whose records have the ranks from `low` to `high`; those without rungs are left out."""
         keep = ends > starts
@@ -69,26 +71,30 @@ class Runs:
         if part == 1:  # a whole target: the rank `floor` itself has distance 0
             part, above = Fraction(0), above + 1
         clipped = np.maximum(above, -1), np.maximum(below, -1)
-        none = np.zeros(int(keep.sum()), dtype=np.int64)
-        found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, none)
-        if lowered is None:
-            return found
-        tilted = replace(found, lowered=lowered[keep])
-        nearest = np.flatnonzero(tilted.distances() <= tilted.distances().min() + 1)  # doubles are not as wrong as 1
-        return replace(tilted, least=min(tilted.distance(run) for run in nearest.tolist()))
+        zero = np.zeros(len(above), dtype=np.int64)
+        extras = (zero if extra is None else extra[keep] for extra in (lowered, growth))
+        found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, *extras)
+        distances = found.distances()
+        nearest = np.flatnonzero(distances <= distances.min() + 1)  # doubles are not as wrong as 1
+        least = Fraction(0) if not distances[nearest[0]] else min(map(found.distance, nearest.tolist()))
+        return replace(found, least=least)
 
     def distances(self) -> Floats:
-        """The distance of each run from the target, as doubles, beyond the least; one of them is 0."""
+        """The distance of the nearest rung of each run from the target, as doubles, beyond the least of all."""
         up = np.where(self.above >= 0, self.above + float(self.part), 0.0)
         down = np.where(self.below >= 0, self.below + float(self._other_part), 0.0)
         return np.maximum(np.maximum(up, down) + self.lowered - float(self.least), 0.0)
 
     def distance(self, run: int) -> Fraction:
-        """The distance of one run, exactly."""
+        """The same for one run, exactly."""
         below = int(self.below[run]) + self._other_part if self.below[run] >= 0 else Fraction(0)
-        return (
-            (int(self.above[run]) + self.part if self.above[run] >= 0 else below) + int(self.lowered[run]) - self.least
-        )
+        found = int(self.above[run]) + self.part if self.above[run] >= 0 else below
+        return found + int(self.lowered[run]) - self.least
+
+    def rung(self, run: int, k: int) -> int:
+        """The k-th rung of a run, counted from the one that is nearest to the target."""
+        first, last = int(self.starts[run]), int(self.starts[run] + self.lengths[run]) - 1
+        return last - k if self.below[run] >= 0 else first + k
 
     @property
     def _other_part(self) -> Fraction:
@@ -152,7 +158,7 @@ def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunLaw:
-    """The law of a chosen rung: the mass of each run, spread evenly over its rungs."""
+    """The law of a chosen rung: the mass of each run, spread evenly over its rungs unless the run has a growth."""
 
     runs: Runs
     masses: Floats
@@ -172,5 +178,10 @@ class RunLaw:
 
     def log_pmf(self) -> Floats:
         """Log-probabilities of all rungs in order (for ladders short enough)."""
-        with np.errstate(divide="ignore"):
-            return np.repeat(np.log(self.masses / self.runs.lengths), self.runs.lengths)
+        runs = self.runs
+        found = []
+        for run, (mass, length) in enumerate(zip(self.masses.tolist(), runs.lengths.tolist(), strict=True)):
+            logs = -float(runs.rate * int(runs.growth[run])) * np.arange(length)
+            logs += math.log(mass) - math.log(np.exp(logs).sum()) if mass > 0 else -math.inf
+            found.append(logs[::-1] if runs.below[run] >= 0 else logs)
+        return np.concatenate(found)

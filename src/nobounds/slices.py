@@ -17,10 +17,10 @@ import numpy as np
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.rungs import Ints
-from nobounds.runs import DOUBLE_BITS, Runs, ranks, reach
+from nobounds.runs import Runs, ranks
 from nobounds.walk import Walk
 
-STEPS = 8  # places on a rung: 16 and 32 have the same error (benchmarks/quantiles.py)
+STEPS = 1024  # places on a rung
 MOST_OCTAVES = 40  # of a prior
 
 
@@ -91,50 +91,44 @@ class Aim:
         return self.slope * weight + self.offset * STEPS
 
 
-def runs_in(histogram: Histogram, piece: Slice, aim: Aim, rate: Fraction, prior: Prior | None, near: bool) -> Runs:
-    """The rungs (for a leaf) or places of a slice, in runs of equal distance from the rank that is aimed at.
-
-    With `near` the places of rungs that hardly matter are not told apart, and the runs say which those are.
-    """
+def runs_in(histogram: Histogram, piece: Slice, aim: Aim, rate: Fraction, prior: Prior) -> Runs:
+    """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at."""
     rungs, weights = piece.weights(histogram)
     target, each = aim.target(int(weights.sum())), rate / STEPS
-    trusted, unit = piece.rungs, 1
-    if not aim.leaf:
-        far = reach(piece.high - piece.low, each, DOUBLE_BITS) + 1 if near else math.inf
-        rungs, weights, trusted = _places(rungs, weights, piece, float(target) - far, float(target) + far)
-        unit = STEPS
-    ends_at = (piece.rungs[0], piece.rungs[1] + 1) if aim.leaf else (piece.low, piece.high)
-    starts, ends, low, high = ranks(rungs, weights, *ends_at)
-    if prior is None:
-        return Runs.between(starts, ends, low, high, target, each, trusted)
+    if aim.leaf:
+        ends_at, trusted, unit = (piece.rungs[0], piece.rungs[1] + 1), piece.rungs, 1
+        starts, ends, low, high = ranks(rungs, weights, *ends_at)
+        growth = np.zeros_like(starts)
+    else:
+        trusted, unit = (piece.low, piece.high - 1), STEPS
+        starts, ends, low, high, growth = _spread(rungs, weights, piece, target)
     cuts = prior.cuts(histogram.ladder) * unit
     cuts = cuts[(starts[0] < cuts) & (cuts < ends[-1])]
     run = np.searchsorted(starts, cuts, side="right") - 1
     order = np.argsort(np.concatenate([starts, cuts]), kind="stable")
-    starts, low, high = (np.concatenate([x, y])[order] for x, y in ((starts, cuts), (low, low[run]), (high, high[run])))
+    low, high, growth = (np.concatenate([values, values[run]])[order] for values in (low, high, growth))
+    starts = np.concatenate([starts, cuts])[order]
     ends = np.append(starts[1:], ends[-1])
     lowered = prior.lowered(histogram.ladder, starts // unit, rate) * STEPS
-    return Runs.between(starts, ends, low, high, target, each, trusted, lowered)
+    return Runs.between(starts, ends, low, high, target, each, trusted, lowered, growth)
 
 
-def _places(rungs: Ints, weights: Ints, piece: Slice, low: float, high: float) -> tuple[Ints, Ints, tuple[int, int]]:
-    """Occupied places and their weights, with which of them are exact: those of rungs with ranks from low to high.
+def _spread(rungs: Ints, weights: Ints, piece: Slice, target: Fraction) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Runs of places, the ranks they span, and by what these grow from place to place.
 
-    The records of other rungs are all put on the first place.
+    An occupied rung is three runs: places whose ranks lie below the target, touch it, and lie above it.
     """
-    up_to = np.cumsum(weights, dtype=np.int64)
-    first, end = int(np.searchsorted(up_to, low)), int(np.searchsorted(up_to - weights, high, side="right"))
-    starts = np.maximum(rungs * STEPS, piece.low)
-    lengths = np.minimum((rungs + 1) * STEPS, piece.high) - starts
-    many = np.ones(len(rungs), dtype=np.int64)
-    many[first:end] = lengths[first:end]
-    before = np.cumsum(many) - many
-    places = np.repeat(starts - before, many) + np.arange(int(many.sum()))
-    exact = (
-        piece.low if first == 0 else int(starts[first - 1]) + 1,
-        piece.high - 1 if end >= len(rungs) else int(starts[end]) - 1,
-    )
-    return places, np.repeat(weights // many, many), exact
+    first, end = np.maximum(rungs * STEPS, piece.low), np.minimum((rungs + 1) * STEPS, piece.high)
+    each, up_to = weights // (end - first), np.cumsum(weights, dtype=np.int64)
+    before = up_to - weights
+    below = np.clip(-((before - math.ceil(target)) // each) - 1, 0, end - first)
+    above = np.clip((math.floor(target) - before) // each + 1, 0, end - first)
+    left, right = before + below * each, before + above * each
+    starts = np.append(piece.low, np.stack([first, first + below, first + above, end], axis=1).ravel())
+    low = np.append(0, np.stack([before, left, right, up_to], axis=1).ravel())
+    high = np.append(0, np.stack([left, right, up_to, up_to], axis=1).ravel())
+    growth = np.append(0, np.stack([each, 0 * each, each, 0 * each], axis=1).ravel())
+    return starts, np.append(starts[1:], piece.high), low, high, growth
 
 
 def walk_in(histogram: Histogram, piece: Slice, aim: Aim, up: bool, eps1: Fraction, eps2: Fraction) -> Walk:

@@ -1,0 +1,74 @@
+"""Many quantiles of data whose bounds nobody knows, for the price of a few: the public function (see `halving`)."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from nobounds.counts import Counts
+from nobounds.engines.arrays import column
+from nobounds.exact import Number
+from nobounds.halving import Halving
+from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.noise import Rng, source
+from nobounds.quantile import ask, check_rank, check_rows, ladder_for
+from nobounds.question import Question
+from nobounds.release import Release
+from nobounds.spending import Charged, Spending
+
+
+def quantiles(
+    data: object,
+    q: Iterable[Number],
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    resolution: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+    rows: Number | None = None,
+    budget: Charged | None = None,
+    rng: Rng = None,
+) -> Release:
+    """Private quantiles for one total epsilon or rho, in the order asked; the keywords are those of `quantile`.
+
+    A larger q never has a smaller answer. One q is answered as `quantile` does; m of them cost as much as
+    ceil(log2(m + 1)) would, each for its own epsilon.
+
+    >>> import random
+    >>> ages = [18 + i % 60 for i in range(6000)]
+    >>> quantiles(ages, [0.25, 0.5, 0.75], epsilon=1, resolution=1, rng=random.Random(1)).value
+    (32, 47, 62)
+    """
+    asked = _ranks(q)
+    qs = tuple(sorted(set(asked)))
+    spending, relation = Spending.of(epsilon, rho), check_neighbors(neighbors)
+    records, bits = column(data), source(rng)
+    options = {"lower": lower, "upper": upper, "resolution": resolution, "rows": rows}
+    plan: Question | Halving
+    if len(qs) == 1:
+        plan = ask(records, qs, epsilon=epsilon, rho=rho, neighbors=relation, **options)
+    else:
+        ladder = ladder_for(records, lower, upper, resolution)
+        known = check_rows(rows) if rows is not None else records.rows() if relation == "swap" else None
+
+        def halving(total: Fraction, zcdp: bool) -> Halving:
+            stated = rows is not None
+            return Halving.of(qs, total, ladder, relation, known, records.nullable, True, stated, zcdp)
+
+        plan = spending.plan(halving)
+    loss = PrivacyLoss.of(plan.cost(), relation)
+    if budget is not None:
+        budget.charge(loss, f"quantiles {', '.join(map(str, qs))}")
+    found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
+    parameters = {"q": [str(each) for each in asked], **plan.ladder.describe()}
+    return Release("quantiles", tuple(found[each] for each in asked), loss, parameters)
+
+
+def _ranks(q: Iterable[Number]) -> tuple[Fraction, ...]:
+    """The ranks as exact rationals, at least one."""
+    if isinstance(q, str | bytes) or not isinstance(q, Iterable):
+        raise TypeError(f"q must be a list of numbers between 0 and 1, got {type(q).__name__}; for one give [q]")
+    found = tuple(check_rank(each) for each in q)
+    if not found:
+        raise ValueError("q must have at least one number between 0 and 1, got none")
+    return found

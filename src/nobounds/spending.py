@@ -1,0 +1,79 @@
+"""What a release may cost: a pure epsilon, or a rho of zCDP; and the largest plan within a rho.
+
+Plans are made for an epsilon. Under zCDP that is a nominal one: the plan with the largest nominal epsilon whose rho is
+within the one asked for.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeVar
+
+from nobounds.exact import Number, privacy_parameter
+from nobounds.loss import Cost, PrivacyLoss
+
+_DIGITS = 40  # binary digits of a nominal epsilon
+_TRIES = 12
+
+
+class Charged(Protocol):
+    """What a release is charged to: a Budget."""
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Spend it, or raise BudgetExceeded."""
+
+
+class Plan(Protocol):
+    """How a release is made, and what it costs."""
+
+    def cost(self) -> Cost:
+        """The cost, from public facts alone."""
+        ...
+
+
+P = TypeVar("P", bound=Plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What is asked for: an epsilon, or (`zcdp`) a rho."""
+
+    amount: Fraction
+    zcdp: bool
+
+    @classmethod
+    def of(cls, epsilon: Number | None, rho: Number | None) -> "Spending":
+        """Exactly one of the two, checked."""
+        if (epsilon is None) == (rho is None):
+            got = "neither" if epsilon is None else "both"
+            raise ValueError(f"give epsilon (pure) or rho (zCDP), got {got}; for example epsilon=1, or rho=0.1")
+        if rho is not None:
+            return cls(privacy_parameter(rho, "rho"), True)
+        return cls(privacy_parameter(epsilon, "epsilon"), False)
+
+    def plan(self, make: Callable[[Fraction, bool], P]) -> P:
+        """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one within a rho."""
+        if not self.zcdp:
+            return make(self.amount, False)
+        epsilon, best = _short(math.sqrt(2 * self.amount)), None
+        for _ in range(_TRIES):
+            plan = make(epsilon, True)
+            ratio = self.amount / plan.cost().rho
+            if ratio >= 1 and (best is None or best[0] < epsilon):
+                best = epsilon, plan
+            if 1 <= ratio < 1 + Fraction(1, 10**4):
+                break
+            # Costs grow about like the square of epsilon, so this is Newton's step, to just below the aim.
+            epsilon = _short(float(epsilon) * math.sqrt(ratio) * (1 - 1e-5))
+        while best is None:
+            epsilon /= 2
+            plan = make(epsilon, True)
+            best = (epsilon, plan) if plan.cost().rho <= self.amount else None
+        return best[1]
+
+
+def _short(x: float) -> Fraction:
+    """About x, with few binary digits."""
+    mantissa, exponent = math.frexp(x)
+    return Fraction(int(mantissa * 2**_DIGITS)) * Fraction(2) ** (exponent - _DIGITS)
