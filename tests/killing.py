@@ -1,0 +1,94 @@
+"""Rounds of eight processes that charge one ledger and are killed at random moments; `test_ledger.py` runs this file.
+
+The processes are forked from this one, which has one thread and has loaded all it needs, so they start in no time.
+"""
+
+import json
+import mmap
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from nobounds.budget import Budget, BudgetExceeded
+from nobounds.loss import PrivacyLoss
+
+PROCESSES = 8
+AMOUNT = PrivacyLoss(0.1, 0.005, 0.2, "swap")
+CHARGING, BETWEEN = 1, 0
+
+
+def charge_on(path: Path, released: Path, doing: mmap.mmap, number: int, early: bool) -> None:
+    """Charge until nothing is left, and write one byte, the release, after every charge; or, wrongly, before it."""
+    out = os.open(released, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    budget = Budget(path=path)
+    while True:
+        doing[number] = CHARGING
+        if early:
+            os.write(out, b"x")
+        try:
+            budget.charge(AMOUNT, f"process {number}")
+        except BudgetExceeded:
+            doing[number] = BETWEEN
+            return
+        if not early:
+            os.write(out, b"x")
+        doing[number] = BETWEEN
+
+
+def forked(*work: Any) -> int:
+    """The id of a new process that charges, and fails if anything but a full budget stops it."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        charge_on(*work)
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def killing_round(folder: Path, capacity: int, early: bool, rng: random.Random) -> dict[str, int]:
+    """One round on a new ledger: what was released and charged, and in which state the processes were killed."""
+    path, released, doing = folder / "people.budget", folder / "released", mmap.mmap(-1, PROCESSES)
+    Budget(epsilon=capacity / 10, path=path)
+    pids = [forked(path, released, doing, number, early) for number in range(PROCESSES)]
+    start = time.monotonic()
+    killed = in_charge = failed = 0
+    for moment, number in sorted((rng.uniform(0.05, 0.5), number) for number in range(PROCESSES)):
+        time.sleep(max(0.0, start + moment - time.monotonic()))
+        os.kill(pids[number], signal.SIGKILL)
+        _, status = os.waitpid(pids[number], 0)
+        killed += os.WIFSIGNALED(status)
+        in_charge += os.WIFSIGNALED(status) and doing[number] == CHARGING
+        failed += os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0
+    journals = int(Path(f"{path}-journal").exists())
+    charged = len(Budget(path=path).history)
+    count = released.stat().st_size if released.exists() else 0
+    for leftover in folder.iterdir():
+        leftover.unlink()
+    return {
+        "capacity": capacity,
+        "charged": charged,
+        "released": count,
+        "killed": killed,
+        "in_charge": in_charge,
+        "failed": failed,
+        "journals": journals,
+    }
+
+
+def main(folder: str, rounds: str, when: str) -> None:
+    """Print what happened in each round."""
+    rng = random.Random(1)
+    capacities = [rng.choice([20, 100, 100_000]) for _ in range(int(rounds))]
+    print(json.dumps([killing_round(Path(folder), capacity, when == "early", rng) for capacity in capacities]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
