@@ -13,11 +13,11 @@ import nobounds
 ROOT = Path(nobounds.__file__).parent
 
 LEVELS = [  # lowest first
-    ["exact"],
+    ["exact", "store"],
     ["conversions", "rungs"],
     ["ladder", "loss", "noise"],
     ["above_threshold", "gaussian", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
-    ["skip_ahead"],
+    ["composition", "ledger", "skip_ahead"],
     ["budget", "histogram", "law", "release"],
     ["counts", "runs", "scale"],
     ["exponential_mechanism", "flip"],
@@ -100,7 +100,7 @@ def test_a_relative_import_is_resolved_from_its_package():
 
 def test_importing_nobounds_loads_no_optional_library():
     """After `import nobounds`, no library that only some users need is loaded."""
-    optional = {"pandas", "polars", "pyarrow", "rich", "scipy", "typer"}
+    optional = {"pandas", "polars", "pyarrow", "rich", "scipy", "sqlite3", "typer"}
     code = "import sys, nobounds, nobounds.engines.files; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
