@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from laws import text
 
+from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
 from nobounds.exact import round_up
 from nobounds.loss import (
     Cost,
@@ -20,12 +21,14 @@ from nobounds.loss import (
     both,
     check_neighbors,
     fixed_threshold,
+    gaussian,
     general,
     mirrored,
     monotonic,
     moving_threshold,
     one_sided_loss,
     pure,
+    range_bounded,
     split,
     worst,
 )
@@ -247,6 +250,26 @@ def test_kinds_of_pairs_are_kept_apart(a, b, c):
     assert mirrored(pair).kinds == tuple(Sides(sides.back, sides.forth) for sides in (a, b))
 
 
+def test_a_range_may_be_less_than_both_sides():
+    """An exponential mechanism has range epsilon; after another one its place may differ, so each side counts then."""
+    one = range_bounded(F(1))
+    assert (one.epsilon, one.eta) == (1, 1)
+    assert (mirrored(one).eta, worst([one, one]).eta) == (1, 2)
+    assert ((one + one).epsilon, (one + one).eta) == (2, 3)
+    assert (one + pure(F(1, 2))).eta == (pure(F(1, 2)) + one).eta == 3
+    assert (one + monotonic(F(1), F(1))).eta == 5
+    assert (one + gaussian(F(1))).span is None
+    assert (pure(F(1)) + pure(F(1))).span is None
+
+
+def test_a_range_bounded_mechanism_after_another_takes_both_sides():
+    """Which sides the second one has may follow from the first answer: here two of range 1 show 3, not 2."""
+    first = (F(1, 2), -F(1, 2))  # log-ratios of the first answer
+    second = {F(1, 2): (F(1), F(0)), -F(1, 2): (F(0), -F(1))}  # and after each of them
+    total = [a + b for a in first for b in second[a]]
+    assert max(total) - min(total) == 3 == (range_bounded(F(1)) + range_bounded(F(1))).eta
+
+
 COSTS = {
     "general": general,
     "monotonic": monotonic,
@@ -334,6 +357,84 @@ def test_unknown_relations_are_refused(name):
         check_neighbors(name)
     assert str(caught.value) == f"neighbors must be one of add-remove, swap, got neighbors={name!r}"
     assert [check_neighbors(good) for good in ("add-remove", "swap")] == ["add-remove", "swap"]
+
+
+# --- losses by plain numbers --------------------------------------------------------------------------------------
+
+
+@given(size=positives)
+def test_losses_of_plain_numbers_are_those_of_costs(size):
+    """pure, range_bounded and zcdp are the losses of such mechanisms, each number rounded up."""
+    whom = {"neighbors": "swap", "unit": "person"}
+    assert PrivacyLoss.pure(size, **whom) == PrivacyLoss.of(pure(size), "swap", "person")
+    assert PrivacyLoss.zcdp(size, **whom) == PrivacyLoss.of(gaussian(size), "swap", "person")
+    ranged = PrivacyLoss.range_bounded(size, **whom)
+    assert ranged.epsilon == ranged.eta == round_up(size)
+    assert ranged.rho == rho_from_range(size) <= rho_from_pure(size)
+
+
+def test_losses_of_plain_numbers_have_defaults():
+    """Add-remove, per row; and numbers are read as they are written."""
+    assert PrivacyLoss.pure(0.1) == PrivacyLoss.pure("1/10") == PrivacyLoss.of(pure(F(1, 10)), "add-remove")
+    assert str(PrivacyLoss.approximate(1, 1e-6)) == "epsilon 1 at delta 1e-06 (add-remove, per row)"
+    assert str(PrivacyLoss.zcdp(0.5)) == "rho 0.5 (zCDP, add-remove, per row)"
+    assert str(PrivacyLoss.zcdp(0.5) + PrivacyLoss.approximate(1, 1e-6)) == "no bound (add-remove, per row)"
+
+
+@given(epsilon=positives, delta=st.fractions(F(1, 10**9), F(1, 10)))
+def test_an_approximate_loss_says_nothing_else(epsilon, delta):
+    """It has no rho and no range, travels, and adds up with a pure one."""
+    loss = PrivacyLoss.approximate(epsilon, delta)
+    assert (loss.rho, loss.eta) == (math.inf, math.inf)
+    assert text(loss.epsilon) >= epsilon and text(loss.delta) >= delta
+    assert PrivacyLoss.from_dict(json.loads(json.dumps(loss.to_dict(), allow_nan=False))) == loss
+    total = loss + PrivacyLoss.pure(epsilon)
+    assert text(total.epsilon) >= 2 * epsilon
+    assert (total.delta, total.rho, total.eta) == (loss.delta, math.inf, math.inf)
+
+
+@given(epsilon=positives, rho=positives, delta=st.fractions(F(1, 10**9), F(1, 10)))
+def test_the_epsilon_at_a_delta_is_the_smaller_of_two(epsilon, rho, delta):
+    """at(delta) is epsilon where its own delta is at most that, or what rho gives, whichever is smaller."""
+    assert PrivacyLoss.pure(epsilon).at(0) == round_up(epsilon)
+    assert PrivacyLoss.zcdp(rho).at(delta) == epsilon_from_rho(text(round_up(rho)), delta)
+    assert PrivacyLoss.zcdp(rho).at(0) == math.inf
+    known = PrivacyLoss.approximate(epsilon, delta)
+    assert known.at(text(known.delta)) == known.at(1) == known.epsilon
+    assert known.at(delta / 2) == math.inf
+    either = PrivacyLoss(known.epsilon, round_up(rho), math.inf, "swap", "row", known.delta)
+    assert either.at(text(known.delta)) == min(known.epsilon, epsilon_from_rho(text(either.rho), text(known.delta)))
+
+
+def test_many_small_losses_cost_less_at_a_delta():
+    """A hundred pure losses of a tenth are 10 as a sum, and 5.3 at delta 1e-6 by their rho."""
+    total = PrivacyLoss.pure(0.1)
+    for _ in range(99):
+        total = total + PrivacyLoss.pure(0.1)
+    assert (total.epsilon, total.at(0)) == (10.0, 10.0)
+    assert 5 < total.at(1e-6) < 5.3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PrivacyLoss.pure(-1), "epsilon must not be negative, got epsilon=-1"),
+        (lambda: PrivacyLoss.zcdp(math.nan), "rho must be a finite number, got rho=nan"),
+        (lambda: PrivacyLoss.range_bounded("-1/2"), "eta must not be negative, got eta='-1/2'"),
+        (lambda: PrivacyLoss.approximate(1, 0), "delta must be greater than 0, got delta=0"),
+        (lambda: PrivacyLoss.approximate(1, 1), "delta must be less than 1, got delta=1"),
+        (
+            lambda: PrivacyLoss.pure(1, neighbors="near"),
+            "neighbors must be one of add-remove, swap, got neighbors='near'",
+        ),
+        (lambda: PrivacyLoss.pure(1).at(-1), "delta must not be negative, got delta=-1"),
+    ],
+)
+def test_wrong_losses_are_named(make, message):
+    """A number out of its range gets a ValueError with its name, the rule and the value."""
+    with pytest.raises(ValueError) as caught:
+        make()
+    assert str(caught.value) == message
 
 
 def test_nothing_costs_nothing():

@@ -8,10 +8,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
-from nobounds.exact import Number, rational, round_up, text_up
+from nobounds.exact import Number, positive, rational, round_up, text_up
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
 
@@ -37,10 +37,12 @@ class Cost:
     Kinds of pairs are kept apart and oriented (x has the record more, or the lower one), because ranges are not:
     when a private result chooses between mechanisms, each side takes its own maximum, and so does the range.
     A mechanism with Gaussian noise has no kinds: its log-ratio is not bounded, and only rho says what it costs.
+    `span` bounds the range where it is known to be less than both sides together.
     """
 
     kinds: tuple[Sides, ...]
     rho: Fraction
+    span: Fraction | None = None
 
     @property
     def is_pure(self) -> bool:
@@ -55,6 +57,11 @@ class Cost:
     @property
     def eta(self) -> Fraction:
         """The range bound of the paper's appendix (Definition A.2)."""
+        return self._width if self.span is None else min(self.span, self._width)
+
+    @property
+    def _width(self) -> Fraction:
+        """The range by the sides alone, which holds whatever was answered before."""
         return max(sides.forth + sides.back for sides in self._bounded())
 
     def _bounded(self) -> tuple[Sides, ...]:
@@ -64,13 +71,15 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """One mechanism and then the other; a mechanism of one kind costs the same for every kind."""
-        kinds = tuple(Sides(a.forth + b.forth, a.back + b.back) for a, b in _aligned([self, other]))
-        return Cost(kinds, self.rho + other.rho)
+        kinds = tuple(Sides(a.forth + b.forth, a.back + b.back) for a, b in aligned([self, other]))
+        known = kinds and (self.span, other.span) != (None, None)
+        span = max(self.eta + other._width, other.eta + self._width) if known else None
+        return Cost(kinds, self.rho + other.rho, span)
 
 
 def worst(costs: Sequence[Cost]) -> Cost:
     """The cost of whichever of several mechanisms is run, when an earlier private result says which."""
-    kinds = tuple(Sides(max(s.forth for s in sides), max(s.back for s in sides)) for sides in _aligned(costs))
+    kinds = tuple(Sides(max(s.forth for s in sides), max(s.back for s in sides)) for sides in aligned(costs))
     return Cost(kinds, max(cost.rho for cost in costs))
 
 
@@ -83,10 +92,10 @@ def both(*costs: Cost) -> Cost:
 
 def mirrored(cost: Cost) -> Cost:
     """The same with the roles of x and x' exchanged."""
-    return Cost(tuple(Sides(sides.back, sides.forth) for sides in cost.kinds), cost.rho)
+    return Cost(tuple(Sides(sides.back, sides.forth) for sides in cost.kinds), cost.rho, cost.span)
 
 
-def _aligned(costs: Sequence[Cost]) -> list[tuple[Sides, ...]]:
+def aligned(costs: Sequence[Cost]) -> list[tuple[Sides, ...]]:
     """The kinds of all costs side by side; a mechanism with one kind of pairs has it for all. None if one has none."""
     if not all(cost.is_pure for cost in costs):
         return []
@@ -105,12 +114,12 @@ class PrivacyLoss:
     """What a release costs, each number rounded up: epsilon, zCDP rho, range eta; and for whom it holds.
 
     epsilon is pure if delta is 0. Gaussian noise is known by its rho: epsilon is then the one at delta, or infinite
-    if no delta was asked for, and so is eta.
+    if no delta was asked for, and so is eta. What is not known is infinite.
 
-    >>> PrivacyLoss.of(pure(Fraction(1, 10)), "swap") + PrivacyLoss.of(pure(Fraction(2, 10)), "swap")
-    PrivacyLoss(epsilon=0.3, rho=0.0249..., eta=0.6, neighbors='swap', unit='row', delta=0.0)
-    >>> print(PrivacyLoss.of(gaussian(Fraction(1, 50)), "add-remove", delta=Fraction(1, 10**6)))
-    epsilon 0.89... at delta 1e-06 (add-remove, per row; rho 0.02)
+    >>> PrivacyLoss.pure(0.1, neighbors="swap") + PrivacyLoss.range_bounded(0.2, neighbors="swap")
+    PrivacyLoss(epsilon=0.3, rho=0.0099..., eta=0.6, neighbors='swap', unit='row', delta=0.0)
+    >>> PrivacyLoss.zcdp(0.02).at(1e-6), PrivacyLoss.approximate(1, 1e-6).at(1e-5)
+    (0.89..., 1.0)
     """
 
     epsilon: float
@@ -128,6 +137,39 @@ class PrivacyLoss:
         if delta is not None and (approximate := epsilon_from_rho(cost.rho, delta)) < epsilon:
             return cls(approximate, rho, math.inf, neighbors, unit, round_up(delta))
         return cls(epsilon, rho, eta, neighbors, unit)
+
+    @classmethod
+    def pure(cls, epsilon: Number, *, neighbors: Neighbors = "add-remove", unit: str = "row") -> "PrivacyLoss":
+        """The loss of a pure mechanism."""
+        return cls.of(pure(_not_negative(epsilon, "epsilon")), check_neighbors(neighbors), unit)
+
+    @classmethod
+    def range_bounded(cls, eta: Number, *, neighbors: Neighbors = "add-remove", unit: str = "row") -> "PrivacyLoss":
+        """The loss of a mechanism whose log-ratios span at most eta: an exponential mechanism (Definition A.2)."""
+        return cls.of(range_bounded(_not_negative(eta, "eta")), check_neighbors(neighbors), unit)
+
+    @classmethod
+    def zcdp(cls, rho: Number, *, neighbors: Neighbors = "add-remove", unit: str = "row") -> "PrivacyLoss":
+        """The loss of a rho-zCDP mechanism."""
+        return cls.of(gaussian(_not_negative(rho, "rho")), check_neighbors(neighbors), unit)
+
+    @classmethod
+    def approximate(
+        cls, epsilon: Number, delta: Number, *, neighbors: Neighbors = "add-remove", unit: str = "row"
+    ) -> "PrivacyLoss":
+        """The loss of a mechanism of which only an epsilon at a delta is known."""
+        least, at = round_up(_not_negative(epsilon, "epsilon")), positive(delta, "delta")
+        if at >= 1:
+            raise ValueError(f"delta must be less than 1, got delta={delta!r}")
+        return cls(least, math.inf, math.inf, check_neighbors(neighbors), unit, round_up(at))
+
+    def at(self, delta: Number) -> float:
+        """The epsilon at a delta, the smaller of what epsilon and rho say, rounded up; infinite if neither says it."""
+        most = _not_negative(delta, "delta")
+        known = self.epsilon if rational(self.delta, "delta") <= most else math.inf
+        if most == 0 or self.rho == math.inf:
+            return known
+        return min(known, epsilon_from_rho(rational(self.rho, "rho"), most))
 
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> "PrivacyLoss":
@@ -159,10 +201,26 @@ class PrivacyLoss:
         return found if self.delta else {name: value for name, value in found.items() if name != "delta"}
 
     def __str__(self) -> str:
+        if self.epsilon == self.rho == math.inf:
+            return f"no bound ({self.neighbors}, per {self.unit})"
         if self.epsilon == math.inf:
             return f"rho {text_up(self.rho, 4)} (zCDP, {self.neighbors}, per {self.unit})"
         at = f" at delta {text_up(self.delta)}" if self.delta else ""
-        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {self.unit}; rho {text_up(self.rho, 4)})"
+        rho = "" if self.rho == math.inf else f"; rho {text_up(self.rho, 4)}"
+        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {self.unit}{rho})"
+
+
+class Chargeable(Protocol):
+    """What a loss can be charged to before the data are looked at: a budget."""
+
+    def charge(self, loss: PrivacyLoss, what: str, /) -> object: ...
+
+
+def _not_negative(value: Number, name: str) -> Fraction:
+    number = rational(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {name}={value!r}")
+    return number
 
 
 def _total(*parts: float) -> float:
@@ -230,7 +288,7 @@ def range_bounded(epsilon: Fraction) -> Cost:
 
     Which of its sides takes how much of the range differs from pair to pair, so each is charged in full; rho is not.
     """
-    return Cost((Sides(epsilon, epsilon),), rational(rho_from_range(epsilon), "rho"))
+    return Cost((Sides(epsilon, epsilon),), rational(rho_from_range(epsilon), "rho"), epsilon)
 
 
 def gaussian(rho: Fraction) -> Cost:
