@@ -16,10 +16,11 @@ LEVELS = [  # lowest first
     ["exact", "store"],
     ["conversions", "rungs"],
     ["ladder", "loss", "noise"],
+    ["bands"],
     ["above_threshold", "gaussian", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
-    ["composition", "ledger", "skip_ahead"],
+    ["composition", "ledger", "skip_ahead", "sparse_vector"],
     ["budget", "histogram", "law", "release"],
-    ["counts", "runs", "scale"],
+    ["counts", "runs", "scale", "sparse_law"],
     ["exponential_mechanism", "flip"],
     ["engines"],
     ["route"],
