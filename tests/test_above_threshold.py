@@ -285,6 +285,43 @@ def test_the_loss_does_not_depend_on_what_happens(name):
     assert run.loss == before == mechanism(name, 5, epsilon=2).loss
 
 
+class Purse:
+    """A budget that keeps what it was charged with, or refuses it."""
+
+    def __init__(self, refuses=False):
+        self.refuses, self.charged = refuses, []
+
+    def charge(self, loss, what):
+        if self.refuses:
+            raise RuntimeError("spent")
+        self.charged.append((loss, what))
+
+
+@every
+def test_a_budget_is_charged_once_and_first(name):
+    """The loss is charged when the mechanism is made, not per query; no random bit is drawn if it is refused."""
+    purse = Purse()
+    run = mechanism(name, 5, epsilon=2, budget=purse)
+    run.first_above([3, 100, 10**6])
+    ((loss, what),) = purse.charged
+    assert loss == run.loss
+    assert what == ("iterative exponential mechanism" if name == "iterative" else "above threshold")
+    rng = random.Random(1)
+    before = rng.getstate()
+    with pytest.raises(RuntimeError, match="spent"):
+        mechanism(name, 5, epsilon=2, budget=Purse(refuses=True), rng=rng)
+    assert rng.getstate() == before
+
+
+def test_nothing_is_charged_for_wrong_parameters():
+    """A call that fails because of its parameters costs nothing."""
+    purse = Purse()
+    for wrong in ({"share": 0.4, "noise": "gumbel"}, {"sensitivity": 0}, {"neighbors": "near"}, {"rng": 5}):
+        with pytest.raises((TypeError, ValueError)):
+            AboveThreshold(0, epsilon=1, budget=purse, **wrong)
+    assert purse.charged == []
+
+
 def test_the_default_relation_is_add_remove():
     """Both mechanisms default to add-remove, and take the same other keywords."""
     for kind in (AboveThreshold, IterativeExponential):

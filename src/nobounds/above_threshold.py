@@ -13,11 +13,12 @@ from fractions import Fraction
 import numpy as np
 
 from nobounds.exact import Number, ball, positive, privacy_parameter, rational
-from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
+from nobounds.loss import Chargeable, Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
 from nobounds.noise import (
     Exponential,
     Noise,
     Rng,
+    Source,
     check_noise,
     decide,
     discrete_laplace,
@@ -32,53 +33,33 @@ _LATTICE = 1024
 _FAR = 400  # powers of ten that no query needs
 
 
-class _Stream:
-    """What the two mechanisms share: the parameters, one halt, and then no more answers."""
+class Stream:
+    """What mechanisms over a stream of queries share: how a query is read, and an end to the answers."""
 
-    def __init__(
-        self,
-        threshold: Number,
-        epsilon: Number,
-        sensitivity: Number,
-        is_monotonic: bool,
-        share: Number,
-        neighbors: str,
-        rng: Rng,
-    ) -> None:
+    def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
         self._scale = positive(sensitivity, "sensitivity")
-        part = rational(share, "share")
-        if not 0 < part < 1:
-            raise ValueError(f"share must be between 0 and 1, got share={share!r}")
-        cost = monotonic if is_monotonic else general
-        self.eps1, self.eps2 = split(cost, privacy_parameter(epsilon, "epsilon"), part)
         self._threshold = self._snap(rational(threshold, "threshold"))
         self._bits = source(rng)
         self._open = True
         self.asked = 0
-        self.halted_at: int | None = None
-        relation: Neighbors = check_neighbors(neighbors)
-        self.loss = PrivacyLoss.of(cost(self.eps1, self.eps2), relation)
 
     def query(self, value: float | int | Decimal | Fraction) -> bool:
-        """Whether this query is (noisily) above the threshold; True is the last answer.
+        """Whether this query is (noisily) above the threshold; after the last True there are no more answers.
 
         NaN counts as minus infinity: an answer never fails because of a value.
         """
         if not self._open:
-            raise RuntimeError("this AboveThreshold has halted or was stopped; start a new one, at its own cost")
+            name = type(self).__name__
+            raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
         above = self._is_above(value)
         if above:
-            self.halted_at, self._open = self.asked, False
+            self._hit()
         self.asked += 1
         return above
 
     def stop(self) -> None:
         """No more queries. Stopping early costs nothing and saves nothing."""
         self._open = False
-
-    def first_above(self, values: Iterable[float | int | Decimal | Fraction]) -> int | None:
-        """Index of the first value found above the threshold, or None if none is (Algorithm 1)."""
-        return next((k for k, value in enumerate(values) if self.query(value)), None)
 
     def _is_above(self, value: float | int | Decimal | Fraction) -> bool:
         if not isinstance(value, int | float | Decimal | Fraction | np.integer | np.floating | np.bool_):
@@ -100,6 +81,9 @@ class _Stream:
     def _noisy_above(self, value: Fraction) -> bool:
         raise NotImplementedError
 
+    def _hit(self) -> None:
+        raise NotImplementedError
+
 
 def _plain_decimal(value: Decimal) -> Fraction | float:
     """The decimal as a fraction; one with an exponent beyond all floats as an infinity or next to 0, in order."""
@@ -112,12 +96,77 @@ def _plain_decimal(value: Decimal) -> Fraction | float:
     return Fraction(value)
 
 
-class AboveThreshold(_Stream):
+class NoisyThreshold:
+    """A threshold with noise of its own, to be compared with queries of which each gets fresh noise."""
+
+    def __init__(self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, bits: Source) -> None:
+        self.eps2, self.noise, self._bits = eps2, noise, bits
+        self._threshold = threshold
+        if noise == "gumbel":
+            self._first = Exponential(bits)  # the threshold's Gumbel noise is -ln of it
+        else:
+            self._threshold += Fraction(threshold_noise(noise, eps1 / _LATTICE, bits), _LATTICE)
+
+    def reached_by(self, value: Fraction) -> bool:
+        """Whether the query with its noise is at or above the threshold with its noise."""
+        # Fresh noise each time: one shared draw would leave the queries bare, and that variant is not private.
+        gap = (self._threshold - value) * _LATTICE
+        if self.noise == "exponential":
+            return geometric(self.eps2 / _LATTICE, self._bits) >= gap
+        if self.noise == "laplace":
+            return discrete_laplace(self.eps2 / _LATTICE, self._bits) >= gap
+        fresh = Exponential(self._bits)
+
+        def attempt(precision: int) -> int | None:
+            left = fresh.ball(precision)
+            right = self._first.ball(precision) * ball(self.eps2 * (value - self._threshold)).exp()
+            return 1 if left < right else 0 if left > right else None
+
+        return bool(decide(attempt))
+
+
+class _OneHit(Stream):
+    """What Algorithms 1 and 3 share: the parameters, and one halt."""
+
+    def __init__(
+        self,
+        threshold: Number,
+        epsilon: Number,
+        sensitivity: Number,
+        is_monotonic: bool,
+        share: Number,
+        neighbors: str,
+        rng: Rng,
+    ) -> None:
+        super().__init__(threshold, sensitivity, rng)
+        cost = monotonic if is_monotonic else general
+        self.eps1, self.eps2 = split(cost, privacy_parameter(epsilon, "epsilon"), checked_share(share))
+        self.loss = PrivacyLoss.of(cost(self.eps1, self.eps2), check_neighbors(neighbors))
+        self.halted_at: int | None = None
+
+    def first_above(self, values: Iterable[float | int | Decimal | Fraction]) -> int | None:
+        """Index of the first value found above the threshold, or None if none is (Algorithm 1)."""
+        return next((k for k, value in enumerate(values) if self.query(value)), None)
+
+    def _hit(self) -> None:
+        self.halted_at, self._open = self.asked, False
+
+
+def checked_share(share: Number) -> Fraction:
+    """The part of eps1 in eps1 + eps2, checked."""
+    part = rational(share, "share")
+    if not 0 < part < 1:
+        raise ValueError(f"share must be between 0 and 1, got share={share!r}")
+    return part
+
+
+class AboveThreshold(_OneHit):
     """AboveThreshold over any stream of queries with a stated sensitivity (Algorithm 1).
 
     `epsilon` is the total cost, however many queries are asked. `monotonic` promises that between neighbouring data
     sets all queries move the same way, which makes it cheaper. `share` is the part of eps1 in eps1 + eps2; Gumbel noise
-    needs one half. Query values are read exactly and rounded down to 1/1024 of the sensitivity.
+    needs one half. Query values are read exactly and rounded down to 1/1024 of the sensitivity. A `budget` is charged
+    before the first query.
 
     >>> import random
     >>> mechanism = AboveThreshold(100, epsilon=50, monotonic=True, rng=random.Random(1))
@@ -135,35 +184,22 @@ class AboveThreshold(_Stream):
         noise: Noise = "exponential",
         share: Number = Fraction(1, 2),
         neighbors: Neighbors = "add-remove",
+        budget: Chargeable | None = None,
         rng: Rng = None,
     ) -> None:
         self.noise = check_noise(noise)
         super().__init__(threshold, epsilon, sensitivity, monotonic, share, neighbors, rng)
-        if self.noise == "gumbel":
-            if self.eps1 != self.eps2:
-                raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share!r}")
-            self._first = Exponential(self._bits)  # the threshold's Gumbel noise is -ln of it
-        else:
-            self._threshold += Fraction(threshold_noise(self.noise, self.eps1 / _LATTICE, self._bits), _LATTICE)
+        if self.noise == "gumbel" and self.eps1 != self.eps2:
+            raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share!r}")
+        if budget is not None:
+            budget.charge(self.loss, "above threshold")
+        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._bits)
 
     def _noisy_above(self, value: Fraction) -> bool:
-        # Fresh noise each time: one shared draw would leave the queries bare, and that variant is not private.
-        gap = (self._threshold - value) * _LATTICE
-        if self.noise == "exponential":
-            return geometric(self.eps2 / _LATTICE, self._bits) >= gap
-        if self.noise == "laplace":
-            return discrete_laplace(self.eps2 / _LATTICE, self._bits) >= gap
-        fresh = Exponential(self._bits)
-
-        def attempt(precision: int) -> int | None:
-            left = fresh.ball(precision)
-            right = self._first.ball(precision) * ball(self.eps2 * (value - self._threshold)).exp()
-            return 1 if left < right else 0 if left > right else None
-
-        return bool(decide(attempt))
+        return self._noisy_threshold.reached_by(value)
 
 
-class IterativeExponential(_Stream):
+class IterativeExponential(_OneHit):
     """At each query the exponential mechanism chooses between it, all before it and the threshold (Algorithm 3).
 
     Its outcomes have the law of AboveThreshold with Gumbel noise, and so its cost.
@@ -177,9 +213,12 @@ class IterativeExponential(_Stream):
         sensitivity: Number = 1,
         monotonic: bool = False,
         neighbors: Neighbors = "add-remove",
+        budget: Chargeable | None = None,
         rng: Rng = None,
     ) -> None:
         super().__init__(threshold, epsilon, sensitivity, monotonic, Fraction(1, 2), neighbors, rng)
+        if budget is not None:
+            budget.charge(self.loss, "iterative exponential mechanism")
         self._seen: Counter[Fraction] = Counter([self._threshold])
 
     def _noisy_above(self, value: Fraction) -> bool:
