@@ -53,17 +53,18 @@ def forked(*work: Any) -> int:
         os._exit(1)
 
 
-def killing_round(folder: Path, capacity: int, early: bool, rng: random.Random) -> dict[str, int]:
+def killing_round(folder: Path, capacity: int, moments: list[float], early: bool) -> dict[str, int]:
     """One round on a new ledger: what was released and charged, and in which state the processes were killed."""
     path, released, doing = folder / "people.budget", folder / "released", mmap.mmap(-1, PROCESSES)
     Budget(epsilon=capacity / 10, path=path)
     pids = [forked(path, released, doing, number, early) for number in range(PROCESSES)]
     start = time.monotonic()
     killed = in_charge = failed = 0
-    for moment, number in sorted((rng.uniform(0.05, 0.5), number) for number in range(PROCESSES)):
+    for number, moment in enumerate(moments):
         time.sleep(max(0.0, start + moment - time.monotonic()))
         os.kill(pids[number], signal.SIGKILL)
-        _, status = os.waitpid(pids[number], 0)
+    for number, pid in enumerate(pids):
+        _, status = os.waitpid(pid, 0)
         killed += os.WIFSIGNALED(status)
         in_charge += os.WIFSIGNALED(status) and doing[number] == CHARGING
         failed += os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0
@@ -84,10 +85,15 @@ def killing_round(folder: Path, capacity: int, early: bool, rng: random.Random) 
 
 
 def main(folder: str, rounds: str, when: str) -> None:
-    """Print what happened in each round."""
+    """Print what happened in each round. In every third all processes are killed at once, in the others one by one."""
     rng = random.Random(1)
-    capacities = [rng.choice([20, 100, 100_000]) for _ in range(int(rounds))]
-    print(json.dumps([killing_round(Path(folder), capacity, when == "early", rng) for capacity in capacities]))
+    found = []
+    for number in range(int(rounds)):
+        capacity = (3, 100_000, 30, 100_000)[number % 4]
+        last = rng.uniform(0.05, 0.5)
+        moments = sorted(last if number % 3 == 0 else rng.uniform(0.05, 0.5) for _ in range(PROCESSES))
+        found.append(killing_round(Path(folder), capacity, moments, when == "early"))
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
