@@ -22,6 +22,7 @@ from nobounds.ladder import Ladder
 from nobounds.law import Law
 from nobounds.loss import Neighbors
 from nobounds.scale import octave
+from nobounds.spending import Spending
 from nobounds.walk import Walk
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -154,7 +155,7 @@ def private_sum(data: Floats, epsilon: float, neighbors: Neighbors, together: fl
     Scales are taken in groups of `together` probability, each as its likeliest, and centres in so many groups of equal
     probability, or as the true median. Under add-remove the size is taken to be learned as it is.
     """
-    plan = Plan.of(column(data), Fraction(str(epsilon)), None, None, None, neighbors, centered=False)
+    plan = Plan.of(column(data), Spending.of(str(epsilon), None), None, None, None, neighbors, centered=False)
     found: list[tuple[Floats, ...]] = []
     for chance, center, origin, left in settled(plan, data, together, centers):
         walks = plan.search.walks(plan.search.deviations(column(data), center), center, origin, left)

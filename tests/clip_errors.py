@@ -9,6 +9,7 @@ import numpy as np
 from nobounds import clip_law
 from nobounds.clipped import Plan
 from nobounds.engines.arrays import column
+from nobounds.spending import Spending
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def sum_error(data, epsilon=1, neighbors="add-remove", centers=clip_law.CENTERS,
     data = np.sort(np.asarray(data, dtype=float))
     records, n = column(data), len(data)
     given = {"lower": None, "upper": None, "resolution": None} | options
-    plan = Plan.of(records, epsilon, neighbors=neighbors, centered=False, **given)
+    plan = Plan.of(records, Spending.of(epsilon, None), neighbors=neighbors, centered=False, **given)
     with mock.patch.object(clip_law, "LEAST_SCALE", least):
         parts = clip_law.clip_law(plan.search, records, n, centers)
     up_to = np.concatenate([[0.0], np.cumsum(data)])

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from nobounds import average
+from nobounds import additive, average
 from nobounds.audit import all_data, neighbors_of
-from nobounds.average import Average, AverageRule, two_laplace
+from nobounds.additive import Additive, two_laplace
+from nobounds.average import Average, AverageRule
 
 WIDTH = 3
 MISSING = None
@@ -30,7 +31,7 @@ class Script:
 
     def __init__(self, monkeypatch):
         self.noise, self.rates = (), []
-        monkeypatch.setattr(average, "discrete_laplace", self.draw)
+        monkeypatch.setattr(additive, "discrete_laplace", self.draw)
 
     def draw(self, rate, bits):
         self.rates.append(float(rate))
@@ -112,9 +113,9 @@ def test_the_audit_sees_noise_that_is_too_small(script, monkeypatch):
     how, pair = rule("swap", 1, 2), [(WIDTH, WIDTH), (WIDTH, MISSING)]
     assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == pytest.approx(1)
     real = script.draw
-    monkeypatch.setattr(average, "discrete_laplace", lambda rate, bits: real(2 * rate, bits))
+    monkeypatch.setattr(additive, "discrete_laplace", lambda rate, bits: real(2 * rate, bits))
     assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == pytest.approx(2)
-    monkeypatch.setattr(average, "discrete_laplace", lambda rate, bits: real(rate, bits) * (rate < F(1, 2)))
+    monkeypatch.setattr(additive, "discrete_laplace", lambda rate, bits: real(rate, bits) * (rate < F(1, 2)))
     monkeypatch.setattr(average, "FEW_MISSING", 0)
     assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == math.inf
 
@@ -239,6 +240,6 @@ def test_add_remove_is_never_noisier_than_swap():
     """Two noisy sums tell an average at least as well as one noisy sum and the number of records."""
     for above in (0, 50, 90, 100):
         part = above / 100
-        two = Average(100, F(1000), F(0), F(above), ((1 - part) * 100, part * 100))
-        one = Average(100, F(1000), F(0), F(above), (100.0, 0.0))
+        two = Average(100, F(1000), F(0), F(above), ((1 - part) * 100, part * 100), Additive(F(1)))
+        one = Average(100, F(1000), F(0), F(above), (100.0, 0.0), Additive(F(1)))
         assert two.half_interval(0.05) <= one.half_interval(0.05) * (1 + 1e-9)

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from nobounds.average import AverageRule, sum_scales, two_laplace
+from nobounds.additive import Additive
+from nobounds.average import AverageRule, sum_scales
 from nobounds.clip import Clip, Search
 from nobounds.engines.arrays import Column, column
-from nobounds.exact import MAX, Number, privacy_parameter
+from nobounds.exact import MAX, Number
+from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, added_only, check_neighbors, pure
 from nobounds.noise import Rng, Source, discrete_laplace, source
 from nobounds.quantile import ladder_for
 from nobounds.release import Release
 from nobounds.rungs import finite_float
+from nobounds.spending import Charged, Spending
 from nobounds.sums import Lattice, totals
 
 # Parts of epsilon (benchmarks/clipping.py; docs/clipping.md has its table).
@@ -42,12 +45,14 @@ class Plan:
     neighbors: Neighbors
     integral: bool
     rows: int | None
+    centered: bool
+    zcdp: bool = False  # whether epsilons are nominal, and the noise Gaussian
 
     @classmethod
     def of(
         cls,
         data: Column,
-        epsilon: Number,
+        spending: Spending,
         lower: Number | None,
         upper: Number | None,
         resolution: Number | None,
@@ -55,8 +60,13 @@ class Plan:
         centered: bool,
     ) -> "Plan":
         """The plan for a sum, or for a mean (`centered`)."""
-        total, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
-        ladder = ladder_for(data, lower, upper, resolution)
+        relation, ladder = check_neighbors(neighbors), ladder_for(data, lower, upper, resolution)
+        return spending.plan(lambda total, zcdp: cls._of(data, total, ladder, relation, centered, zcdp))
+
+    @classmethod
+    def _of(
+        cls, data: Column, total: Fraction, ladder: Ladder, relation: Neighbors, centered: bool, zcdp: bool
+    ) -> "Plan":
         two_sided = centered or relation == "swap"
         size, part = total * SIZE_SHARE, total * (TWO_SIDED if two_sided else ONE_SIDED)
         rows = data.rows() if relation == "swap" else None
@@ -67,15 +77,21 @@ class Plan:
             size, part = Fraction(0), Fraction(0)  # the bounds leave nothing to search for
         search = Search(part, relation, ladder, two_sided, data.nullable)
         noise = total - part - (size if rows is None else 0)
-        return cls(size, search, noise, relation, ladder.integral, rows)
+        return cls(size, search, noise, relation, ladder.integral, rows, centered, zcdp)
 
-    def cost(self, noise: Cost) -> Cost:
+    def cost(self) -> Cost:
         """The cost of the number of records, the clip and the noise.
 
         Under swap the number is paid by what the noise leaves for a record that turns from missing to present.
         """
         size = pure(self.size) if self.rows is None else added_only(self.size)
-        return size + self.search.cost() + noise
+        averaged = self.centered or self.neighbors == "swap"
+        return size + self.search.cost() + (self.average.cost() if averaged else self.additive.cost())
+
+    @property
+    def additive(self) -> Additive:
+        """The noise on a sum under add-remove."""
+        return Additive(self.noise, self.zcdp)
 
     def clip(self, data: Column, bits: Source) -> Clip:
         """The clip; if the bounds leave nothing to search for, it is the bounds."""
@@ -95,17 +111,19 @@ class Plan:
     def average(self) -> AverageRule:
         """How averages of clipped records are taken."""
         spent = Fraction(0) if self.rows is None else self.size
-        return AverageRule(self.noise, self.neighbors, self.rows, self.search.nullable, spent)
+        return AverageRule(self.noise, self.neighbors, self.rows, self.search.nullable, spent, self.zcdp)
 
 
 def sum(
     data: object,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private sum of data whose bounds nobody knows; the keywords are those of `quantile`.
@@ -119,9 +137,9 @@ def sum(
     (285119, [-80, 80])
     """
     records, bits = column(data), source(rng)
-    plan = Plan.of(records, epsilon, lower, upper, resolution, neighbors, centered=False)
+    plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=False)
     swap = plan.neighbors == "swap"
-    loss = PrivacyLoss.of(plan.cost(plan.average.cost() if swap else pure(plan.noise)), plan.neighbors)
+    loss = _charged(plan.cost(), plan.neighbors, budget, "sum")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
@@ -130,21 +148,23 @@ def sum(
         noisy = average.count * lattice.low + average.total
         *scales, overlooked = sum_scales(plan.average, lattice.low, lattice.width)
     else:
-        noisy = Fraction(total + lattice.low * count + discrete_laplace(plan.noise / lattice.largest, bits))
-        scales, overlooked = [lattice.largest / float(plan.noise), 0.0], 0.0
+        noisy = Fraction(total + lattice.low * count + plan.additive.draw(lattice.largest, bits))
+        scales, overlooked = [plan.additive.scale(lattice.largest), 0.0], 0.0
     value = noisy * lattice.step
-    bar = Fraction(two_laplace(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
+    bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
     return _release("sum", value, bar, clip, Fraction(scales[0]) * lattice.step, plan, loss)
 
 
 def mean(
     data: object,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private mean of data whose bounds nobody knows; the keywords and the release are those of `sum`.
@@ -154,8 +174,8 @@ def mean(
     47.48...
     """
     records, bits = column(data), source(rng)
-    plan = Plan.of(records, epsilon, lower, upper, resolution, neighbors, centered=True)
-    loss = PrivacyLoss.of(plan.cost(plan.average.cost()), plan.neighbors)
+    plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=True)
+    loss = _charged(plan.cost(), plan.neighbors, budget, "mean")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
@@ -166,7 +186,15 @@ def mean(
     return _release("mean", value, bar, clip, scale, plan, loss, whole=False)
 
 
-def count(data: object, *, epsilon: Number, neighbors: Neighbors = "add-remove", rng: Rng = None) -> Release:
+def count(
+    data: object,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+    budget: Charged | None = None,
+    rng: Rng = None,
+) -> Release:
     """A private number of records that are not missing; under swap it is public if none can be missing.
 
     >>> import random
@@ -174,15 +202,24 @@ def count(data: object, *, epsilon: Number, neighbors: Neighbors = "add-remove",
     3
     """
     records, bits = column(data), source(rng)
-    each, relation = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors)
+    relation = check_neighbors(neighbors)
+    noise = Spending.of(epsilon, rho).plan(Additive)
     public = relation == "swap" and not records.nullable
-    cost = pure(Fraction(0)) if public else added_only(each) if relation == "swap" else pure(each)
-    loss = PrivacyLoss.of(cost, relation)
-    found = records.rows() if public else totals(records.chunks())[0] + discrete_laplace(each, bits)
-    bar = 0 if public else math.ceil(two_laplace(float(1 / each), 0.0, CHANCE))
-    scale = 0.0 if public else float(1 / each)
+    missing = added_only(noise.epsilon) if relation == "swap" and not noise.zcdp else noise.cost()
+    loss = _charged(pure(Fraction(0)) if public else missing, relation, budget, "count")
+    found = records.rows() if public else totals(records.chunks())[0] + noise.draw(1, bits)
+    scale = 0.0 if public else noise.scale(1)
+    bar = math.ceil(noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(found - bar, 0)), float(max(found + bar, 0)))
-    return Release("count", max(found, 0), loss, {"noise": "laplace", "noise_scale": scale}, interval)
+    return Release("count", max(found, 0), loss, {"noise": noise.name, "noise_scale": scale}, interval)
+
+
+def _charged(cost: Cost, neighbors: Neighbors, budget: Charged | None, statistic: str) -> PrivacyLoss:
+    """The loss, charged before the data are read."""
+    loss = PrivacyLoss.of(cost, neighbors)
+    if budget is not None:
+        budget.charge(loss, statistic)
+    return loss
 
 
 def _release(
@@ -198,7 +235,7 @@ def _release(
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
     parameters: dict[str, Any] = {
         "clip": [plain(clip.low), plain(clip.high)],
-        "noise": "laplace",
+        "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }

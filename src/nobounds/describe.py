@@ -1,9 +1,9 @@
 """A private summary of a table: count, mean, standard deviation, minimum, quantiles and maximum of each numeric column.
 
 One epsilon is split, in this order: a part over all columns for their counts, and the rest in equal parts over the
-columns. In a column the median comes first; the minimum and maximum are searched outward or inward around it, and are
-the clip of the mean and of the standard deviation. So nothing is spent twice, and every number's share is known before
-the data are read.
+columns. In a column the quantiles come first (see `halving`); the minimum and maximum are searched outward or inward
+around the median, and are the clip of the mean and of the standard deviation. So nothing is spent twice, and every
+number's share is known before the data are read. Under zCDP the shares are of a nominal epsilon, whose square counts.
 """
 
 import json
@@ -13,20 +13,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from nobounds.average import AverageRule, two_laplace
+from nobounds.additive import Additive
+from nobounds.average import AverageRule
 from nobounds.clip import Clip, Search
 from nobounds.clipped import CHANCE, SLACK
 from nobounds.counts import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.frames import Frame, frame
-from nobounds.exact import Number, privacy_parameter, round_up, text_up
+from nobounds.exact import Number, round_up, text_up
+from nobounds.halving import Halving
 from nobounds.ladder import Ladder
-from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure
-from nobounds.noise import Rng, Source, discrete_laplace, source
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, gaussian, pure
+from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
-from nobounds.question import Question
 from nobounds.rungs import finite_float
 from nobounds.skip_ahead import halt_position
+from nobounds.spending import Charged, Spending
 from nobounds.sums import Lattice, Squares, totals
 
 PerColumn = Number | Mapping[str, Number] | None
@@ -79,11 +81,17 @@ class Description:
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def split_in_words(self) -> str:
-        """One sentence on how epsilon was split."""
-        shares = ", ".join(f"{name} {text_up(float(share) * 100, 3)} %" for name, share in SHARES.items())
+        """One sentence on how epsilon or rho was split."""
+        what = (
+            f"Rho {text_up(self.loss.rho)}"
+            if self.loss.epsilon == math.inf
+            else f"Epsilon {text_up(self.loss.epsilon)}"
+        )
+        shares = self.parameters["shares"]
+        each = ", ".join(f"{name} {text_up(share * 100, 3)} %" for name, share in shares.items() if name != "counts")
         return (
-            f"Epsilon {text_up(self.loss.epsilon)}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
-            f"columns, the rest in equal parts over the columns; in each: {shares}."
+            f"{what}: {text_up(shares['counts'] * 100, 3)} % for the counts of all columns, the rest in equal parts "
+            f"over the columns; in each: {each}."
         )
 
     def __str__(self) -> str:
@@ -99,18 +107,21 @@ class Description:
 def describe(
     data: object,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     lower: PerColumn = None,
     upper: PerColumn = None,
     resolution: PerColumn = None,
     neighbors: Neighbors = "add-remove",
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Description:
     """A private count, mean, standard deviation, minimum, 5/25/50/75/95 % and maximum of each numeric column.
 
     data: a pandas or polars DataFrame, an Arrow table, a dict of columns, a numpy array, or one column.
-    epsilon: the total privacy loss of all numbers together, for one row of the table.
+    epsilon, rho: the total privacy loss of all numbers together, for one row of the table; give one of them.
     lower, upper, resolution: public facts as in `quantile`, one number for all columns or a dict by column.
+    budget: a `Budget` that is charged before the data are read.
     Columns that are not numeric by their type are listed as skipped. Integer columns have resolution 1.
 
     >>> import random
@@ -118,23 +129,82 @@ def describe(
     >>> described["age"].values["50%"]
     48
     """
-    total, relation, bits = privacy_parameter(epsilon, "epsilon"), check_neighbors(neighbors), source(rng)
+    spending, relation, bits = Spending.of(epsilon, rho), check_neighbors(neighbors), source(rng)
     table = data if isinstance(data, Frame) else frame(data)
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
     _check_names(table, options)
-    loss = PrivacyLoss.of(pure(total), relation)
-    for_count = COUNT_SHARE * total / max(len(ladders), 1)
-    counts = {name: _count(column, for_count, relation, bits) for name, column in table.columns.items()}
+    plan = spending.plan(lambda total, zcdp: _Plan(total, zcdp, relation, max(len(ladders), 1)))
+    loss = PrivacyLoss.of(plan.cost(), relation)
+    if budget is not None:
+        budget.charge(loss, f"describe {', '.join(map(str, ladders))}")
+    counts = {name: _count(column, plan, bits) for name, column in table.columns.items()}
     most = max(counts.values(), default=0)
     kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]
     skipped = table.skipped | {name: "hardly any numbers" for name in ladders if name not in kept}
-    each = (1 - COUNT_SHARE) * total / max(len(kept), 1)
     found = {
-        name: _Job(table.columns[name], ladders[name], relation, each, counts[name], for_count, bits).summary()
+        name: _Job(table.columns[name], ladders[name], plan, max(len(kept), 1), counts[name], bits).summary()
         for name in kept
     }
-    return Description(found, skipped, loss, {"noise": "exact, on lattices", "neighbors": relation})
+    parameters = {"noise": "exact, on lattices", "neighbors": relation, "shares": plan.shares()}
+    return Description(found, skipped, loss, parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How much is spent on what: shares of an epsilon, pure or nominal, for a number of columns."""
+
+    total: Fraction
+    zcdp: bool
+    neighbors: Neighbors
+    columns: int
+
+    def cost(self) -> Cost:
+        """The cost of all counts and of all columns that turn out to be numeric, however many these are."""
+        if not self.zcdp:
+            return pure(self.total)
+        counts = self.columns * self.for_count.cost().rho
+        return gaussian(counts + max(many * sum(self.parts(many).values()) for many in range(1, self.columns + 1)))
+
+    @property
+    def for_count(self) -> Additive:
+        """The noise of a count."""
+        return Additive(self._over(COUNT_SHARE * self.total, self.columns), self.zcdp)
+
+    def share(self, name: str, many: int) -> Fraction:
+        """The epsilon of a part of one of so many columns."""
+        return self._over((1 - COUNT_SHARE) * self.total, many) * SHARES[name]
+
+    def parts(self, many: int) -> dict[str, Fraction]:
+        """What each part of one of so many columns costs: epsilon, or rho under zCDP."""
+        if not self.zcdp:
+            return {name: self.share(name, many) for name in SHARES}
+        costs = {
+            "mean": Additive(self.share("mean", many), True).cost(),
+            "std": Additive(self.share("std", many), True).cost(),
+            "min and max": pure(self.share("min and max", many)),
+            "quantiles": self.halving(Ladder.float_bits(), many, 0, False).cost(),
+        }
+        return {name: costs[name].rho for name in SHARES}
+
+    def halving(self, ladder: Ladder, many: int, count: int, missing: bool) -> Halving:
+        """How the quantiles of one of so many columns are found."""
+        qs, epsilon = tuple(RANKS.values()), self.share("quantiles", many)
+        return Halving.of(qs, epsilon, ladder, self.neighbors, count, missing, True, True, self.zcdp)
+
+    def shares(self) -> dict[str, float]:
+        """The share of the counts in all, and of each part in a column."""
+        if not self.zcdp:
+            return {"counts": float(COUNT_SHARE), **{name: float(share) for name, share in SHARES.items()}}
+        parts = self.parts(self.columns)
+        counts = self.columns * self.for_count.cost().rho / self.cost().rho
+        return {"counts": float(counts), **{name: float(part / sum(parts.values())) for name, part in parts.items()}}
+
+    def _over(self, epsilon: Fraction, many: int) -> Fraction:
+        """An equal part of epsilon, or of its square under zCDP."""
+        if not self.zcdp:
+            return epsilon / many
+        return epsilon * Fraction(math.isqrt((1 << 80) // many), 1 << 40)
 
 
 def _ladder(name: str, data: Column, options: dict[str, PerColumn]) -> Ladder:
@@ -153,22 +223,21 @@ def _check_names(table: Frame, options: dict[str, PerColumn]) -> None:
                 raise ValueError(f"{option} names the column {name!r}, which is not a numeric column of the table")
 
 
-def _count(data: Column, epsilon: Fraction, neighbors: Neighbors, bits: Source) -> int:
-    if neighbors == "swap" and not data.nullable:
+def _count(data: Column, plan: _Plan, bits: Source) -> int:
+    if plan.neighbors == "swap" and not data.nullable:
         return data.rows()
-    return max(0, totals(data.chunks())[0] + discrete_laplace(epsilon, bits))
+    return max(0, totals(data.chunks())[0] + plan.for_count.draw(1, bits))
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One column, what may be spent on it, and its private count."""
+    """One of so many columns, what may be spent on it, and its private count."""
 
     data: Column
     ladder: Ladder
-    neighbors: Neighbors
-    epsilon: Fraction
+    plan: _Plan
+    many: int
     count: int
-    for_count: Fraction
     bits: Source
 
     def summary(self) -> Summary:
@@ -185,15 +254,13 @@ class _Job:
             "std": std,
             **dict(zip(("min", *RANKS, "max"), ordered, strict=True)),
         }
-        bar = 0 if self._public else math.ceil(two_laplace(float(1 / self.for_count), 0.0, CHANCE))
+        noise, parts = self.plan.for_count, self.plan.parts(self.many)
+        bar = 0 if self._public else math.ceil(noise.half_interval(noise.scale(1), 0.0, CHANCE))
         bars["count"] = (float(max(self.count - bar, 0)), float(self.count + bar))
-        costs = {
-            "count": Fraction(0) if self._public else self.for_count,
-            "mean": self._share("mean"),
-            "std": self._share("std"),
-        }
-        costs |= {name: self._share("min and max") / 2 for name in ("min", "max")}
-        costs |= {name: self._share("quantiles") / len(RANKS) for name in RANKS}
+        for_count = noise.cost().rho if self.plan.zcdp else noise.epsilon
+        costs = {"count": Fraction(0) if self._public else for_count, "mean": parts["mean"], "std": parts["std"]}
+        costs |= {name: parts["min and max"] / 2 for name in ("min", "max")}
+        costs |= {name: parts["quantiles"] / len(RANKS) for name in RANKS}
         return Summary(
             {name: values[name] for name in STATISTICS},
             {name: bars[name] for name in ("count", "mean", "std")},
@@ -203,49 +270,33 @@ class _Job:
     @property
     def _public(self) -> bool:
         """Whether the count is public."""
-        return self.neighbors == "swap" and not self.data.nullable
-
-    def _share(self, name: str) -> Fraction:
-        return self.epsilon * SHARES[name]
+        return self.plan.neighbors == "swap" and not self.data.nullable
 
     def _quantiles(self) -> dict[str, int | float]:
-        counts, each = Counts.of(self.data.chunks, self.ladder), self._share("quantiles") / len(RANKS)
-        found = {}
-        for name, q in RANKS.items():
-            asked = Question.of(
-                (q,),
-                each,
-                self.ladder,
-                self.neighbors,
-                "exponential",
-                self.count,
-                self.data.nullable,
-                "auto",
-                True,
-                True,
-            )
-            found[name] = asked.answer(counts, self.bits)[0]
-        return dict(zip(RANKS, sorted(found.values()), strict=True))
+        asked = self.plan.halving(self.ladder, self.many, self.count, self.data.nullable)
+        return dict(zip(RANKS, asked.answer(Counts.of(self.data.chunks, self.ladder), self.bits), strict=True))
 
     def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
-        search = Search(self._share("min and max"), self.neighbors, self.ladder, True, self.data.nullable)
+        epsilon = self.plan.share("min and max", self.many)
+        search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.data.nullable)
         center = search.within(Fraction(quantiles["50%"]))
         around = search.deviations(self.data, center)
         walks = search.walks(around, center, _octave(quantiles), search.epsilon)
         widths = [search.width(walk.candidates, halt_position(walk.walk, self.bits)) for walk in walks]
-        size = self.count - (0 if self._public else math.ceil(SLACK / self.for_count))
+        size = self.count - (0 if self._public else math.ceil(SLACK / self.plan.for_count.epsilon))
         return search.clip(center, widths, search.trusts(size, walks))
 
     def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
         """Mean and standard deviation within the clip, with their intervals."""
-        rows = self.data.rows() if self.neighbors == "swap" else None
-        rule = AverageRule(self._share("mean"), self.neighbors, rows, self.data.nullable)
+        plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
+        epsilon = plan.share("mean", self.many)
+        rule = AverageRule(epsilon, plan.neighbors, rows, self.data.nullable, zcdp=plan.zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
         average = rule.release(count, total, lattice.width, self.bits)
         squares = Squares(lattice, round(average.value))
-        rule = replace(rule, epsilon=self._share("std"))
+        rule = replace(rule, epsilon=plan.share("std", self.many))
         count, total = totals(self.data.chunks(), squares.steps)
         square = rule.release(count, total, squares.width, self.bits)
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))

@@ -72,8 +72,8 @@ class Runs:
             part, above = Fraction(0), above + 1
         clipped = np.maximum(above, -1), np.maximum(below, -1)
         zero = np.zeros(len(above), dtype=np.int64)
-        extras = (zero if extra is None else extra[keep] for extra in (lowered, growth))
-        found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, *extras)
+        tilt, grows = (zero if extra is None else extra[keep] for extra in (lowered, growth))
+        found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, tilt, grows)
         distances = found.distances()
         nearest = np.flatnonzero(distances <= distances.min() + 1)  # doubles are not as wrong as 1
         least = Fraction(0) if not distances[nearest[0]] else min(map(found.distance, nearest.tolist()))
@@ -83,7 +83,7 @@ class Runs:
         """The distance of the nearest rung of each run from the target, as doubles, beyond the least of all."""
         up = np.where(self.above >= 0, self.above + float(self.part), 0.0)
         down = np.where(self.below >= 0, self.below + float(self._other_part), 0.0)
-        return np.maximum(np.maximum(up, down) + self.lowered - float(self.least), 0.0)
+        return np.asarray(np.maximum(np.maximum(up, down) + self.lowered - float(self.least), 0.0))
 
     def distance(self, run: int) -> Fraction:
         """The same for one run, exactly."""

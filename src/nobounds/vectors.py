@@ -39,6 +39,7 @@ from nobounds.release import Release
 from nobounds.rows import Ball, Rows
 from nobounds.rungs import Floats, finite_float
 from nobounds.skip_ahead import halt_position
+from nobounds.spending import Charged
 from nobounds.walk import Walk
 
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
@@ -182,6 +183,7 @@ def vector_sum(
     rho: Number | None = None,
     neighbors: Neighbors = "add-remove",
     upper: Number | None = None,
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is found privately.
@@ -196,7 +198,7 @@ def vector_sum(
     epsilon 1 at delta 1e-06 (add-remove, per row; rho 0.02436)
     (3, None)
     """
-    return _vector("vector_sum", data, epsilon, delta, rho, neighbors, upper, rng)
+    return _vector("vector_sum", data, epsilon, delta, rho, neighbors, upper, budget, rng)
 
 
 def vector_mean(
@@ -207,6 +209,7 @@ def vector_mean(
     rho: Number | None = None,
     neighbors: Neighbors = "add-remove",
     upper: Number | None = None,
+    budget: Charged | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private mean of the rows of a two-dimensional array; the keywords and the release are those of `vector_sum`.
@@ -218,7 +221,7 @@ def vector_mean(
     >>> [round(x, 1) for x in release.value]
     [1.0, 1.0, 1.0]
     """
-    return _vector("vector_mean", data, epsilon, delta, rho, neighbors, upper, rng)
+    return _vector("vector_mean", data, epsilon, delta, rho, neighbors, upper, budget, rng)
 
 
 def _vector(
@@ -229,12 +232,15 @@ def _vector(
     rho: Number | None,
     neighbors: Neighbors,
     upper: Number | None,
+    budget: Charged | None,
     rng: Rng,
 ) -> Release:
     rows, bits, mean = Rows.of(data), source(rng), statistic == "vector_mean"
     total, at = _budget(epsilon, delta, rho)
     plan = Plan.of(rows, total, neighbors, upper, mean)
     loss = PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at)
+    if budget is not None:
+        budget.charge(loss, f"{statistic.replace('_', ' ')} of {rows.dimensions} columns")
     norms = rows.norms()
     size = plan.size(int(np.count_nonzero(~np.isnan(norms))), bits)
     clip, noise = plan.clip(_column(rows, norms), size, bits)
