@@ -3,7 +3,7 @@
 One epsilon is split, in this order: a part over all columns for their counts, and the rest in equal parts over the
 columns. In a column the quantiles come first (see `halving`); the minimum and maximum are searched outward or inward
 around the median, and are the clip of the mean and of the standard deviation. So nothing is spent twice, and every
-number's share is known before the data are read. Under zCDP the shares are of a nominal epsilon, whose square counts.
+number's share is known before the data are read. Under zCDP it is rho that is split.
 """
 
 import json
@@ -28,7 +28,7 @@ from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
 from nobounds.rungs import finite_float
 from nobounds.skip_ahead import halt_position
-from nobounds.spending import Charged, Spending
+from nobounds.spending import Charged, Spending, nominal
 from nobounds.sums import Lattice, Squares, totals
 
 PerColumn = Number | Mapping[str, Number] | None
@@ -82,16 +82,12 @@ class Description:
 
     def split_in_words(self) -> str:
         """One sentence on how epsilon or rho was split."""
-        what = (
-            f"Rho {text_up(self.loss.rho)}"
-            if self.loss.epsilon == math.inf
-            else f"Epsilon {text_up(self.loss.epsilon)}"
-        )
-        shares = self.parameters["shares"]
-        each = ", ".join(f"{name} {text_up(share * 100, 3)} %" for name, share in shares.items() if name != "counts")
+        pure = self.loss.epsilon < math.inf
+        what = f"Epsilon {text_up(self.loss.epsilon)}" if pure else f"Rho {text_up(self.loss.rho)}"
+        shares = ", ".join(f"{name} {text_up(float(share) * 100, 3)} %" for name, share in SHARES.items())
         return (
-            f"{what}: {text_up(shares['counts'] * 100, 3)} % for the counts of all columns, the rest in equal parts "
-            f"over the columns; in each: {each}."
+            f"{what}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
+            f"columns, the rest in equal parts over the columns; in each: {shares}."
         )
 
     def __str__(self) -> str:
@@ -134,7 +130,7 @@ def describe(
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
     _check_names(table, options)
-    plan = spending.plan(lambda total, zcdp: _Plan(total, zcdp, relation, max(len(ladders), 1)))
+    plan = _Plan(spending, relation, max(len(ladders), 1))
     loss = PrivacyLoss.of(plan.cost(), relation)
     if budget is not None:
         budget.charge(loss, f"describe {', '.join(map(str, ladders))}")
@@ -146,65 +142,47 @@ def describe(
         name: _Job(table.columns[name], ladders[name], plan, max(len(kept), 1), counts[name], bits).summary()
         for name in kept
     }
-    parameters = {"noise": "exact, on lattices", "neighbors": relation, "shares": plan.shares()}
+    parameters = {"noise": "exact, on lattices", "neighbors": relation}
     return Description(found, skipped, loss, parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How much is spent on what: shares of an epsilon, pure or nominal, for a number of columns."""
+    """How much is spent on what: equal shares for a number of columns, of an epsilon or of a rho."""
 
-    total: Fraction
-    zcdp: bool
+    spending: Spending
     neighbors: Neighbors
     columns: int
 
     def cost(self) -> Cost:
         """The cost of all counts and of all columns that turn out to be numeric, however many these are."""
-        if not self.zcdp:
-            return pure(self.total)
-        counts = self.columns * self.for_count.cost().rho
-        return gaussian(counts + max(many * sum(self.parts(many).values()) for many in range(1, self.columns + 1)))
+        return gaussian(self.spending.amount) if self.spending.zcdp else pure(self.spending.amount)
 
     @property
-    def for_count(self) -> Additive:
-        """The noise of a count."""
-        return Additive(self._over(COUNT_SHARE * self.total, self.columns), self.zcdp)
+    def count(self) -> Fraction:
+        """What a count costs."""
+        return COUNT_SHARE * self.spending.amount / self.columns
 
-    def share(self, name: str, many: int) -> Fraction:
-        """The epsilon of a part of one of so many columns."""
-        return self._over((1 - COUNT_SHARE) * self.total, many) * SHARES[name]
+    def part(self, name: str, many: int) -> Fraction:
+        """What a part of one of so many columns costs."""
+        return (1 - COUNT_SHARE) * self.spending.amount / many * SHARES[name]
 
-    def parts(self, many: int) -> dict[str, Fraction]:
-        """What each part of one of so many columns costs: epsilon, or rho under zCDP."""
-        if not self.zcdp:
-            return {name: self.share(name, many) for name in SHARES}
-        costs = {
-            "mean": Additive(self.share("mean", many), True).cost(),
-            "std": Additive(self.share("std", many), True).cost(),
-            "min and max": pure(self.share("min and max", many)),
-            "quantiles": self.halving(Ladder.float_bits(), many, 0, False).cost(),
-        }
-        return {name: costs[name].rho for name in SHARES}
+    def epsilon(self, amount: Fraction) -> Fraction:
+        """The epsilon for so much; as a pure one, and as that of Gaussian noise, it has at most this rho."""
+        return nominal(amount) if self.spending.zcdp else amount
 
-    def halving(self, ladder: Ladder, many: int, count: int, missing: bool) -> Halving:
+    def noise(self, amount: Fraction) -> Additive:
+        """The noise for so much."""
+        return Additive(self.epsilon(amount), self.spending.zcdp)
+
+    def halving(self, data: Column, ladder: Ladder, many: int, count: int) -> Halving:
         """How the quantiles of one of so many columns are found."""
-        qs, epsilon = tuple(RANKS.values()), self.share("quantiles", many)
-        return Halving.of(qs, epsilon, ladder, self.neighbors, count, missing, True, True, self.zcdp)
+        qs = tuple(RANKS.values())
 
-    def shares(self) -> dict[str, float]:
-        """The share of the counts in all, and of each part in a column."""
-        if not self.zcdp:
-            return {"counts": float(COUNT_SHARE), **{name: float(share) for name, share in SHARES.items()}}
-        parts = self.parts(self.columns)
-        counts = self.columns * self.for_count.cost().rho / self.cost().rho
-        return {"counts": float(counts), **{name: float(part / sum(parts.values())) for name, part in parts.items()}}
+        def plan(epsilon: Fraction, zcdp: bool) -> Halving:
+            return Halving.of(qs, epsilon, ladder, self.neighbors, count, data.nullable, True, True, zcdp)
 
-    def _over(self, epsilon: Fraction, many: int) -> Fraction:
-        """An equal part of epsilon, or of its square under zCDP."""
-        if not self.zcdp:
-            return epsilon / many
-        return epsilon * Fraction(math.isqrt((1 << 80) // many), 1 << 40)
+        return Spending(self.part("quantiles", many), self.spending.zcdp).plan(plan)
 
 
 def _ladder(name: str, data: Column, options: dict[str, PerColumn]) -> Ladder:
@@ -226,7 +204,7 @@ def _check_names(table: Frame, options: dict[str, PerColumn]) -> None:
 def _count(data: Column, plan: _Plan, bits: Source) -> int:
     if plan.neighbors == "swap" and not data.nullable:
         return data.rows()
-    return max(0, totals(data.chunks())[0] + plan.for_count.draw(1, bits))
+    return max(0, totals(data.chunks())[0] + plan.noise(plan.count).draw(1, bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,13 +232,13 @@ class _Job:
             "std": std,
             **dict(zip(("min", *RANKS, "max"), ordered, strict=True)),
         }
-        noise, parts = self.plan.for_count, self.plan.parts(self.many)
+        noise = self.plan.noise(self.plan.count)
         bar = 0 if self._public else math.ceil(noise.half_interval(noise.scale(1), 0.0, CHANCE))
         bars["count"] = (float(max(self.count - bar, 0)), float(self.count + bar))
-        for_count = noise.cost().rho if self.plan.zcdp else noise.epsilon
-        costs = {"count": Fraction(0) if self._public else for_count, "mean": parts["mean"], "std": parts["std"]}
-        costs |= {name: parts["min and max"] / 2 for name in ("min", "max")}
-        costs |= {name: parts["quantiles"] / len(RANKS) for name in RANKS}
+        costs = {"count": Fraction(0) if self._public else self.plan.count}
+        costs |= {name: self._part(name) for name in ("mean", "std")}
+        costs |= {name: self._part("min and max") / 2 for name in ("min", "max")}
+        costs |= {name: self._part("quantiles") / len(RANKS) for name in RANKS}
         return Summary(
             {name: values[name] for name in STATISTICS},
             {name: bars[name] for name in ("count", "mean", "std")},
@@ -272,31 +250,34 @@ class _Job:
         """Whether the count is public."""
         return self.plan.neighbors == "swap" and not self.data.nullable
 
+    def _part(self, name: str) -> Fraction:
+        return self.plan.part(name, self.many)
+
     def _quantiles(self) -> dict[str, int | float]:
-        asked = self.plan.halving(self.ladder, self.many, self.count, self.data.nullable)
+        asked = self.plan.halving(self.data, self.ladder, self.many, self.count)
         return dict(zip(RANKS, asked.answer(Counts.of(self.data.chunks, self.ladder), self.bits), strict=True))
 
     def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
-        epsilon = self.plan.share("min and max", self.many)
+        epsilon = self.plan.epsilon(self._part("min and max"))
         search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.data.nullable)
         center = search.within(Fraction(quantiles["50%"]))
         around = search.deviations(self.data, center)
         walks = search.walks(around, center, _octave(quantiles), search.epsilon)
         widths = [search.width(walk.candidates, halt_position(walk.walk, self.bits)) for walk in walks]
-        size = self.count - (0 if self._public else math.ceil(SLACK / self.plan.for_count.epsilon))
+        size = self.count - (0 if self._public else math.ceil(SLACK / self.plan.epsilon(self.plan.count)))
         return search.clip(center, widths, search.trusts(size, walks))
 
     def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
         """Mean and standard deviation within the clip, with their intervals."""
         plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
-        epsilon = plan.share("mean", self.many)
-        rule = AverageRule(epsilon, plan.neighbors, rows, self.data.nullable, zcdp=plan.zcdp)
+        epsilon, zcdp = plan.epsilon(self._part("mean")), plan.spending.zcdp
+        rule = AverageRule(epsilon, plan.neighbors, rows, self.data.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
         average = rule.release(count, total, lattice.width, self.bits)
         squares = Squares(lattice, round(average.value))
-        rule = replace(rule, epsilon=plan.share("std", self.many))
+        rule = replace(rule, epsilon=plan.epsilon(self._part("std")))
         count, total = totals(self.data.chunks(), squares.steps)
         square = rule.release(count, total, squares.width, self.bits)
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))

@@ -73,6 +73,11 @@ class Spending:
         return best[1]
 
 
+def nominal(rho: Fraction) -> Fraction:
+    """The largest epsilon, but for its last digits, with epsilon**2 / 2 within rho."""
+    return Fraction(math.isqrt(math.floor(2 * rho * 2**160)), 2**80)
+
+
 def _short(x: float) -> Fraction:
     """About x, with few binary digits."""
     mantissa, exponent = math.frexp(x)

@@ -39,7 +39,7 @@ from nobounds.release import Release
 from nobounds.rows import Ball, Rows
 from nobounds.rungs import Floats, finite_float
 from nobounds.skip_ahead import halt_position
-from nobounds.spending import Charged
+from nobounds.spending import Charged, nominal
 from nobounds.walk import Walk
 
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
@@ -112,10 +112,10 @@ class Plan:
     def split(self, size: int) -> tuple[Search, int, Fraction]:
         """A search of a clip for about so many rows, how many parts cost the same, and rho for the noise."""
         parts, least = _PARTS, Fraction(_NATS, max(size, 1))
-        if least > _each(self.rho * _MOST, parts):
+        if least > nominal(self.rho * _MOST / parts):
             parts = 1
-        epsilon = max(_each(self.rho * _clip_share(self.dimensions), parts), least)
-        epsilon = min(epsilon, _each(self.rho * _MOST, parts))
+        epsilon = max(nominal(self.rho * _clip_share(self.dimensions) / parts), least)
+        epsilon = min(epsilon, nominal(self.rho * _MOST / parts))
         search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable)
         return search, parts, self.rho - parts * search.cost().rho - (self.count if self.rows is None else 0)
 
@@ -283,8 +283,3 @@ def _column(rows: Rows, norms: Floats) -> Column:
             yield norms[window].copy()
 
     return Column(False, rows.nullable, chunks, rows=lambda: len(norms), lower=0)
-
-
-def _each(rho: Fraction, times: int) -> Fraction:
-    """The epsilon of each of so many pure mechanisms that cost rho at most: epsilon**2 / 2 is more than one costs."""
-    return Fraction(math.isqrt(math.floor(2 * rho / times * 2**80)), 2**40)

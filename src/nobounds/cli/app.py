@@ -3,11 +3,8 @@
 Numbers stay text until the library reads them, so that 0.1 on the command line means one tenth exactly.
 """
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from decimal import ROUND_FLOOR, Decimal, localcontext
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,22 +13,28 @@ import typer
 
 import nobounds as nb
 from nobounds import plots
+from nobounds.cli.budget import app as budget_app
+from nobounds.cli.errors import plain_errors
 from nobounds.cli.output import show, show_description
 from nobounds.engines.files import read_column
 from nobounds.engines.frames import read_frame
-from nobounds.exact import privacy_parameter
+from nobounds.spending import Spending
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.add_typer(budget_app, name="budget")
 
 NUMBER = "NUMBER"
+MOST_TEXT = 500  # characters in a budget's history
 File = Annotated[Path, typer.Argument(help="A CSV, TSV (.gz too) or Parquet file.", show_default=False)]
 ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False)]
 Quantiles = Annotated[
     list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
 ]
-Epsilon = Annotated[
-    str, typer.Option(metavar=NUMBER, help="The privacy loss of all answers together.", show_default=False)
+Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="The privacy loss of all answers together.")]
+Rho = Annotated[str | None, typer.Option(metavar=NUMBER, help="The same as a rho of zCDP, instead of --epsilon.")]
+BudgetFile = Annotated[
+    Path | None, typer.Option("--budget", metavar="FILE", help="A budget file to charge before the data are read.")
 ]
 Lower = Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")]
 Upper = Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")]
@@ -64,12 +67,14 @@ def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print
 @app.command()
 def describe(
     file: File,
-    epsilon: Epsilon,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
     column: Columns = None,
     lower: Annotated[list[str] | None, PerColumn] = None,
     upper: Annotated[list[str] | None, PerColumn] = None,
     resolution: Annotated[list[str] | None, PerColumn] = None,
     neighbors: Neighbors = "add-remove",
+    budget: BudgetFile = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -77,14 +82,14 @@ def describe(
 
     Example: nobounds describe people.csv --epsilon 1 --resolution age=1 --plot people.png
     """
-    with _plain_errors():
-        _shares(epsilon, 1)
+    with plain_errors():
+        spend = _spend(epsilon, rho, budget, f"in {file.name}")
         options = {"lower": lower, "upper": upper, "resolution": resolution}
         given = {name: _per_column(name, values) for name, values in options.items()}
         if plot is not None:
             plots.check_target(plot)
         table = read_frame(file, column)
-        described = nb.describe(table, epsilon=epsilon, neighbors=neighbors, **given)  # type: ignore[arg-type]
+        described = nb.describe(table, neighbors=neighbors, **spend, **given)  # type: ignore[arg-type]
         if plot is not None:
             plots.plot_description(described).savefig(plot, dpi=150)
         show_description(described, file.name, as_json=as_json)
@@ -107,7 +112,8 @@ def quantile(
     file: File,
     column: ColumnName,
     q: Quantiles,
-    epsilon: Epsilon,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
     lower: Lower = None,
     upper: Upper = None,
     resolution: Resolution = None,
@@ -116,17 +122,25 @@ def quantile(
     noise: Noise = "exponential",
     method: Method = "auto",
     rows: Rows = None,
+    budget: BudgetFile = None,
     as_json: Json = False,
 ) -> None:
-    """Private quantiles; each --q gets an equal share of epsilon.
+    """Private quantiles, all for one epsilon; --beta, --noise and --method go with a single --q.
 
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
-    with _plain_errors():
-        share = _shares(epsilon, len(q))
+    with plain_errors():
+        spend = _spend(epsilon, rho, budget, f"of {column} in {file.name}")
         data = read_column(file, column)
-        options = _options(lower, upper, resolution, neighbors, beta, noise) | {"method": method, "rows": rows}
-        show([(each, nb.quantile(data, each, epsilon=share, **options)) for each in q], as_json=as_json)
+        known = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors, "rows": rows}
+        if len(q) == 1:
+            ways = {"beta": beta, "noise": noise, "method": method}
+            found = nb.quantile(data, q[0], **spend, **known, **ways)  # type: ignore[arg-type]
+        elif beta is not None or (noise, method) != ("exponential", "auto"):
+            raise ValueError("--beta, --noise and --method go with a single --q; leave them out for several")
+        else:
+            found = nb.quantiles(data, q, **spend, **known)  # type: ignore[arg-type]
+        show(found, as_json=as_json)
 
 
 def _command_without_q(statistic: Callable[..., nb.Release], summary: str) -> None:
@@ -135,20 +149,22 @@ def _command_without_q(statistic: Callable[..., nb.Release], summary: str) -> No
     def command(
         file: File,
         column: ColumnName,
-        epsilon: Epsilon,
+        epsilon: Epsilon = None,
+        rho: Rho = None,
         lower: Lower = None,
         upper: Upper = None,
         resolution: Resolution = None,
         neighbors: Neighbors = "add-remove",
         beta: Beta = None,
         noise: Noise = "exponential",
+        budget: BudgetFile = None,
         as_json: Json = False,
     ) -> None:
-        with _plain_errors():
-            total = _shares(epsilon, 1)
-            data = read_column(file, column)
-            options = _options(lower, upper, resolution, neighbors, beta, noise)
-            show([(None, statistic(data, epsilon=total, **options))], as_json=as_json)
+        with plain_errors():
+            spend = _spend(epsilon, rho, budget, f"of {column} in {file.name}")
+            options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
+            found = statistic(read_column(file, column), beta=beta, noise=noise, **spend, **options)
+            show(found, as_json=as_json)
 
     example = f"Example: nobounds {name} people.csv --column income --epsilon 1"
     app.command(name, help=f"{summary}\n\n{example}", short_help=summary)(command)
@@ -165,18 +181,19 @@ def _command_with_clip(statistic: Callable[..., nb.Release], summary: str) -> No
     def command(
         file: File,
         column: ColumnName,
-        epsilon: Epsilon,
+        epsilon: Epsilon = None,
+        rho: Rho = None,
         lower: Lower = None,
         upper: Upper = None,
         resolution: Resolution = None,
         neighbors: Neighbors = "add-remove",
+        budget: BudgetFile = None,
         as_json: Json = False,
     ) -> None:
-        with _plain_errors():
-            total = _shares(epsilon, 1)
-            data = read_column(file, column)
+        with plain_errors():
+            spend = _spend(epsilon, rho, budget, f"of {column} in {file.name}")
             options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
-            show([(None, statistic(data, epsilon=total, **options))], as_json=as_json)
+            show(statistic(read_column(file, column), **spend, **options), as_json=as_json)
 
     example = f"Example: nobounds {name} people.csv --column income --epsilon 1"
     app.command(name, help=f"{summary}\n\n{example}", short_help=summary)(command)
@@ -188,48 +205,37 @@ _command_with_clip(nb.mean, "The private mean, with clipping bounds that it find
 
 @app.command()
 def count(
-    file: File, column: ColumnName, epsilon: Epsilon, neighbors: Neighbors = "add-remove", as_json: Json = False
+    file: File,
+    column: ColumnName,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    neighbors: Neighbors = "add-remove",
+    budget: BudgetFile = None,
+    as_json: Json = False,
 ) -> None:
     """The private number of records that are numbers.
 
     Example: nobounds count people.csv --column income --epsilon 1
     """
-    with _plain_errors():
-        total = _shares(epsilon, 1)
-        show([(None, nb.count(read_column(file, column), epsilon=total, neighbors=neighbors))], as_json=as_json)  # type: ignore[arg-type]
+    with plain_errors():
+        spend = _spend(epsilon, rho, budget, f"of {column} in {file.name}")
+        show(nb.count(read_column(file, column), neighbors=neighbors, **spend), as_json=as_json)  # type: ignore[arg-type]
 
 
-def _options(
-    lower: str | None, upper: str | None, resolution: str | None, neighbors: str, beta: str | None, noise: str
-) -> dict[str, Any]:
-    return {
-        "lower": lower,
-        "upper": upper,
-        "resolution": resolution,
-        "neighbors": neighbors,
-        "beta": beta,
-        "noise": noise,
-    }
+def _spend(epsilon: str | None, rho: str | None, budget: Path | None, where: str) -> dict[str, Any]:
+    """What may be spent, checked before any file is opened, and the budget it is charged to."""
+    Spending.of(epsilon, rho)
+    return {"epsilon": epsilon, "rho": rho, "budget": None if budget is None else _Named(nb.Budget(path=budget), where)}
 
 
-def _shares(epsilon: str, count: int) -> Fraction:
-    """An equal share of the total epsilon, rounded down to 15 digits so that the shares never add up to more."""
-    total = privacy_parameter(epsilon, "epsilon")
-    if count == 1:
-        return total
-    with localcontext(prec=15, rounding=ROUND_FLOOR):
-        return Fraction(Decimal(total.numerator) / (Decimal(total.denominator) * count))
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A budget whose charges name the column and the file."""
 
+    budget: nb.Budget
+    where: str
 
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Turn an exception into one line on stderr: exit code 2 for a user's error, 1 for one of ours."""
-    try:
-        yield
-    except (ValueError, TypeError, OSError, EOFError, ImportError) as error:
-        print(f"Error: {error}", file=sys.stderr)
-        raise typer.Exit(2) from None
-    except Exception as error:
-        # The message of an exception that nobody planned may hold private values, so its name has to do.
-        print(f"Error: nobounds failed with {type(error).__name__}; please report it", file=sys.stderr)
-        raise typer.Exit(1) from None
+    def charge(self, loss: nb.PrivacyLoss, what: str) -> None:
+        """Charge it."""
+        text = f"{what} {self.where}"
+        self.budget.charge(loss, text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}...")

@@ -2,10 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
-from functools import reduce
-from operator import add
-from typing import TypeAlias
+from fractions import Fraction
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -19,24 +16,18 @@ CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not 
 
 _CELL, _MARGIN = 18, 18  # the widths of a column and of what stands beside the columns
 
-Answers: TypeAlias = Sequence[tuple[str | None, nb.Release]]
-"""Releases, each with the q it answers, if there is one."""
 
-
-def show(answers: Answers, *, as_json: bool) -> None:
-    """Print one or more releases and their total privacy loss to the standard output."""
-    total = reduce(add, (release.loss for _, release in answers))
+def show(release: nb.Release, *, as_json: bool) -> None:
+    """Print a release and its privacy loss to the standard output."""
     if as_json:
-        print(
-            json.dumps({"releases": [release.to_dict() for _, release in answers], "loss": total.to_dict()}, indent=2)
-        )
+        print(json.dumps({"releases": [release.to_dict()], "loss": release.loss.to_dict()}, indent=2))
         return
     console = Console(markup=False, highlight=False, soft_wrap=True)
-    console.print(_table(answers))
+    console.print(_table(release))
     console.print()
-    if any("clip" in release.parameters for _, release in answers):
+    if "clip" in release.parameters:
         console.print(CLIPPING)
-    console.print(total_in_words(total))
+    console.print(total_in_words(release.loss))
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
@@ -76,7 +67,8 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     table.add_column("", no_wrap=True, style="bold")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("epsilon", justify="right", no_wrap=True, style="dim")
+    kind = "rho" if described.loss.epsilon == math.inf else "epsilon"
+    table.add_column(kind, justify="right", no_wrap=True, style="dim")
     for statistic in STATISTICS:
         cells = []
         for summary in (described.columns[name] for name in names):
@@ -110,27 +102,38 @@ def _half(bar: tuple[float, float]) -> str:
 def total_in_words(loss: nb.PrivacyLoss) -> str:
     """One sentence on what the answers cost together, and for which neighbouring data sets."""
     change = "replaced by another" if loss.neighbors == "swap" else "added or removed"
-    figures = f"epsilon {text_up(loss.epsilon)} (zCDP: rho {text_up(loss.rho, 4)})"
+    rho = f"rho {text_up(loss.rho, 4)}"
+    figures = f"{rho} (zCDP)" if loss.epsilon == math.inf else f"epsilon {text_up(loss.epsilon)} (zCDP: {rho})"
     return f"Total privacy loss: {figures}, for data sets that differ by one {loss.unit} {change}."
 
 
-def _table(answers: Answers) -> Table:
-    with_q = any(q is not None for q, _ in answers)
+def _table(release: nb.Release) -> Table:
+    """A row for each answer, and what they cost together in the first."""
+    qs, loss = release.parameters.get("q"), release.loss
+    many = release.value if isinstance(qs, list) and isinstance(release.value, tuple) else (release.value,)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("statistic", no_wrap=True)
-    if with_q:
+    if qs is not None:
         table.add_column("q", justify="right", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True, style="bold")
-    with_bar = any(release.interval is not None for _, release in answers)
-    if with_bar:
+    if release.interval is not None:
         table.add_column("noise, 95 %", no_wrap=True)
         table.add_column("clip", no_wrap=True)
     table.add_column("cost", no_wrap=True)
-    for q, release in answers:
-        cells = [release.statistic, *([q or ""] if with_q else []), _value(release.value, release.interval)]
-        cells += [_interval(release.interval, release.value), _clip(release.parameters.get("clip"))] if with_bar else []
-        table.add_row(*cells, f"epsilon {text_up(release.loss.epsilon)}")
+    cost = f"rho {text_up(loss.rho, 4)}" if loss.epsilon == math.inf else f"epsilon {text_up(loss.epsilon)}"
+    for k, value in enumerate(many):
+        cells = [release.statistic if k == 0 else ""]
+        cells += [] if qs is None else [_decimal(qs[k] if isinstance(qs, list) else qs)]
+        cells.append(_value(value, release.interval))
+        if release.interval is not None:
+            cells += [_interval(release.interval, value), _clip(release.parameters.get("clip"))]
+        table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
     return table
+
+
+def _decimal(q: str) -> str:
+    """A rank as people write it."""
+    return f"{float(Fraction(q)):.10g}"
 
 
 def _interval(interval: tuple[float, float] | None, value: object) -> str:
