@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from purse import Purse
 from scipy import stats
 
 from nobounds import AboveThreshold, IterativeExponential, above_threshold
@@ -283,18 +284,6 @@ def test_the_loss_does_not_depend_on_what_happens(name):
     before = run.loss
     run.first_above([3, 100, 10**6])
     assert run.loss == before == mechanism(name, 5, epsilon=2).loss
-
-
-class Purse:
-    """A budget that keeps what it was charged with, or refuses it."""
-
-    def __init__(self, refuses=False):
-        self.refuses, self.charged = refuses, []
-
-    def charge(self, loss, what):
-        if self.refuses:
-            raise RuntimeError("spent")
-        self.charged.append((loss, what))
 
 
 @every
