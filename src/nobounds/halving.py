@@ -208,7 +208,7 @@ class Halving:
         if self.neighbors == "add-remove":
             whole = added.eta if self.zcdp else added.epsilon
         elif self.zcdp:
-            whole = max(moved.eta, added.eta * Fraction(3, 2))
+            whole = max(moved.eta, added.eta * Fraction(3, 2), 2 * added.epsilon)
         else:
             whole = max(moved.epsilon, 2 * added.epsilon)
         return self.each * OUTER / whole, self.each * (1 - OUTER) / whole
@@ -216,11 +216,8 @@ class Halving:
     def is_safe(self, node: Node, setting: Setting) -> bool:
         """Whether there are enough records for the first choice among all rungs."""
         ladder, q = setting.ladder, self.qs[node.which]
-        if setting.scaled:  # the rungs that the prior leaves alone, and as many for all others
-            cuts = setting.prior.cuts(ladder)
-            candidates = 2 * int(cuts[len(cuts) // 2] - cuts[len(cuts) // 2 - 1] + 1)
-        else:
-            candidates = ladder.size
+        # With a scale, the rungs that the prior leaves alone, and as many for all others.
+        candidates = 2 * setting.prior.plain(ladder) if setting.scaled else ladder.size
         return float(self.rate(q) * min(q, 1 - q)) * (setting.size - self.size.slack) >= math.log(candidates) + MARGIN
 
     def outward(self, node: Node, setting: Setting) -> bool | None:
@@ -234,18 +231,18 @@ class Halving:
                 return up
         return None
 
-    def choice(
-        self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, near: bool = True
-    ) -> Runs | Walk:
+    def choice(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting) -> Runs | Walk:
         """The mechanism of a node on its slice."""
         q, low, high = (self._rank(k) for k in (node.which, node.left, node.right))
         share = (q - low) / (high - low) if high > low else HALF
         up = self.outward(node, setting)
-        if up is not None:
-            return walk_in(histogram, piece, Aim(share, Fraction(0), node.leaf), up, *self.split(share, up))
-        # Wide slices under add-remove would take over too much of the noise of the size.
-        slope = HALF if setting.exact or high - low <= HALF else share
+        # Wide slices under add-remove would take over too much of the noise of the size; and a walk must not aim at a
+        # rank beyond all records.
+        exact = (setting.exact or high - low <= HALF) if up is None else self.neighbors == "swap"
+        slope = HALF if exact else share
         aim = Aim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
+        if up is not None:
+            return walk_in(histogram, piece, aim, up, *self.split(slope, up))
         return runs_in(histogram, piece, aim, self.rate(slope), setting.prior)
 
     def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, bits: Source) -> int:
@@ -256,7 +253,8 @@ class Halving:
         if isinstance(found, Walk):
             position = halt_position(found, bits)
             position = found.length - 1 if position is None else position
-            return piece.low + position if self.outward(node, setting) else piece.high - 1 - position
+            first, last = piece.rungs
+            return piece.middle(first + position if self.outward(node, setting) else last - position)
         if node.leaf and not self.zcdp:
             return flip_rung(found, bits) * STEPS
         return weighted_rung(found, bits) * (STEPS if node.leaf else 1)

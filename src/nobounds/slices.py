@@ -22,6 +22,7 @@ from nobounds.walk import Walk
 
 STEPS = 1024  # places on a rung
 MOST_OCTAVES = 40  # of a prior
+_MOST_RANKS = 1 << 46  # that an octave lowers by: so that all octaves together, in places, fit into 64 bits
 
 
 class Slice(NamedTuple):
@@ -44,6 +45,10 @@ class Slice(NamedTuple):
         """Where a place cuts the slice in two, neither of them empty if there are two places or more."""
         return min(max(place, self.low + 1), max(self.high - 1, self.low))
 
+    def middle(self, rung: int) -> int:
+        """The place in the middle of what it has of a rung."""
+        return (max(self.low, rung * STEPS) + min(self.high, (rung + 1) * STEPS)) // 2
+
     def weights(self, histogram: Histogram) -> tuple[Ints, Ints]:
         """The occupied rungs, and the weight of the records of each in this slice, in units of 1 / STEPS."""
         first, last = self.rungs
@@ -62,20 +67,28 @@ class Prior:
 
     def lowered(self, ladder: Ladder, rungs: Ints, rate: Fraction) -> Ints:
         """By how many ranks each rung is lowered, for this rate of noise a rank."""
-        far = _octaves(ladder, self.octave)
-        beyond = np.searchsorted(far[1], rungs, side="right") + len(far[0]) - np.searchsorted(far[0], rungs)
-        return min(-(-self.nats // rate), 1 << 50) * beyond
+        below, above = self._octaves(ladder)
+        beyond = np.searchsorted(above, rungs, side="right") + len(below) - np.searchsorted(below, rungs)
+        return min(-(-self.nats // rate), _MOST_RANKS) * beyond
 
     def cuts(self, ladder: Ladder) -> Ints:
         """The rungs where another octave begins."""
-        below, above = _octaves(ladder, self.octave)
+        below, above = self._octaves(ladder)
         return np.union1d(below + 1, above)
 
+    def plain(self, ladder: Ladder) -> int:
+        """How many rungs are not lowered, or 1 if all are."""
+        below, above = self._octaves(ladder)
+        return max(1, int(min(above, default=ladder.last + 1) - max(below, default=ladder.first - 1)) - 1)
 
-def _octaves(ladder: Ladder, octave: int) -> tuple[Ints, Ints]:
-    """The last rungs below minus, and the first rungs above plus, each power of two from `octave` on; in order."""
-    powers = np.exp2(np.arange(octave, min(octave + MOST_OCTAVES, 1024), dtype=np.float64))
-    return ladder.rungs(-powers[::-1]), ladder.rungs(powers)
+    def _octaves(self, ladder: Ladder) -> tuple[Ints, Ints]:
+        """The last rungs below minus, and the first above plus, each power of two from `octave` on; in order.
+
+        Those beyond a public bound are none: the end rung stands for the bound, and for all records beyond it.
+        """
+        powers = np.exp2(np.arange(self.octave, min(self.octave + MOST_OCTAVES, 1024), dtype=np.float64))
+        below, above = ladder.map.of(-powers[::-1]), ladder.map.of(powers)
+        return below[below >= ladder.first], above[above <= ladder.last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +145,16 @@ def _spread(rungs: Ints, weights: Ints, piece: Slice, target: Fraction) -> tuple
 
 
 def walk_in(histogram: Histogram, piece: Slice, aim: Aim, up: bool, eps1: Fraction, eps2: Fraction) -> Walk:
-    """A walk over the places of a slice, up or down, to the rank that is aimed at.
-
-    A record is counted from the first place of its rung on that the walk meets.
-    """
+    """A walk over the rungs of a slice, up or down, to the rank that is aimed at."""
     rungs, weights = piece.weights(histogram)
+    first, last = piece.rungs
     total = int(weights.sum())
-    target = aim.target(total)
     if up:
-        positions, levels = np.maximum(rungs * STEPS, piece.low) - piece.low, np.cumsum(weights, dtype=np.int64)
+        positions, levels, target = rungs - first, np.cumsum(weights, dtype=np.int64), aim.target(total)
     else:
-        positions = piece.high - np.minimum((rungs + 1) * STEPS, piece.high)
-        positions, levels, target = positions[::-1], np.cumsum(weights[::-1], dtype=np.int64), total - target
+        positions, levels = (last - rungs)[::-1], np.cumsum(weights[::-1], dtype=np.int64)
+        target = total - aim.target(total)
     if not len(positions) or positions[0] > 0:
         positions, levels = np.append(0, positions), np.append(0, levels)
     lattice = Fraction(1, math.lcm(aim.slope.denominator, aim.offset.denominator))
-    return Walk(positions, levels, piece.high - piece.low, target, lattice, eps1 / STEPS, eps2 / STEPS, rising=True)
+    return Walk(positions, levels, last - first + 1, target, lattice, eps1 / STEPS, eps2 / STEPS, rising=True)
