@@ -75,9 +75,9 @@ class Question:
             return plan(SizeRule(Fraction(0), 0), epsilon / len(qs))  # nothing depends on the size
         # Parts may cost less together than each alone: walks in opposite directions, or a private size under swap,
         # which a record that moves does not change. What they leave is theirs as well, unless with more to spend they
-        # would take other routes that leave nothing.
+        # would take other routes that leave nothing. Under zCDP epsilon is nominal, and says nothing of what is left.
         spent = first.cost().epsilon
-        second = plan(rule, each * epsilon / spent) if spent < epsilon else first
+        second = plan(rule, each * epsilon / spent) if spent < epsilon and not zcdp else first
         return second if second.cost().epsilon <= epsilon else first
 
     @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value

@@ -14,7 +14,8 @@ from nobounds.exact import Number, privacy_parameter
 from nobounds.loss import Cost, PrivacyLoss
 
 _DIGITS = 40  # binary digits of a nominal epsilon
-_TRIES = 12
+_TRIES = 60
+_CLOSE = 1e-4  # of rho that a plan may leave
 
 
 class Charged(Protocol):
@@ -53,24 +54,27 @@ class Spending:
         return cls(privacy_parameter(epsilon, "epsilon"), False)
 
     def plan(self, make: Callable[[Fraction, bool], P]) -> P:
-        """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one within a rho."""
+        """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one found within a rho."""
         if not self.zcdp:
             return make(self.amount, False)
-        epsilon, best = _short(math.sqrt(2 * self.amount)), None
+        low, high, best = 0.0, math.inf, None  # nominal epsilons that fit, and that do not
+        epsilon = math.sqrt(2 * self.amount)
         for _ in range(_TRIES):
-            plan = make(epsilon, True)
-            ratio = self.amount / plan.cost().rho
-            if ratio >= 1 and (best is None or best[0] < epsilon):
-                best = epsilon, plan
-            if 1 <= ratio < 1 + Fraction(1, 10**4):
-                break
-            # Costs grow about like the square of epsilon, so this is Newton's step, to just below the aim.
-            epsilon = _short(float(epsilon) * math.sqrt(ratio) * (1 - 1e-5))
-        while best is None:
-            epsilon /= 2
-            plan = make(epsilon, True)
-            best = (epsilon, plan) if plan.cost().rho <= self.amount else None
-        return best[1]
+            plan = make(_short(epsilon), True)
+            ratio = float(self.amount / plan.cost().rho)
+            if plan.cost().rho <= self.amount:
+                low, best = epsilon, plan
+                if ratio < 1 + _CLOSE:
+                    break
+            else:
+                high = epsilon
+            # Costs grow about like the square of epsilon, so this is Newton's step, to just below the aim. They jump
+            # where another route is taken; then halving the interval gets there.
+            epsilon *= math.sqrt(ratio) * (1 - _CLOSE / 8)
+            if not low < epsilon < high:
+                epsilon = math.sqrt(low * high) if low else high / 2
+        assert best is not None, "a small epsilon has a small rho"
+        return best
 
 
 def nominal(rho: Fraction) -> Fraction:
