@@ -123,8 +123,8 @@ def findings() -> Iterator[str]:
     yield f"  {over(10, best, exact)} and {over(100, best, exact)} times less."
     yield f"- **One threshold for all hits** has {over(10, exact, once)} times less noise than that for 10 hits at"
     yield f"  epsilon 1, and {over(100, once, exact)} times more for 100. The square root of the hits comes with a"
-    yield "  factor of about sqrt(2 ln(1/delta)), which a few hits do not earn. Drawing the threshold anew has less noise"
-    yield "  from so many hits on:"
+    yield "  factor of about sqrt(2 ln(1/delta)), which a few hits do not earn. Drawing the threshold anew has less"
+    yield "  noise from so many hits on:"
     yield "\n| queries | epsilon 0.5 | 1 | 2 |\n|---|---|---|---|"
     for words, is_monotonic in (("monotonic", True), ("others", False)):
         yield f"| {words} | {' | '.join(str(turning_point(epsilon, is_monotonic)) for epsilon in EPSILONS)} |"
