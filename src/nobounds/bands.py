@@ -199,7 +199,7 @@ def _curve(steps: tuple[Band, ...]) -> tuple[float, float, Floats]:
 
 
 def _worst(step: Band, curve: Floats, width: float, pad: int) -> Floats:
-    """The largest over t of P(t) delta(epsilon - t) + P(t - eta) delta(epsilon - t + eta), on the grid without its pads.
+    """The largest over t of P(t) delta(epsilon - t) + P(t - eta) delta(epsilon - t + eta), on the grid but its pads.
 
     While both arguments stay in their cells of the grid, the sum is c + c1 s + c2 / s with s = e^-t, and concave.
     """
