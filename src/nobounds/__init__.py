@@ -11,6 +11,7 @@ from nobounds.loss import PrivacyLoss
 from nobounds.quantile import bounds, maximum, minimum, quantile
 from nobounds.quantiles import quantiles
 from nobounds.release import Release
+from nobounds.sparse_vector import SparseVector
 from nobounds.vectors import vector_mean, vector_sum
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Law",
     "PrivacyLoss",
     "Release",
+    "SparseVector",
     "bounds",
     "count",
     "describe",
