@@ -33,8 +33,9 @@ LEVELS = [  # lowest first
     ["describe", "plan", "table"],
     ["__init__"],
     ["audit", "plots"],
+    ["baselines"],
+    ["paper"],
     ["cli", "studio"],
-    ["baselines", "paper"],
 ]
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 

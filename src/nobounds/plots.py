@@ -1,9 +1,9 @@
-"""Pictures: where a walk halts, which answers a question gets, and the quantiles of a description.
+"""Pictures: where a walk halts, which answers a question gets, the quantiles of a description, errors to expect.
 
 They need matplotlib (`nobounds[plots]`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -83,9 +83,31 @@ def _box(axes: Any, values: Mapping[str, float], color: str) -> None:
     axes.margins(x=0.06)
 
 
+def plot_forecast(
+    spent: Sequence[float], panels: Mapping[str, Mapping[str, Sequence[float]]], spending: str, title: str
+) -> Any:
+    """A figure of errors over what is spent, both on logarithmic axes: a panel for each kind, with its named lines."""
+    figure = canvas()(figsize=(4.2 * len(panels), 3.6), layout="constrained")
+    for place, (kind, lines) in enumerate(panels.items()):
+        axes = figure.add_subplot(1, len(panels), place + 1)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set(xlabel=spending, ylabel=kind, xscale="log")
+        for color, mark, (name, errors) in zip(cycle(COLORS), cycle("so^"), lines.items(), strict=False):
+            found = np.where(np.array(errors) > 0, errors, np.nan)  # no error at all has no place on the axis
+            axes.plot(spent, found, color=color, marker=mark, markersize=4.5, linewidth=1.6, label=name)
+        if any(error > 0 for errors in lines.values() for error in errors):
+            axes.set_yscale("log")
+        axes.grid(which="major", color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+        if len(lines) > 1:
+            axes.legend(frameon=False, fontsize=9)
+    figure.suptitle(title, fontsize=10, x=0.01, ha="left", color="#333333")
+    return figure
+
+
 def check_target(path: Path) -> None:
     """An error before anything is spent, if a picture cannot be drawn into this file."""
-    _matplotlib()
+    canvas()
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise ValueError(f"a plot's name must end in .png, .pdf or .svg, got {path.name}")
     if not path.parent.is_dir():
@@ -97,7 +119,7 @@ def _with_never(name: str, never: float) -> str:
 
 
 def _figure(x: str, y: str) -> tuple[Any, Any]:
-    figure = _matplotlib()(figsize=(7, 4), layout="constrained")
+    figure = canvas()(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -107,14 +129,15 @@ def _figure(x: str, y: str) -> tuple[Any, Any]:
 
 def _figures(rows: int) -> tuple[Any, list[Any]]:
     """A figure of so many wide axes, one below the other."""
-    figure = _matplotlib()(figsize=(8, 0.5 + 1.5 * rows), layout="constrained")
+    figure = canvas()(figsize=(8, 0.5 + 1.5 * rows), layout="constrained")
     found = [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]
     for axes in found:
         axes.spines[["top", "right"]].set_visible(False)
     return figure, found
 
 
-def _matplotlib() -> Any:
+def canvas() -> Any:
+    """matplotlib's Figure, or an error that says how to install it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

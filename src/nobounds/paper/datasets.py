@@ -1,0 +1,77 @@
+"""The six data sets of the paper's evaluation, and data of your own in their place.
+
+Two are synthetic, 10,000 draws each; four are columns of the bundled tables. A repetition takes 1000 records at random.
+The exponential mechanism suffers from ties, so the paper adds a little normal noise to the real data; true quantiles
+are those of the data as they are, and answers on whole numbers are rounded.
+"""
+
+import csv
+import gzip
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from nobounds.engines.files import read_column
+from nobounds.rungs import Floats
+
+ROWS = 1000  # in a repetition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataSet:
+    """A data set, the range that bounded methods are told, its grid, and the noise that breaks its ties."""
+
+    name: str
+    title: str
+    values: Floats
+    lower: float
+    upper: float
+    resolution: str | None = None
+    jitter: float = 0.0
+
+    def sample(self, rng: np.random.Generator, rows: int = ROWS) -> tuple[Floats, Floats]:
+        """Some records at random, as they are and with their ties broken."""
+        found = rng.choice(self.values, rows, replace=False)
+        return found, found + rng.normal(0, self.jitter, rows) if self.jitter else found
+
+    def rounded(self, answers: Floats) -> Floats:
+        """Answers for whole numbers are whole numbers."""
+        return np.rint(answers) if self.resolution == "1" else answers
+
+
+NAMES = ("uniform", "normal", "ratings", "pages", "ages", "hours")
+REAL = NAMES[2:]
+
+
+@cache
+def dataset(name: str) -> DataSet:
+    """One of the six."""
+    rng = np.random.default_rng(20220928)
+    if name == "uniform":
+        return DataSet(name, "uniform on [-5, 5]", rng.uniform(-5, 5, 10_000), -5, 5)
+    if name == "normal":
+        return DataSet(name, "normal(0, 5)", rng.normal(0, 5, 10_000), -25, 25)
+    if name == "ratings":
+        return DataSet(name, "book ratings", _bundled("books", "average_rating"), 0, 10, "0.01", 0.001)
+    if name == "pages":
+        return DataSet(name, "book pages", _bundled("books", "num_pages"), 0, 10_000, "1", 0.1)
+    if name == "ages":
+        return DataSet(name, "census ages", _bundled("adult", "age"), 0, 100, "1", 0.1)
+    if name == "hours":
+        return DataSet(name, "census hours", _bundled("adult", "hours_per_week"), 0, 100, "1", 0.1)
+    raise ValueError(f"a data set must be one of {', '.join(NAMES)}, got {name!r}")
+
+
+def own(path: Path, column: str, lower: float, upper: float, resolution: str | None = None) -> DataSet:
+    """A column of a file of your own, with the range that bounded methods are told."""
+    values = np.concatenate([*read_column(path, column).chunks(), np.zeros(0)])
+    jitter = float(resolution) / 10 if resolution else 0.0
+    return DataSet(column, column, values[np.isfinite(values)], lower, upper, resolution, jitter)
+
+
+def _bundled(file: str, column: str) -> Floats:
+    with gzip.open(str(files("nobounds") / "data" / f"{file}.csv.gz"), "rt") as text:
+        return np.array([float(row[column]) for row in csv.DictReader(text)])

@@ -1,0 +1,91 @@
+"""The report: what the paper has, what we have, and who is the most accurate where, in Markdown and HTML."""
+
+import html
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from nobounds.paper import claims, densities, many, quantile_errors, runaways, scales, sizes, sums, words
+from nobounds.paper.words import Found, Save
+from nobounds.paper.work import Task, finished, results
+
+PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Found, Save], str]]] = {
+    "figure1": ("Figure 1: loose bounds", densities, words.densities_part),
+    "figure2": ("Figure 2: the data", None, words.histograms_part),
+    "figure3": ("Figure 3: quantiles", quantile_errors, words.quantiles_part),
+    "table1": ("Table 1: sums", sums, words.sums_part),
+    "claims": ("The paper's remarks on parameters", claims, words.claims_part),
+    "scales": ("Other units", scales, words.scales_part),
+    "sizes": ("Other numbers of records", sizes, words.sizes_part),
+    "many": ("Many quantiles", many, words.many_part),
+    "runaways": ("Runaways", runaways, words.runaways_part),
+}
+
+
+def tasks_of(part: str, quick: bool, epsilons: tuple[str, ...]) -> list[Task]:
+    """The tasks of a part."""
+    module = PARTS[part][1]
+    if module is None:
+        return []
+    found: list[Task] = module.tasks(quick, epsilons) if part == "table1" else module.tasks(quick)
+    return found
+
+
+def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...]) -> Path:
+    """Write report.md, report.html and the figures of the parts whose results are all there."""
+
+    def save(name: str, figure: Any) -> str:
+        figure.savefig(folder / f"{name}.png", dpi=150)
+        return f"![{name}]({name}.png)"
+
+    texts = []
+    for part in parts:
+        title, _, say = PARTS[part]
+        mine = tasks_of(part, quick, epsilons)
+        if len(finished(mine, folder / "results")) == len(mine):
+            texts.append(f"## {title}\n\n{say(results(mine, folder / 'results'), save)}\n")
+    head = "# The paper again\n\nMade by `nobounds paper" + (" --quick`, with few repetitions.\n" if quick else "`.\n")
+    page = folder / "report.md"
+    page.write_text("\n".join([head, *texts]))
+    (folder / "report.html").write_text(as_html(page.read_text()))
+    return page
+
+
+def as_html(text: str) -> str:
+    """The few kinds of Markdown that the report has, as a page that needs nothing else."""
+    blocks = []
+    for block in text.strip().split("\n\n"):
+        lines = block.split("\n")
+        if block.startswith("#"):
+            level = len(block) - len(block.lstrip("#"))
+            blocks.append(f"<h{level}>{_inline(block.lstrip('# '))}</h{level}>")
+        elif block.startswith("|"):
+            cells = [[_inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines]
+            head = "".join(f"<th>{cell}</th>" for cell in cells[0])
+            body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in cells[2:])
+            blocks.append(f"<table><tr>{head}</tr>{body}</table>")
+        else:
+            blocks.append(f"<p>{_inline(' '.join(lines))}</p>")
+    return _PAGE.format(body="\n".join(blocks))
+
+
+def _inline(text: str) -> str:
+    text = html.escape(text, quote=False)
+    text = re.sub(r"!\[(.*?)\]\((.*?)\)", r'<img src="\2" alt="\1">', text)
+    text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
+    text = re.sub(r"(?<![\w*])\*([^*]+?)\*(?![\w*])", r"<i>\1</i>", text)
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", text)
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>The paper again</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
+img {{ max-width: 100% }} table {{ border-collapse: collapse; font-size: 14px }}
+th, td {{ padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: left }}
+</style>
+{body}
+</html>
+"""
