@@ -1,0 +1,665 @@
+"""Recursive halving, audited by exact laws: the joint law of all places that are chosen costs what it says."""
+
+import math
+import random
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction as F
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from nobounds import halving, slices
+from nobounds.audit import all_data, neighbors_of, pair_loss
+from nobounds.auto import SizeRule
+from nobounds.conversions import rho_from_pure, rho_from_range
+from nobounds.counts import Counts
+from nobounds.exponential_mechanism import weighted_law
+from nobounds.flip import flip_law
+from nobounds.halving import HALF, Halving, Setting, levels, tree
+from nobounds.histogram import Histogram
+from nobounds.ladder import Ladder
+from nobounds.law import Law
+from nobounds.question import Question
+from nobounds.slices import Prior, Slice
+from nobounds.spending import Spending
+from nobounds.walk import Walk
+
+MISSING = math.nan
+RELATIONS = ["add-remove", "swap"]
+ORDERS = np.array([1.001, 1.1, 1.5, 2, 4, 16, 64])
+FLAT = Prior(0, F(0))
+THIRDS, QUARTERS = (F(1, 3), F(2, 3)), (F(1, 4), HALF, F(3, 4))
+SKEWED, TAILS = (F(15, 64), F(15, 16), F(31, 32)), (F(1, 10), HALF, F(9, 10))
+
+
+def numbers(n):
+    """A ladder whose rung k holds the number k, from 0 to n - 1."""
+    return Ladder.uniform(0.5, n - 0.5, n - 1)
+
+
+def line(n):
+    """A ladder of numbers from 0 to n - 1 without bounds: beyond them lie two rungs as far as floats reach."""
+    return Ladder.of([-1.7e308, *(k + 0.5 for k in range(n)), 1.7e308])
+
+
+FIVE, LINE = numbers(5), line(4)
+
+
+@pytest.fixture(autouse=True)
+def steps(monkeypatch):
+    """Three places on a rung, which can be enumerated; the function changes their number."""
+
+    def set_steps(n):
+        monkeypatch.setattr(slices, "STEPS", n)
+        monkeypatch.setattr(halving, "STEPS", n)
+
+    set_steps(3)
+    return set_steps
+
+
+def plan(qs, relation, each=F(1), *, zcdp=False, ladder=FIVE, missing=True):
+    """A plan that spends only on its levels: the size and the scale are priced apart."""
+    return Halving(tuple(qs), ladder, relation, missing, False, zcdp, SizeRule(F(0), 0), F(0), each)
+
+
+class Joint:
+    """The exact joint law of all places that a plan chooses, for one data set after a size and a scale."""
+
+    def __init__(self, plan, data, setting):
+        self.plan, self.setting = plan, setting
+        present = [record for record in data if record == record]
+        self.histogram = Histogram.of([np.array(present, dtype=float)], setting.ladder)
+        self.nodes = {(node.left, node.right): node for node in tree(plan.qs)}
+        self.whole, self.root = Slice.whole(setting.ladder), (-1, len(plan.qs))
+        self._laws = {}
+
+    def law(self, node, piece, setting):
+        """The places that may be chosen in a slice, and their log-probabilities."""
+        key = node, piece, setting.prior
+        if key not in self._laws:
+            self._laws[key] = self._law(node, piece, setting)
+        return self._laws[key]
+
+    def _law(self, node, piece, setting):
+        if piece.high - piece.low <= 1:
+            return np.array([piece.low]), np.zeros(1)
+        found = self.plan.choice(node, piece, self.histogram, setting)
+        rungs = np.arange(piece.rungs[0], piece.rungs[1] + 1)
+        if isinstance(found, Walk):
+            log_pmf = Law(found).log_pmf()
+            log_pmf = np.append(log_pmf[:-2], np.logaddexp(log_pmf[-2], log_pmf[-1]))  # never is the last rung
+            rungs = rungs if self.plan.outward(node, setting) else rungs[::-1]
+            return np.array([piece.middle(rung) for rung in rungs.tolist()]), log_pmf
+        if node.leaf:
+            return rungs * slices.STEPS, (weighted_law if self.plan.zcdp else flip_law)(found).log_pmf()
+        return np.arange(piece.low, piece.high), weighted_law(found).log_pmf()
+
+    def after(self, node, piece, setting, place):
+        """The nodes that follow a place, their slices, and what is known by then."""
+        cut, known = piece.cut(place), self.plan.with_scale(setting, place // slices.STEPS)
+        return [
+            (key, part, known)
+            for key, part in (
+                ((node.left, node.which), Slice(piece.low, cut)),
+                ((node.which, node.right), Slice(cut, piece.high)),
+            )
+            if key in self.nodes
+        ]
+
+
+def log_ratios(x, y, some=None, at=None):
+    """The largest and the smallest log-ratio of the joint laws; with `some`, over these first places alone.
+
+    Given a place, the two sides are independent: the extremes add up.
+    """
+    key, piece, known = at or (x.root, x.whole, x.setting)
+    node = x.nodes[key]
+    places, log_p = x.law(node, piece, known)
+    ratios = log_p - y.law(node, piece, known)[1]
+    if node.leaf:
+        return float(ratios.max()), float(ratios.min())
+    extremes = []
+    for i in range(len(places)) if some is None else some(ratios):
+        rest = [log_ratios(x, y, None, at) for at in x.after(node, piece, known, int(places[i]))]
+        extremes.append([ratios[i] + sum(r[side] for r in rest) for side in (0, 1)])
+    return max(e[0] for e in extremes), min(e[1] for e in extremes)
+
+
+def loss(x, y, some=None):
+    """The pure loss of a pair."""
+    return max(np.abs(log_ratios(x, y, some)))
+
+
+def log_moments(x, y, at=None):
+    """ln of the sum of P**order Q**(1 - order), for each order: independent parts multiply."""
+    key, piece, known = at or (x.root, x.whole, x.setting)
+    node = x.nodes[key]
+    places, log_p = x.law(node, piece, known)
+    terms = np.outer(ORDERS, log_p) + np.outer(1 - ORDERS, y.law(node, piece, known)[1])
+    if not node.leaf:
+        for i, place in enumerate(places.tolist()):
+            terms[:, i] += sum(log_moments(x, y, at) for at in x.after(node, piece, known, place))
+    return np.logaddexp.reduce(terms, axis=1)
+
+
+def rho_of(x, y):
+    """The largest Renyi divergence over its order, both ways."""
+    return max(float((log_moments(*pair) / (ORDERS - 1) / ORDERS).max()) for pair in ((x, y), (y, x)))
+
+
+def pairs(spots, relation, most=3):
+    """All neighbouring data sets of up to so many records."""
+    order = {spot: k for k, spot in enumerate(spots)}
+    for data in all_data(spots, most):
+        for other in neighbors_of(data, spots, relation):
+            yield data, tuple(sorted(other, key=order.__getitem__))
+
+
+def present(data):
+    return sum(record == record for record in data)
+
+
+def worst(plan, setting, spots, measure=loss, most=3):
+    """The largest measure of all neighbours: of a record that moves or is added, and of one that turns missing."""
+    laws = {data: Joint(plan, data, setting) for data in all_data(spots, most)}
+    found = [0.0, 0.0]
+    for data, other in pairs(spots, plan.neighbors, most):
+        kind = int(plan.neighbors == "swap" and present(data) != present(other))
+        found[kind] = max(found[kind], measure(laws[data], laws[other]))
+    return found
+
+
+def claims(plan):
+    """What the plan says these cost."""
+    kinds = plan.cost().kinds
+    return [float(max(kinds[0])), float(max(kinds[-1]))]
+
+
+def spots_for(relation):
+    return (0.0, 1.0, 3.0, MISSING) if relation == "swap" else (0.0, 1.0, 3.0)
+
+
+# --- the whole recursion ------------------------------------------------------------------------------------------
+
+AUDITS = [
+    # quantiles, size, whether it is exact
+    (THIRDS, 2, True),
+    (THIRDS, 0, False),
+    (QUARTERS, 3, True),
+    (SKEWED, 5, True),
+    (SKEWED, 2, False),
+]
+
+
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("qs", "size", "exact"), AUDITS, ids=str)
+def test_all_places_together_cost_their_levels(qs, size, exact, relation, zcdp):
+    """No neighbours of up to three records tell more by all places than the cost says, whatever the size was."""
+    made = plan(qs, relation, zcdp=zcdp)
+    found = worst(made, Setting(FIVE, size, exact, True, Prior(1, F(1, 2))), spots_for(relation))
+    wanted = claims(made)
+    assert wanted[0] == 2 and (relation == "add-remove" or wanted[1] == F(3, 2))
+    assert all(a <= b + 1e-9 for a, b in zip(found, wanted, strict=True))
+    assert found[0] > (0.6 if relation == "add-remove" else 0.3) * wanted[0]  # though the ladder has five rungs
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("qs", [THIRDS, QUARTERS, SKEWED], ids=str)
+def test_all_places_together_cost_their_rho(qs, relation):
+    """Under zCDP the Renyi divergence of every order is at most rho times the order."""
+    for each in (F(1, 2), F(4)):
+        made = plan(qs, relation, each, zcdp=True)
+        found = worst(made, Setting(FIVE, 3, True, True, FLAT), spots_for(relation), rho_of, most=2)
+        assert 0.2 * float(made.cost().rho) < max(found) <= float(made.cost().rho) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("qs", [TAILS, (F(1, 3), HALF, F(99, 100)), (HALF, F(1)), (F(0), HALF)], ids=str)
+def test_walks_outward_cost_no_more_than_choices(monkeypatch, qs, relation, zcdp):
+    """Near the ends of the data, where walks are taken, all places together cost what they say as well."""
+    monkeypatch.setattr(halving, "NEAR_END", 1)
+    made = plan(qs, relation, zcdp=zcdp, ladder=LINE)
+    setting = Setting(LINE, 3, relation == "swap", True, FLAT)
+    assert any(made.outward(node, setting) is not None for node in tree(qs))
+    found = worst(made, setting, spots_for(relation))
+    assert all(a <= b + 1e-9 for a, b in zip(found, claims(made), strict=True))
+    assert found[0] > 0.35 * claims(made)[0]
+    if zcdp:
+        assert max(worst(made, setting, spots_for(relation), rho_of, most=2)) <= float(made.cost().rho) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_three_levels_cost_three_levels(steps, relation):
+    """Seven quantiles, two inner nodes under the first: neighbours of up to two records tell at most their cost."""
+    steps(2)
+    ladder = numbers(4)
+    made = plan([F(k, 8) for k in range(1, 8)], relation, ladder=ladder)
+    found = worst(
+        made, Setting(ladder, 2, True, True, FLAT), (0.0, 1.0, 2.0, MISSING)[: 3 + (relation == "swap")], most=2
+    )
+    assert levels(made.qs) == 3
+    assert all(a <= b + 1e-9 for a, b in zip(found, claims(made), strict=True))
+    assert found[0] > 0.4 * 3
+
+
+def ends(ratios):
+    """The first places that tell the most."""
+    order = np.argsort(ratios).tolist()
+    return order[:3] + order[-3:]
+
+
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+def test_the_cost_is_reached_under_add_remove(steps, zcdp):
+    """On a hundred rungs, a record below or above another tells 97 % of two levels."""
+    steps(2)
+    ladder = numbers(100)
+    for qs, data, rest in ((THIRDS, (1, 98), (1,)), (QUARTERS, (1, 98), (98,))):
+        made, setting = plan(qs, "add-remove", F(1, 2), zcdp=zcdp, ladder=ladder), Setting(ladder, 0, True, True, FLAT)
+        assert 0.97 < loss(*(Joint(made, x, setting) for x in (data, rest)), ends) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(("places", "reached"), [(1, 0.99), (2, 0.92)], ids=str)
+def test_the_cost_is_reached_under_swap(steps, places, reached):
+    """A record that moves from below all others to above them tells nearly two levels: first it moves, then crosses.
+
+    One that turns missing tells nearly half of every level, and that is what it is charged in all but the first.
+    """
+    steps(places)
+    ladder = numbers(400)
+    made, setting = plan(QUARTERS, "swap", F(1, 2), ladder=ladder), Setting(ladder, 2, True, True, FLAT)
+    data, moved, gone = (1, 2, 2, 398), (2, 2, 398, 399), (2, 2, 398, MISSING)
+    x, y, z = (Joint(made, each, setting) for each in (data, moved, gone))
+    assert reached < loss(x, y, ends) <= 1 + 1e-9
+    assert 0.97 * 0.5 < loss(*(Joint(made, each, setting) for each in ((1, 398), (398, MISSING))), ends) <= 0.5 + 1e-9
+    assert loss(x, z, ends) <= 0.5 + 1e-9
+
+
+def test_rho_is_reached():
+    """Half of the places move away from the target and half towards it: 85 % of the rho of two levels."""
+    qs, ladder = (HALF, F(5, 8), F(7, 8)), numbers(50)
+    for each in (F(1, 4), F(1)):
+        made, setting = plan(qs, "add-remove", each, zcdp=True, ladder=ladder), Setting(ladder, 8, True, True, FLAT)
+        rho = float(made.cost().rho)
+        assert 0.85 * rho < rho_of(Joint(made, (), setting), Joint(made, (25,), setting)) <= rho
+        made = plan(QUARTERS, "swap", each, zcdp=True, ladder=ladder)
+        rho = float(made.cost().rho)
+        assert 0.55 * rho < rho_of(Joint(made, (0, 25), setting), Joint(made, (25, 49), setting)) <= rho
+
+
+# --- planted bugs -------------------------------------------------------------------------------------------------
+
+
+def doubled_rate(self, slope):
+    return 2 * HONEST_RATE(self, slope)
+
+
+def rate_without_moves(self, slope):
+    """As if a record under swap changed a distance by one half, as one that is added does."""
+    return self.each / (2 * max(slope, 1 - slope))
+
+
+def whole_weights(self, histogram):
+    """As if a record belonged to every slice that has a place of its rung."""
+    first, last = self.rungs
+    some = slice(*np.searchsorted(histogram.rungs, [first, last + 1]))
+    return histogram.rungs[some], histogram.counts[some] * slices.STEPS
+
+
+def split_without_crossing(self, slope, up):
+    """As if a record could not leave the slice of a walk."""
+    moved = halving.monotonic(halving.OUTER, 1 - halving.OUTER)
+    whole = moved.eta if self.zcdp else moved.epsilon
+    return self.each * halving.OUTER / whole, self.each * (1 - halving.OUTER) / whole
+
+
+HONEST_RATE = Halving.rate
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_doubled_rate_is_caught(monkeypatch, steps, relation):
+    """With twice the rate the audit sees more than the cost."""
+    steps(2)
+    monkeypatch.setattr(Halving, "rate", doubled_rate)
+    ladder = numbers(30)
+    made, setting = plan(QUARTERS, relation, F(1, 2), ladder=ladder), Setting(ladder, 2, True, True, FLAT)
+    pair = ((1, 28), (28,)) if relation == "add-remove" else ((1, 2), (2, 28))
+    assert loss(*(Joint(made, each, setting) for each in pair), ends) > 1.5
+
+
+def test_a_record_priced_under_swap_as_one_that_is_added_is_caught(monkeypatch, steps):
+    """With a slope of one half the sensitivity is one half for a record more, but 1 for one that moves."""
+    steps(2)
+    monkeypatch.setattr(Halving, "rate", rate_without_moves)
+    ladder = numbers(30)
+    made, setting = plan(QUARTERS, "swap", F(1, 2), ladder=ladder), Setting(ladder, 2, True, True, FLAT)
+    assert loss(*(Joint(made, each, setting) for each in ((1, 2), (2, 28))), ends) > 1.5
+
+
+def test_a_record_counted_whole_on_both_sides_is_caught(monkeypatch, steps):
+    """If a rung that is cut in two counts in full on both sides, its records tell twice in the next level."""
+    steps(2)
+    ladder = numbers(60)
+    made, setting = plan(QUARTERS, "add-remove", F(1, 2), ladder=ladder), Setting(ladder, 4, True, True, FLAT)
+    x, y = (Joint(made, each, setting) for each in ((5, 30), (5,)))
+
+    def level(x, y, cut):
+        """What the second level tells if the first answer cut the rung of the record in two."""
+        found = []
+        for key, piece in (((-1, 1), Slice(0, cut)), ((1, 3), Slice(cut, x.whole.high))):
+            found.append([each.law(each.nodes[key], piece, setting)[1] for each in (x, y)])
+        return sum(pair_loss(*laws)[0] for laws in found)
+
+    assert level(x, y, 61) <= 0.5 + 1e-9
+    monkeypatch.setattr(Slice, "weights", whole_weights)
+    x, y = (Joint(made, each, setting) for each in ((5, 30), (5,)))
+    assert level(x, y, 61) > 0.55
+
+
+# --- one level ----------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.integers(0, 4), max_size=5),
+    st.integers(0, 4),
+    st.one_of(st.none(), st.integers(0, 4)),
+    st.lists(st.integers(1, 14), min_size=3, max_size=3),
+    st.integers(0, 6),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=60)
+def test_a_level_costs_as_much_as_one_choice(data, record, other, cuts, size, zcdp):
+    """However earlier answers cut a rung, a record tells at most one level in all slices together.
+
+    Also one that is added, which tells half a level under swap; and the rho of the parts is at most that of the whole.
+    """
+    qs, cut = tuple(F(k, 8) for k in range(1, 8)), [0, *sorted(cuts), 15]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slices, "STEPS", 3)
+        patch.setattr(halving, "STEPS", 3)
+        for relation in RELATIONS if other is None else ["swap"]:
+            made, setting = plan(qs, relation, zcdp=zcdp), Setting(FIVE, size, True, True, FLAT)
+            x = Joint(made, (*data, record), setting)
+            y = Joint(made, tuple(data) if other is None else (*data, other), setting)
+            up = down = 0.0
+            moments = [np.zeros(len(ORDERS))] * 2
+            for node, (low, high) in zip(sorted(tree(qs)[3:], key=lambda n: n.which), pairwise(cut), strict=True):
+                if low < high:
+                    p, q = (each.law(node, Slice(low, high), setting)[1] for each in (x, y))
+                    up, down = up + (p - q).max(), down + (q - p).max()
+                    for way, (a, b) in enumerate(((p, q), (q, p))):
+                        terms = np.outer(ORDERS, a) + np.outer(1 - ORDERS, b)
+                        moments[way] = moments[way] + np.logaddexp.reduce(terms, axis=1)
+            assert max(up, down) <= (0.5 if relation == "swap" and other is None else 1) + 1e-9
+            rho = float(made.cost().rho) / 3
+            assert max(float((m / (ORDERS - 1) / ORDERS).max()) for m in moments) <= rho * (1 + 1e-9)
+
+
+def level_ratios(plan, setting, x, y, cut):
+    """The largest and the smallest log-ratio of the second level, if the first answer cut here."""
+    x, y = Joint(plan, x, setting), Joint(plan, y, setting)
+    root, whole = x.nodes[x.root], x.whole
+    found = [0.0, 0.0]
+    for key, piece in (((-1, root.which), Slice(whole.low, cut)), ((root.which, x.root[1]), Slice(cut, whole.high))):
+        if key in x.nodes:
+            ratios = x.law(x.nodes[key], piece, setting)[1] - y.law(x.nodes[key], piece, setting)[1]
+            found = [found[0] + ratios.max(), found[1] + ratios.min()]
+    return found
+
+
+WALKS = [
+    # quantiles; records: of x, and of x' instead of the first one
+    ("add-remove", (HALF, F(9, 10)), (298,), None),
+    ("add-remove", (HALF, F(1)), (298,), None),
+    ("add-remove", (F(1, 10), HALF), (1,), None),
+    ("swap", (F(1, 3), HALF, F(9, 10)), (298, 149), 1),
+    ("swap", (F(1, 10), HALF, F(2, 3)), (1, 298), 298),
+]
+
+
+@pytest.mark.parametrize(("relation", "qs", "data", "other"), WALKS, ids=str)
+def test_a_walk_outward_reaches_the_cost_of_a_level(monkeypatch, relation, qs, data, other):
+    """A record at the end of hundreds of empty rungs tells a level, or, when it crosses to a choice, nearly so."""
+    monkeypatch.setattr(halving, "NEAR_END", 1)
+    ladder = line(300)
+    found = []
+    for zcdp in (False, True):
+        made, best = plan(qs, relation, zcdp=zcdp, ladder=ladder), 0.0
+        for crowd in ((), (148, 148, 152, 152)):
+            for size in (2, 3):
+                setting = Setting(ladder, size, relation == "swap", True, FLAT)
+                rest = (*data[1:], *crowd) if other is None else (other, *data[1:], *crowd)
+                up, down = level_ratios(made, setting, (*data, *crowd), rest, 152 * slices.STEPS)
+                best = max(best, up, -down)
+                assert not zcdp or relation == "swap" or up - down <= 1 + 1e-9  # the range as well
+        found.append(best)
+    assert max(found) <= 1 + 1e-9
+    assert found[0] > (0.999 if relation == "add-remove" else 0.99)
+
+
+def test_a_walk_priced_without_crossing_is_caught(monkeypatch):
+    """Under swap a record that leaves the slice of a walk for another tells of both."""
+    monkeypatch.setattr(halving, "NEAR_END", 1)
+    monkeypatch.setattr(Halving, "split", split_without_crossing)
+    ladder = line(300)
+    made, setting = plan((F(1, 3), HALF, F(9, 10)), "swap", ladder=ladder), Setting(ladder, 3, True, True, FLAT)
+    assert max(np.abs(level_ratios(made, setting, (298, 149), (1, 149), 152 * slices.STEPS))) > 1.1
+
+
+@given(st.fractions(0, 1, max_denominator=50), st.booleans(), st.sampled_from(RELATIONS), st.booleans())
+def test_a_walk_has_what_a_level_allows(slope, up, relation, zcdp):
+    """Moving costs at most a level, crossing at most a half of it; under zCDP so do the ranges, but for two thirds."""
+    made = plan(THIRDS, relation, F(7, 5), zcdp=zcdp)
+    eps1, eps2 = made.split(slope, up)
+    added = halving.moving_threshold(slope if up else 1 - slope, eps1, eps2)
+    moved = halving.monotonic(eps1, eps2)
+    if relation == "add-remove":
+        assert (added.eta if zcdp else added.epsilon) == made.each
+        return
+    assert moved.epsilon <= made.each and added.epsilon <= made.each / 2
+    limits = [moved.epsilon / made.each, 2 * added.epsilon / made.each]
+    if zcdp:
+        limits += [moved.eta / made.each, F(3, 2) * added.eta / made.each]
+    assert max(limits) == 1
+
+
+@given(st.fractions(F(1, 10), 20, max_denominator=100), st.fractions(0, 1, max_denominator=100))
+def test_a_record_in_parts_costs_no_more_than_a_whole_one(size, part):
+    """The rho of a pure loss and of a range is at most in proportion to it; and that of a range is convex."""
+    for rho in (rho_from_pure, rho_from_range):
+        assert rho(part * size) <= float(part) * rho(size) * (1 + 1e-12)
+    middle, end = rho_from_range(size * (1 + part) / 2), rho_from_range(size)
+    assert 2 * middle <= (rho_from_range(size * part) + end) * (1 + 1e-12)
+
+
+# --- what is drawn ------------------------------------------------------------------------------------------------
+
+DRAWN = [
+    ("pure", FIVE, THIRDS, (0, 1, 1, 1, 3, 3)),
+    ("zcdp", FIVE, QUARTERS, (0, 1, 1, 1, 3, 3)),
+    ("pure", LINE, TAILS, (0, 1, 1, 2, 3, 3)),
+]
+
+
+@pytest.mark.parametrize(("kind", "ladder", "qs", "data"), DRAWN, ids=["flip", "exponential", "walks"])
+def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, data):
+    """Chi-square of 2000 answers against the joint law, and against that of noise that is 30 % smaller."""
+    monkeypatch.setattr(Halving, "is_safe", lambda self, node, setting: True)
+    monkeypatch.setattr(halving, "NEAR_END", 2)
+    made = plan(qs, "add-remove", F(3, 2), zcdp=kind == "zcdp", ladder=ladder)
+    made = replace(made, size=SizeRule(F(0), len(data)))
+    counts, bits = Counts.of(lambda: [np.array(data, dtype=float)], ladder), random.Random(5).getrandbits
+    drawn = Counter(made.answer(counts, bits) for _ in range(2000))
+
+    def p_value(asked):
+        setting = asked.setting(len(data), None)
+        law = answers(Joint(asked, data, setting))
+        assert sum(law.values()) == pytest.approx(1)
+        likely = [key for key, chance in law.items() if 2000 * chance > 5]
+        expected = np.array([2000 * law[key] for key in likely] + [2000 * (1 - sum(law[key] for key in likely))])
+        seen = np.array([drawn[key] for key in likely] + [2000 - sum(drawn[key] for key in likely)])
+        keep = expected > 0.5
+        return stats.chisquare(seen[keep], expected[keep] * seen[keep].sum() / expected[keep].sum()).pvalue
+
+    assert len(drawn) > 10
+    assert p_value(made) > 1e-9
+    assert p_value(replace(made, each=made.each * F(13, 10))) < 1e-9
+
+
+def answers(joint):
+    """The law of the values, from that of the places."""
+    found = Counter()
+
+    def go_on(waiting, rungs, chance):
+        if not waiting:
+            found[tuple(float(joint.setting.ladder.value(rung)) for rung in sorted(rungs))] += chance
+            return
+        (key, piece, known), *others = waiting
+        node = joint.nodes[key]
+        for place, log_chance in zip(*joint.law(node, piece, known), strict=True):
+            after = joint.after(node, piece, known, int(place))
+            go_on([*others, *after], [*rungs, int(place) // slices.STEPS], chance * math.exp(log_chance))
+
+    go_on([(joint.root, joint.whole, joint.setting)], [], 1.0)
+    return found
+
+
+# --- the plan -----------------------------------------------------------------------------------------------------
+
+ranks = st.fractions(0, 1, max_denominator=100)
+
+
+@given(st.lists(ranks, min_size=1, max_size=40, unique=True).map(sorted).map(tuple))
+@settings(deadline=None)
+def test_a_tree_has_as_few_levels_as_possible(qs):
+    """Each quantile is one node, between those found before it, on one of ceil(log2(m + 1)) levels."""
+    nodes, found = tree(qs), {-1, len(qs)}
+    assert sorted(node.which for node in nodes) == list(range(len(qs)))
+    assert max(node.level for node in nodes) + 1 == levels(qs) == math.ceil(math.log2(len(qs) + 1))
+    for node in nodes:
+        assert {node.left, node.right} <= found and node.left < node.which < node.right
+        assert not set(range(node.left + 1, node.right)) & found
+        assert node.leaf == (node.right - node.left == 2)
+        found.add(node.which)
+
+
+def test_the_middle_comes_first():
+    """Evenly spaced quantiles are halved; others near the middle of their ranks, if that takes no more levels."""
+    assert [tree(tuple(F(k, m + 1) for k in range(1, m + 1)))[0].which for m in (3, 9, 99)] == [1, 4, 49]
+    assert tree((F(1, 100), F(2, 100), F(3, 100), F(1, 2), F(9, 10)))[0].which == 3
+
+
+@pytest.mark.parametrize("stated", [False, True], ids=["", "stated"])
+@pytest.mark.parametrize("missing", [False, True], ids=["", "missing"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_pure_plan_costs_epsilon(relation, missing, stated):
+    """Exactly what was asked for, however many quantiles; and a record that turns missing costs no more."""
+    rows = 1000 if stated or relation == "swap" else None
+    for m in (2, 3, 4, 7, 8, 40, 99):
+        for epsilon in (F(1, 100), F(1), F(22, 7)):
+            for grows in (False, True):
+                qs = tuple(F(k, m + 1) for k in range(1, m + 1))
+                made = Halving.of(qs, epsilon, Ladder.grid(1), relation, rows, missing, grows, stated, False)
+                assert made.cost().epsilon == epsilon
+                assert max(made.cost().kinds[0]) == epsilon
+                assert made.each > 0 and (made.size.epsilon > 0) == (not stated and (relation != "swap" or missing))
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["", "missing"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_plan_for_rho_costs_nearly_rho(relation, missing):
+    """At most what was asked for, and within a thousandth of it."""
+    for m in (2, 9, 99):
+        qs = tuple(F(k, m + 1) for k in range(1, m + 1))
+        for rho in (F(1, 10**6), F(1, 8), F(3)):
+            made = Spending(rho, True).plan(
+                lambda epsilon, zcdp, qs=qs: Halving.of(
+                    qs, epsilon, Ladder.grid(1), relation, 100, missing, True, False, zcdp
+                )
+            )
+            assert rho * (1 - F(1, 1000)) < made.cost().rho <= rho
+            assert made.zcdp
+
+
+def test_a_record_that_turns_missing_pays_for_the_size():
+    """Under swap it costs half of each level but the first, and the size with what that leaves."""
+    made = Halving.of(QUARTERS, F(1), FIVE, "swap", 100, True, False, False, False)
+    moved, added = made.cost().kinds
+    assert max(moved) == 1 == 2 * made.each
+    assert max(added) == F(1, 5) + made.each + made.each / 2 <= 1
+
+
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("missing", [False, True], ids=["", "missing"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_first_answer_with_few_records_costs_a_level(monkeypatch, relation, missing, zcdp):
+    """Where there are too few records the first answer is that of a single quantile, for the price of a level."""
+    asked, of = [], Question.of
+    monkeypatch.setattr(Question, "of", lambda *given: asked.append(of(*given)) or asked[-1])
+    seen = 0
+    for ladder in (Ladder.grid(1), Ladder.float_bits(8), Ladder.grid(1).limited(F(0), F(100))):
+        for qs in (QUARTERS, (F(0), F(1)), SKEWED):
+            made = Halving.of(qs, F(1), ladder, relation, 60, missing, True, False, zcdp)
+            for data in ([], [5.0, MISSING], list(range(60))):
+                asked.clear()
+                chunks = [np.array(data, dtype=float)]
+                made.answer(Counts.of(lambda chunks=chunks: chunks, ladder), random.Random(1).getrandbits)
+                for question in asked:
+                    seen += 1
+                    assert question.missing == missing and question.size.epsilon == 0
+                    assert (question.cost().eta if zcdp else question.cost().epsilon) <= made.each
+    assert seen >= 20
+
+
+# --- the setting --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [0.0, 5e-324, 2.0**-39, 3.0, 1e9, 1e308, 1.7e308])
+@pytest.mark.parametrize("ladder", [Ladder.grid(F(1, 4)), Ladder.float_bits(8)], ids=["grid", "floats"])
+def test_a_prior_begins_two_octaves_above_the_scale(ladder, value):
+    """It lowers nothing within an octave of the scale, nor, on a grid, of the unit."""
+    made = plan(THIRDS, "swap", ladder=ladder)
+    least = F(1, 4) if ladder.is_grid else F(1, 2**40)
+    for scale in (value, -value):
+        prior = made.prior(scale)
+        assert F(2) ** (prior.octave - 2) <= max(F(value), least) < F(2) ** (prior.octave - 1)
+        near = np.array([0.0, *(x for x in (value, 1.9 * value, -1.9 * value) if math.isfinite(x))])
+        assert not prior.lowered(ladder, ladder.rungs(near), F(1)).any()
+
+
+def test_a_scale_at_the_end_of_floats_is_a_scale():
+    """There are no octaves beyond it to lower, and all rungs are candidates."""
+    made = Halving.of(QUARTERS, F(1), Ladder.float_bits(8), "swap", 1000, False, True, False, False)
+    setting = made.setting(1000, 1023)
+    assert setting.scaled and setting.prior.plain(setting.ladder) == setting.ladder.size
+    assert made.is_safe(tree(QUARTERS)[0], setting)
+    assert not made.is_safe(tree(QUARTERS)[0], made.setting(100, None))
+
+
+def test_the_first_answer_is_the_scale_if_there_is_none():
+    """And a scale that was bought is kept."""
+    made = plan(THIRDS, "swap", ladder=Ladder.grid(1))
+    bare = made.setting(10, None)
+    assert not bare.scaled and bare.prior == FLAT
+    known = made.with_scale(bare, 100)
+    assert known.scaled and known.prior == made.prior(100.0)
+    assert made.with_scale(known, 7) == known
+
+
+def test_walks_are_taken_near_an_end_that_is_no_bound():
+    """Up for large quantiles and down for small ones; not between others, and not where a bound ends the ladder."""
+    qs = (F(1, 1000), F(1, 4), HALF, F(99, 100), F(999, 1000))
+    for lower, upper in ((None, None), (F(0), None), (F(0), F(10))):
+        ladder = Ladder.grid(1).limited(lower, upper)
+        made = plan(qs, "swap", ladder=ladder)
+        ways = [made.outward(node, made.setting(100, None)) for node in sorted(tree(qs), key=lambda n: n.which)]
+        down, up = None if lower is not None else False, None if upper is not None else True
+        assert ways in ([down, None, None, None, up], [down, None, None, up, up])
+    setting = made.setting(10**6, None)
+    assert all(plan(qs, "swap", ladder=Ladder.grid(1)).outward(node, setting) is None for node in tree(qs))
