@@ -33,7 +33,8 @@ def quantiles(
     """Private quantiles for one total epsilon or rho, in the order asked; the keywords are those of `quantile`.
 
     A larger q never has a smaller answer. One q is answered as `quantile` does; m of them cost as much as
-    ceil(log2(m + 1)) would, each for its own epsilon.
+    ceil(log2(m + 1)) would, each for its own epsilon. `rows`, if it is stated, has to be right to a hundredth or so:
+    some of the ranks are counted from it.
 
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
