@@ -1,0 +1,359 @@
+"""Many quantiles by one call: what is answered, what it costs, and that it is charged before the data are read."""
+
+import math
+import random
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nobounds as nb
+from nobounds.budget import Budget, BudgetExceeded
+from nobounds.engines.arrays import column
+from nobounds.engines.column import Column
+from nobounds.halving import Halving
+from nobounds.loss import gaussian, pure, range_bounded
+from nobounds.quantiles import quantiles
+from nobounds.spending import Spending
+
+FIVE = [0.05, 0.25, 0.5, 0.75, 0.95]
+RELATIONS = ["add-remove", "swap"]
+SPENT = [{"epsilon": 1}, {"rho": 0.1}]
+relations = pytest.mark.parametrize("neighbors", RELATIONS)
+spent = pytest.mark.parametrize("spent", SPENT, ids=str)
+
+
+def rank_error(data, value, q):
+    """The distance of q n from [records below the value, records below or at it]."""
+    low, high = ((np.asarray(data) < value).sum(), (np.asarray(data) <= value).sum())
+    return max(low - q * len(data), q * len(data) - high, 0)
+
+
+# --- one quantile -------------------------------------------------------------------------------------------------
+
+
+@relations
+@spent
+@pytest.mark.parametrize("q", [0, 0.3, 0.5, 1])
+@pytest.mark.parametrize("kind", [float, int])
+def test_one_quantile_is_that_of_quantile(kind, q, spent, neighbors):
+    """From the same random bits, also if it is asked for twice; and the loss is the same."""
+    data = np.random.default_rng(1).normal(50, 20, 500).astype(kind)
+    for lower in (None, 0):
+        options = {"neighbors": neighbors, "lower": lower, **spent}
+        one = nb.quantile(data, q, rng=random.Random(7), **options)
+        many = quantiles(data, [q, q], rng=random.Random(7), **options)
+        assert many.value == (one.value, one.value)
+        assert many.loss == one.loss
+        assert many.parameters["q"] == [str(F(str(q)))] * 2
+
+
+# --- what is answered ---------------------------------------------------------------------------------------------
+
+
+@relations
+@spent
+def test_answers_come_in_the_order_asked(neighbors, spent):
+    """In any order and with repetitions, the answers are those of the same quantiles sorted."""
+    data = np.random.default_rng(2).lognormal(3, 1, 2000)
+    asked = [0.9, 0.1, F(1, 2), "0.1", 0.25, 0.9]
+    found = quantiles(data, asked, neighbors=neighbors, rng=random.Random(3), **spent).value
+    ordered = quantiles(data, [0.1, 0.25, 0.5, 0.9], neighbors=neighbors, rng=random.Random(3), **spent).value
+    assert found == tuple(ordered[k] for k in (3, 0, 2, 0, 1, 3))
+    assert ordered == tuple(sorted(ordered))
+    assert all(type(value) is float for value in found)
+
+
+@relations
+@spent
+@pytest.mark.parametrize("scale", [1e-9, 1, 1e12])
+def test_many_quantiles_are_found(neighbors, spent, scale):
+    """Nineteen of 3000 records at any scale: none is off by 5 % of the records."""
+    data = np.random.default_rng(4).normal(1, 3, 3000) * scale
+    qs = [F(k, 20) for k in range(1, 20)]
+    found = quantiles(data, qs, neighbors=neighbors, rng=random.Random(5), **spent).value
+    assert max(rank_error(data, value, q) for value, q in zip(found, qs, strict=True)) < 150
+
+
+@relations
+def test_ties_are_split_between_their_quantiles(neighbors):
+    """Quantiles that fall on one number are that number, also where it ends the data at a public bound."""
+    data = np.repeat([0, 3, 4, 50], [380, 430, 790, 400])
+    qs = [F(k, 40) for k in range(2, 40, 4)]
+    for bounds in ({}, {"lower": 0}, {"upper": 50}, {"lower": 0, "upper": 50}):
+        found = quantiles(data, qs, epsilon=2, neighbors=neighbors, rng=random.Random(6), **bounds).value
+        assert found == tuple(np.sort(data)[int(q * 2000)] for q in qs)
+
+
+@pytest.mark.parametrize("value", [1e308, -1.7e308, 1e-300, 5e-324, 2.0**-1022])
+@relations
+def test_numbers_at_the_ends_of_floats_are_answered(value, neighbors):
+    """There is an answer, a finite one; it is right if the numbers are large, and near 0 if they are tiny."""
+    found = quantiles(np.full(3000, value), FIVE, epsilon=1, neighbors=neighbors, rng=random.Random(1)).value
+    if abs(value) > 1:
+        assert np.array(found) / value == pytest.approx(np.ones(5), rel=0.01)
+    else:
+        assert max(map(abs, found)) < 1e-9
+
+
+@relations
+def test_infinite_records_lie_at_the_ends(neighbors):
+    """Infinities and what is beyond the bounds count as the ends of the ladder."""
+    data = np.repeat([-math.inf, 5.0, math.inf], [700, 700, 700])
+    found = quantiles(data, [0.1, 0.5, 0.9], epsilon=2, lower=0, upper=8, neighbors=neighbors, rng=random.Random(1))
+    assert found.value == pytest.approx((0, 5, 8), abs=0.05)
+
+
+@given(
+    st.lists(st.floats(width=32) | st.integers(-5, 5).map(float), max_size=30),
+    st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=9),
+    st.sampled_from(RELATIONS),
+    st.sampled_from(SPENT),
+    st.sampled_from([(None, None), (-3, None), (None, 2.5), (-3, 2.5)]),
+    st.integers(0, 10**6),
+)
+@settings(deadline=None, max_examples=60)
+def test_answers_are_ordered_and_within_the_bounds(records, qs, neighbors, spent, bounds, seed):
+    """Whatever the records are, infinite or missing too: a larger q has no smaller answer, and bounds are kept."""
+    data, (lower, upper) = np.array(records, dtype=float), bounds
+    options = {"lower": lower, "upper": upper, "neighbors": neighbors, "rng": random.Random(seed)}
+    found = quantiles(data, qs, **options, **spent).value
+    assert len(found) == len(qs)
+    by_rank = sorted(zip(qs, found, strict=True))
+    assert [value for _, value in by_rank] == sorted(found)
+    assert all(math.isfinite(value) for value in found)
+    assert lower is None or min(found) >= lower
+    assert upper is None or max(found) <= upper
+
+
+@relations
+@spent
+def test_whole_numbers_have_whole_answers(neighbors, spent):
+    """Integers answer ints, booleans 0 and 1, and a grid of a half multiples of it."""
+    rng = np.random.default_rng(1)
+    ints = quantiles(rng.poisson(100, 999), FIVE, neighbors=neighbors, rng=rng, **spent).value
+    bools = quantiles(rng.random(999) < 0.5, FIVE, neighbors=neighbors, rng=rng, **spent).value
+    halves = quantiles(rng.poisson(9, 999) / 2, FIVE, resolution=0.5, neighbors=neighbors, rng=rng, **spent).value
+    assert all(type(value) is int for value in ints + bools)
+    assert set(bools) == {0, 1}
+    assert all(2 * value == round(2 * value) for value in halves)
+
+
+@pytest.mark.parametrize("data", [[], [7.0], [7.0, math.nan], [math.nan] * 500, [0.0] * 3], ids=len)
+@relations
+@spent
+def test_few_records_answer_something_small(data, neighbors, spent):
+    """With next to no records, or all missing, the answers are near 0; a public bound away from 0 is kept."""
+    for seed in range(10):
+        found = quantiles(np.array(data), [0, *FIVE, 1], neighbors=neighbors, rng=random.Random(seed), **spent).value
+        assert max(map(abs, found)) <= 7
+        above = quantiles(np.array(data), FIVE, lower=100, neighbors=neighbors, rng=random.Random(seed), **spent).value
+        assert min(above) >= 100 and max(above) < 1000
+
+
+@pytest.mark.parametrize("n", [50, 200, 1000, 20_000])
+@relations
+@spent
+def test_zeros_have_no_large_quantiles(n, neighbors, spent):
+    """However many zeros there are, no answer is larger than a thousandth in magnitude."""
+    for seed in range(10):
+        found = quantiles(np.zeros(n), [0, *FIVE, 1], neighbors=neighbors, rng=random.Random(seed), **spent).value
+        assert max(map(abs, found)) < 1e-3
+
+
+@relations
+@spent
+def test_equal_numbers_are_all_quantiles(neighbors, spent):
+    """Inner quantiles of one number many times are that number."""
+    found = quantiles(np.full(5000, 37), FIVE, neighbors=neighbors, rng=random.Random(1), **spent).value
+    assert found == (37,) * 5
+
+
+@relations
+def test_extremes_are_not_far_beyond_the_data(neighbors):
+    """In 60 runs neither the minimum nor the maximum of 1000 records is more than ten times too large."""
+    data = np.random.default_rng(8).lognormal(3, 1, 1000)
+    for seed in range(60):
+        low, middle, high = quantiles(data, [0, 0.5, 1], epsilon=1, neighbors=neighbors, rng=random.Random(seed)).value
+        assert -data.max() < low <= middle <= high < 10 * data.max()
+        assert rank_error(data, middle, 0.5) < 60
+        assert high > np.quantile(data, 0.9)
+
+
+@relations
+def test_missing_records_do_not_count(neighbors):
+    """Half of the rows are missing, and the quantiles are those of the others."""
+    rng = np.random.default_rng(9)
+    data = np.where(rng.random(6000) < 0.5, np.nan, rng.normal(10, 1, 6000))
+    found = quantiles(data, FIVE, epsilon=1, neighbors=neighbors, rng=rng).value
+    present = data[~np.isnan(data)]
+    assert max(rank_error(present, value, q) for value, q in zip(found, FIVE, strict=True)) < 150
+
+
+def test_every_kind_of_data_is_taken():
+    """Lists, tuples, numpy, pandas, polars and Arrow give the same answers."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    ages = [18 + i % 60 for i in range(3000)]
+    kinds = [ages, tuple(ages), np.array(ages), pd.Series(ages), pl.Series(ages), pa.array(ages), column(ages)]
+    found = {quantiles(kind, FIVE, epsilon=1, resolution=1, rng=random.Random(1)).value for kind in kinds}
+    assert len(found) == 1
+    assert quantiles(ages, iter(FIVE), epsilon=1, resolution=1, rng=random.Random(1)).value in found
+
+
+# --- what it costs ------------------------------------------------------------------------------------------------
+
+
+@relations
+@pytest.mark.parametrize("nullable", [False, True], ids=["", "nullable"])
+@pytest.mark.parametrize("rows", [None, 500])
+def test_the_loss_is_what_was_asked_for(neighbors, nullable, rows):
+    """Exactly epsilon, to the last digit; or at most rho, and within a thousandth of it."""
+    data = np.arange(500.0) if nullable else np.arange(500)
+    for m in (2, 3, 9, 30):
+        qs = [F(k, m + 1) for k in range(1, m + 1)]
+        for amount in (0.1, 1, 3):
+            loss = quantiles(data, qs, epsilon=amount, neighbors=neighbors, rows=rows).loss
+            assert (loss.epsilon, loss.delta, loss.neighbors) == (amount, 0, neighbors)
+            loss = quantiles(data, qs, rho=amount, neighbors=neighbors, rows=rows).loss
+            assert 0.999 * amount < loss.rho <= amount
+            assert loss.epsilon < math.inf
+
+
+def test_rho_buys_more_than_epsilon():
+    """The nominal epsilon of a level is larger under zCDP, and so is its rate of noise."""
+    qs, options = tuple(F(k, 10) for k in range(1, 10)), (nb.Ladder.grid(1), "add-remove", None, True, True, False)
+    rates = [
+        spending.plan(lambda total, zcdp: Halving.of(qs, total, *options, zcdp)).rate(F(1, 2))
+        for spending in (Spending(F(1), False), Spending(F(1, 2), True))
+    ]
+    assert rates[1] > 2 * rates[0]
+
+
+class Recording:
+    """A budget that remembers what it was asked for, and refuses if it should."""
+
+    def __init__(self, refuses=False):
+        self.charges, self.refuses = [], refuses
+
+    def charge(self, loss, what):
+        self.charges.append((loss, what))
+        if self.refuses:
+            raise BudgetExceeded("no more")
+
+
+def unreadable():
+    raise AssertionError("the data were read")
+    yield
+
+
+@pytest.mark.parametrize("asked", [[0.5], FIVE], ids=len)
+@relations
+@spent
+def test_a_budget_is_charged_once_and_before_the_data_are_read(asked, neighbors, spent):
+    """A budget that refuses keeps the data unread; one that does not is charged the loss of the release."""
+    hidden = Column(True, False, unreadable, rows=lambda: 100)
+    budget = Recording(refuses=True)
+    with pytest.raises(BudgetExceeded):
+        quantiles(hidden, asked, neighbors=neighbors, budget=budget, **spent)
+    assert len(budget.charges) == 1
+    budget = Recording()
+    with pytest.raises(AssertionError, match="were read"):
+        quantiles(hidden, asked, neighbors=neighbors, budget=budget, **spent)
+    assert len(budget.charges) == 1
+    budget = Recording()
+    release = quantiles(range(100), asked, neighbors=neighbors, budget=budget, **spent)
+    assert [loss for loss, _ in budget.charges] == [release.loss]
+    assert budget.charges[0][1].startswith("quantiles ")
+
+
+def test_a_budget_of_three_takes_three():
+    """Three calls at epsilon 1 fit in a budget of 3, and a fourth is refused."""
+    budget = Budget(epsilon=3)
+    for _ in range(3):
+        quantiles(range(100), FIVE, epsilon=1, budget=budget)
+    with pytest.raises(BudgetExceeded):
+        quantiles(range(100), FIVE, epsilon=1, budget=budget)
+
+
+def test_a_release_says_what_was_asked():
+    """Its name, the quantiles in order, the ladder and the loss; it survives JSON."""
+    release = quantiles(np.array([1, 2, 3]), [0.5, 0.25], epsilon=1, lower=0, rng=random.Random(1))
+    assert release.statistic == "quantiles"
+    assert release.parameters == {"q": ["1/2", "1/4"], "ladder": "grid", "resolution": "1", "bits": 8, "lower": "0"}
+    again = nb.Release.from_json(release.to_json())
+    assert tuple(again.value) == release.value and again.loss == release.loss
+
+
+# --- errors -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"q": []}, ValueError, "q must have at least one number"),
+        ({"q": [0.5, 1.5]}, ValueError, "q must be between 0 and 1, got q=1.5"),
+        ({"q": 0.5}, TypeError, "q must be a list of numbers between 0 and 1, got float"),
+        ({"q": "0.5"}, TypeError, "q must be a list of numbers between 0 and 1, got str"),
+        ({"q": [0.5, None]}, TypeError, "q must be"),
+        ({"q": [0.5, math.nan]}, ValueError, "q must be"),
+        ({"epsilon": None}, ValueError, "give epsilon .* or rho .*, got neither"),
+        ({"rho": 1}, ValueError, "give epsilon .* or rho .*, got both"),
+        ({"epsilon": 0}, ValueError, "epsilon must be"),
+        ({"epsilon": None, "rho": -1}, ValueError, "rho must be"),
+        ({"neighbors": "replace"}, ValueError, "neighbors must be one of add-remove, swap"),
+        ({"rows": 2.5}, ValueError, "rows must be a whole number"),
+        ({"lower": 3, "upper": 2}, ValueError, "upper must be greater than lower"),
+        ({"resolution": 0}, ValueError, "resolution must be"),
+        ({"rng": 7}, TypeError, "rng must be"),
+        ({"data": "text"}, TypeError, "data must be"),
+    ],
+    ids=str,
+)
+def test_errors_name_what_is_wrong(given, error, words):
+    """Name, rule and value; and no record in them."""
+    options = {"data": [1.0, 2.0], "q": [0.25, 0.75], "epsilon": 1} | given
+    with pytest.raises(error, match=words):
+        quantiles(options.pop("data"), options.pop("q"), **options)
+
+
+# --- plans for a rho ----------------------------------------------------------------------------------------------
+
+
+class Priced:
+    """A plan whose rho is a function of its nominal epsilon."""
+
+    def __init__(self, epsilon, rho):
+        self.epsilon, self._rho = epsilon, rho
+
+    def cost(self):
+        return gaussian(self._rho(self.epsilon))
+
+
+COSTS = {
+    "square": lambda epsilon: epsilon**2 / 2,
+    "linear": lambda epsilon: epsilon / 4,
+    "pure": lambda epsilon: pure(epsilon).rho,
+    "range": lambda epsilon: range_bounded(epsilon).rho,
+}
+
+
+@given(st.fractions(F(1, 10**6), 50, max_denominator=10**7).filter(lambda rho: rho > 0), st.sampled_from(list(COSTS)))
+@settings(deadline=None, max_examples=80)
+def test_the_largest_plan_within_a_rho_is_found(rho, name):
+    """It costs at most rho, and within a thousandth of it, if costs grow without jumps."""
+    plan = Spending(rho, True).plan(lambda epsilon, zcdp: Priced(epsilon, COSTS[name]))
+    assert rho * (1 - F(1, 1000)) <= plan.cost().rho <= rho
+
+
+def test_spending_is_an_epsilon_or_a_rho():
+    """Exactly one of them, exact; a pure plan is made once, for all of epsilon."""
+    made = []
+    assert Spending.of(0.1, None) == Spending(F(1, 10), False)
+    assert Spending.of(None, "1/3") == Spending(F(1, 3), True)
+    Spending.of(0.1, None).plan(lambda *given: made.append(given) or Priced(F(1), COSTS["square"]))
+    assert made == [(F(1, 10), False)]
