@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from nobounds.exact import Number, ball, positive, privacy_parameter, rational
-from nobounds.loss import Chargeable, Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
+from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
 from nobounds.noise import (
     Exponential,
     Noise,
@@ -26,6 +26,7 @@ from nobounds.noise import (
     source,
     threshold_noise,
 )
+from nobounds.spending import Chargeable
 
 # Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
 # whole numbers with a whole sensitivity are not changed at all.

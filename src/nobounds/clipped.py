@@ -22,7 +22,7 @@ from nobounds.noise import Rng, Source, discrete_laplace, source
 from nobounds.quantile import ladder_for
 from nobounds.release import Release
 from nobounds.rungs import finite_float
-from nobounds.spending import Charged, Spending
+from nobounds.spending import Chargeable, Spending, charged
 from nobounds.sums import Lattice, totals
 
 # Parts of epsilon (benchmarks/clipping.py; docs/clipping.md has its table).
@@ -123,7 +123,7 @@ def sum(
     upper: Number | None = None,
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private sum of data whose bounds nobody knows; the keywords are those of `quantile`.
@@ -139,7 +139,7 @@ def sum(
     records, bits = column(data), source(rng)
     plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=False)
     swap = plan.neighbors == "swap"
-    loss = _charged(plan.cost(), plan.neighbors, budget, "sum")
+    loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors), budget, "sum")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
@@ -164,7 +164,7 @@ def mean(
     upper: Number | None = None,
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private mean of data whose bounds nobody knows; the keywords and the release are those of `sum`.
@@ -175,7 +175,7 @@ def mean(
     """
     records, bits = column(data), source(rng)
     plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=True)
-    loss = _charged(plan.cost(), plan.neighbors, budget, "mean")
+    loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors), budget, "mean")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
@@ -192,7 +192,7 @@ def count(
     epsilon: Number | None = None,
     rho: Number | None = None,
     neighbors: Neighbors = "add-remove",
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private number of records that are not missing; under swap it is public if none can be missing.
@@ -206,20 +206,12 @@ def count(
     noise = Spending.of(epsilon, rho).plan(Additive)
     public = relation == "swap" and not records.nullable
     missing = added_only(noise.epsilon) if relation == "swap" and not noise.zcdp else noise.cost()
-    loss = _charged(pure(Fraction(0)) if public else missing, relation, budget, "count")
+    loss = charged(PrivacyLoss.of(pure(Fraction(0)) if public else missing, relation), budget, "count")
     found = records.rows() if public else totals(records.chunks())[0] + noise.draw(1, bits)
     scale = 0.0 if public else noise.scale(1)
     bar = math.ceil(noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(found - bar, 0)), float(max(found + bar, 0)))
     return Release("count", max(found, 0), loss, {"noise": noise.name, "noise_scale": scale}, interval)
-
-
-def _charged(cost: Cost, neighbors: Neighbors, budget: Charged | None, statistic: str) -> PrivacyLoss:
-    """The loss, charged before the data are read."""
-    loss = PrivacyLoss.of(cost, neighbors)
-    if budget is not None:
-        budget.charge(loss, statistic)
-    return loss
 
 
 def _release(

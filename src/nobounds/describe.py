@@ -28,7 +28,7 @@ from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
 from nobounds.rungs import finite_float
 from nobounds.skip_ahead import halt_position
-from nobounds.spending import Charged, Spending, nominal
+from nobounds.spending import Chargeable, Spending, charged, nominal
 from nobounds.sums import Lattice, Squares, totals
 
 PerColumn = Number | Mapping[str, Number] | None
@@ -109,7 +109,7 @@ def describe(
     upper: PerColumn = None,
     resolution: PerColumn = None,
     neighbors: Neighbors = "add-remove",
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Description:
     """A private count, mean, standard deviation, minimum, 5/25/50/75/95 % and maximum of each numeric column.
@@ -131,9 +131,7 @@ def describe(
     ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
     _check_names(table, options)
     plan = _Plan(spending, relation, max(len(ladders), 1))
-    loss = PrivacyLoss.of(plan.cost(), relation)
-    if budget is not None:
-        budget.charge(loss, f"describe {', '.join(map(str, ladders))}")
+    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}"[:500])
     counts = {name: _count(column, plan, bits) for name, column in table.columns.items()}
     most = max(counts.values(), default=0)
     kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
 from nobounds.exact import Number, positive, rational, round_up, text_up
@@ -208,12 +208,6 @@ class PrivacyLoss:
         at = f" at delta {text_up(self.delta)}" if self.delta else ""
         rho = "" if self.rho == math.inf else f"; rho {text_up(self.rho, 4)}"
         return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {self.unit}{rho})"
-
-
-class Chargeable(Protocol):
-    """What a loss can be charged to before the data are looked at: a budget."""
-
-    def charge(self, loss: PrivacyLoss, what: str, /) -> object: ...
 
 
 def _not_negative(value: Number, name: str) -> Fraction:

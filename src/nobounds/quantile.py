@@ -16,7 +16,7 @@ from nobounds.noise import Noise, Rng, check_noise, source
 from nobounds.question import Question
 from nobounds.release import Release
 from nobounds.rungs import MOST_BITS
-from nobounds.spending import Charged, Spending
+from nobounds.spending import Chargeable, Spending, charged
 
 # Steps of 0.2 to 0.4 %: 6 bits have 1.05 to 1.45 times the error and 10 bits 1.13 to 1.31 (benchmarks/choices.py).
 DEFAULT_BITS = 8
@@ -101,13 +101,11 @@ def _bits(beta: Number) -> int:
 
 
 def _release(
-    statistic: str, data: object, qs: tuple[Fraction, ...], budget: Charged | None, rng: Rng, **options: Any
+    statistic: str, data: object, qs: tuple[Fraction, ...], budget: Chargeable | None, rng: Rng, **options: Any
 ) -> Release:
     records, bits = column(data), source(rng)
     asked = ask(records, qs, **options)
-    loss = asked.loss()
-    if budget is not None:
-        budget.charge(loss, f"quantile {qs[0]}" if statistic == "quantile" else statistic)
+    loss = charged(asked.loss(), budget, f"quantile {qs[0]}" if statistic == "quantile" else statistic)
     values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
@@ -130,7 +128,7 @@ def quantile(
     ladder: Ladder | None = None,
     method: Method = "auto",
     rows: Number | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private q-quantile of data whose bounds nobody knows.
@@ -188,7 +186,7 @@ def maximum(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private maximum, by a walk up; the keywords are those of `quantile`.
@@ -225,7 +223,7 @@ def minimum(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private minimum: minus the maximum of the negated data, in law; the keywords are those of `quantile`."""
@@ -259,7 +257,7 @@ def bounds(
     beta: Number | None = None,
     noise: Noise = "exponential",
     ladder: Ladder | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private (minimum, maximum) for one total epsilon; the keywords are those of `quantile`."""

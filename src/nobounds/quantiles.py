@@ -13,7 +13,7 @@ from nobounds.noise import Rng, source
 from nobounds.quantile import ask, check_rank, check_rows, ladder_for
 from nobounds.question import Question
 from nobounds.release import Release
-from nobounds.spending import Charged, Spending
+from nobounds.spending import Chargeable, Spending, charged
 
 
 def quantiles(
@@ -27,7 +27,7 @@ def quantiles(
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
     rows: Number | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """Private quantiles for one total epsilon or rho, in the order asked; the keywords are those of `quantile`.
@@ -58,9 +58,7 @@ def quantiles(
             return Halving.of(qs, total, ladder, relation, known, records.nullable, True, stated, zcdp)
 
         plan = spending.plan(halving)
-    loss = PrivacyLoss.of(plan.cost(), relation)
-    if budget is not None:
-        budget.charge(loss, f"quantiles {', '.join(map(str, qs))}")
+    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}"[:500])
     found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
     parameters = {"q": [str(each) for each in asked], **plan.ladder.describe()}
     return Release("quantiles", tuple(found[each] for each in asked), loss, parameters)

@@ -14,8 +14,9 @@ from nobounds.above_threshold import NoisyThreshold, Stream, checked_share
 from nobounds.bands import delta_of, oriented
 from nobounds.conversions import rho_from_approximate
 from nobounds.exact import Number, positive, privacy_parameter, rational, round_up, shown
-from nobounds.loss import Chargeable, Cost, Neighbors, PrivacyLoss, check_neighbors, general, monotonic
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, general, monotonic
 from nobounds.noise import Noise, Rng, check_noise
+from nobounds.spending import Chargeable
 
 Method: TypeAlias = Literal["iterated", "classical"]
 

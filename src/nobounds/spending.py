@@ -18,11 +18,18 @@ _TRIES = 60
 _CLOSE = 1e-4  # of rho that a plan may leave
 
 
-class Charged(Protocol):
+class Chargeable(Protocol):
     """What a release is charged to: a Budget."""
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
         """Spend it, or raise BudgetExceeded."""
+
+
+def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyLoss:
+    """The loss, charged to a budget if there is one; to be called before the data are read."""
+    if budget is not None:
+        budget.charge(loss, what)
+    return loss
 
 
 class Plan(Protocol):

@@ -39,7 +39,7 @@ from nobounds.release import Release
 from nobounds.rows import Ball, Rows
 from nobounds.rungs import Floats, finite_float
 from nobounds.skip_ahead import halt_position
-from nobounds.spending import Charged, nominal
+from nobounds.spending import Chargeable, charged, nominal
 from nobounds.walk import Walk
 
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
@@ -183,7 +183,7 @@ def vector_sum(
     rho: Number | None = None,
     neighbors: Neighbors = "add-remove",
     upper: Number | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is found privately.
@@ -209,7 +209,7 @@ def vector_mean(
     rho: Number | None = None,
     neighbors: Neighbors = "add-remove",
     upper: Number | None = None,
-    budget: Charged | None = None,
+    budget: Chargeable | None = None,
     rng: Rng = None,
 ) -> Release:
     """A private mean of the rows of a two-dimensional array; the keywords and the release are those of `vector_sum`.
@@ -232,15 +232,14 @@ def _vector(
     rho: Number | None,
     neighbors: Neighbors,
     upper: Number | None,
-    budget: Charged | None,
+    budget: Chargeable | None,
     rng: Rng,
 ) -> Release:
     rows, bits, mean = Rows.of(data), source(rng), statistic == "vector_mean"
     total, at = _budget(epsilon, delta, rho)
     plan = Plan.of(rows, total, neighbors, upper, mean)
-    loss = PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at)
-    if budget is not None:
-        budget.charge(loss, f"{statistic.replace('_', ' ')} of {rows.dimensions} columns")
+    what = f"{statistic.replace('_', ' ')} of {rows.dimensions} columns"
+    loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at), budget, what)
     norms = rows.norms()
     size = plan.size(int(np.count_nonzero(~np.isnan(norms))), bits)
     clip, noise = plan.clip(_column(rows, norms), size, bits)

@@ -8,8 +8,14 @@ from types import ModuleType
 from typing import Any
 
 from nobounds.paper import claims, densities, many, quantile_errors, runaways, scales, sizes, sums, words
+from nobounds.paper.verdict import summary
 from nobounds.paper.words import Found, Save
 from nobounds.paper.work import Task, finished, results
+
+INTRO = (
+    "UQE is the method of the paper, EMQ the exponential mechanism over a range that it is told (Smith 2011), AT the "
+    "aggregate tree (as Gillenwater et al. 2021 have it). nobounds is told no bounds."
+)
 
 PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Found, Save], str]]] = {
     "figure1": ("Figure 1: loose bounds", densities, words.densities_part),
@@ -40,13 +46,17 @@ def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...]
         figure.savefig(folder / f"{name}.png", dpi=150)
         return f"![{name}]({name}.png)"
 
-    texts = []
+    texts, experiments = [], {}
     for part in parts:
         title, _, say = PARTS[part]
         mine = tasks_of(part, quick, epsilons)
         if len(finished(mine, folder / "results")) == len(mine):
-            texts.append(f"## {title}\n\n{say(results(mine, folder / 'results'), save)}\n")
-    head = "# The paper again\n\nMade by `nobounds paper" + (" --quick`, with few repetitions.\n" if quick else "`.\n")
+            experiments[part] = results(mine, folder / "results")
+            texts.append(f"## {title}\n\n{say(experiments[part], save)}\n")
+    made = "`nobounds paper --quick`, with few repetitions" if quick else "`nobounds paper`"
+    head = f"# How good is it?\n\nThe paper's evaluation again, and more. {INTRO} This page is made by {made}.\n"
+    if experiments.keys() - {"figure1", "figure2", "claims", "runaways"}:
+        head += f"\n## What wins where\n\n{summary(experiments)}\n"
     page = folder / "report.md"
     page.write_text("\n".join([head, *texts]))
     (folder / "report.html").write_text(as_html(page.read_text()))
@@ -66,6 +76,8 @@ def as_html(text: str) -> str:
             head = "".join(f"<th>{cell}</th>" for cell in cells[0])
             body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in cells[2:])
             blocks.append(f"<table><tr>{head}</tr>{body}</table>")
+        elif block.startswith("- "):
+            blocks.append("<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>")
         else:
             blocks.append(f"<p>{_inline(' '.join(lines))}</p>")
     return _PAGE.format(body="\n".join(blocks))
@@ -80,7 +92,7 @@ def _inline(text: str) -> str:
 
 
 _PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>The paper again</title>
+<html lang="en"><meta charset="utf-8"><title>How good is it?</title>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
 img {{ max-width: 100% }} table {{ border-collapse: collapse; font-size: 14px }}
