@@ -13,6 +13,7 @@ from nobounds.plots import canvas
 from nobounds.rungs import Floats
 
 Figure = Any
+LOWEST = 0.03  # the lowest ratio that Figure 3 shows
 COLORS = {
     "UQE": "#E69F00",
     "EMQ": "#0072B2",
@@ -83,9 +84,11 @@ def figure_3(found: dict[str, QuantileErrors]) -> Figure:
         for method in ("EMQ", "nobounds, add-remove", "nobounds, swap"):
             qs, ratio, error = errors.ratio(method)
             line = "-" if method != "nobounds, swap" else "--"
+            ratio = np.maximum(ratio, LOWEST)  # a logarithm has no 0; where UQE has no error there is no ratio
             axis.plot(qs, ratio, line, color=COLORS[method], linewidth=1.2, label=method)
-            axis.fill_between(qs, ratio - error, ratio + error, color=COLORS[method], alpha=0.25, linewidth=0)
-        axis.set(yscale="log", ylim=(0.03, 12))
+            low, high = np.maximum(ratio - error, LOWEST), ratio + error
+            axis.fill_between(qs, low, high, color=COLORS[method], alpha=0.25, linewidth=0)
+        axis.set(yscale="log", xlim=(0, 1), ylim=(LOWEST, 12))
         axis.set_title(dataset(name).title, fontsize=10)
         axis.set_xlabel("quantile", fontsize=8)
         axis.set_ylabel("error / UQE's", fontsize=8)

@@ -37,13 +37,14 @@ class QuantileErrors:
         return means if qs is None else means[np.isin(np.round(self.qs(method), 2), np.round(qs, 2))]
 
     def ratio(self, method: str) -> tuple[Floats, Floats, Floats]:
-        """Quantiles, mean errors over those of UQE, and the standard errors of these ratios."""
+        """Quantiles, mean errors over those of UQE, and the standard errors of these ratios; NaN where UQE has none."""
         qs = self.qs(method)
         mine = self.errors[method]
         theirs = self.errors["UQE"][:, np.isin(np.round(self.qs("UQE"), 2), np.round(qs, 2))]
-        a, b = mine.mean(axis=0), np.maximum(theirs.mean(axis=0), 1e-12)
-        relative = [x.std(axis=0) / np.sqrt(len(x)) / np.maximum(m, 1e-12) for x, m in ((mine, a), (theirs, b))]
-        return qs, a / b, a / b * np.hypot(*relative)
+        a, b = mine.mean(axis=0), theirs.mean(axis=0)
+        b = np.where(b > 1e-9, b, np.nan)
+        mine_error, their_error = (x.std(axis=0) / np.sqrt(len(x)) for x in (mine, theirs))
+        return qs, a / b, np.hypot(mine_error / b, a / b * their_error / b)
 
     def average_ratio(self, method: str) -> float:
         """The mean error over all quantiles that the method has, over that of UQE."""
@@ -53,10 +54,10 @@ class QuantileErrors:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of Table 1: what the paper has, ours, the range of repetitions, and whether theirs is inside."""
+    """A cell of Table 1: what the paper has, the median and the range of our repetitions, and if theirs is inside."""
 
     paper: float
-    mean: float
+    median: float
     low: float
     high: float
 
@@ -65,7 +66,7 @@ class Cell:
         """The cell of a method that the paper has."""
         errors = np.array(found[f"{name} {epsilon} {method}"]["errors"])
         low, high = (float(np.quantile(errors, q)) for q in (0.05, 0.95))
-        return cls(published(epsilon, method, name), float(errors.mean()), low, high)
+        return cls(published(epsilon, method, name), float(np.median(errors)), low, high)
 
     @property
     def inside(self) -> bool:

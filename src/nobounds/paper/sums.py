@@ -108,6 +108,6 @@ def tasks(quick: bool, epsilons: tuple[str, ...] = EPSILONS) -> list[Task]:
                 arguments = (name, epsilon, method, times, iterations)
                 found.append(Task("sums", f"{name} {epsilon} {method}", repetition, arguments))
             for neighbors in RELATIONS:
-                sums = 60 if quick else 2000
+                sums = 60 if quick else 5000 if neighbors == "add-remove" else 2000
                 found.append(Task("sums", f"{name} {epsilon} {neighbors}", ours, (name, epsilon, neighbors, sums)))
     return found
