@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from nobounds.cli.app import app
 from nobounds.paper import many, report, runaways, sums
-from nobounds.paper.datasets import NAMES, dataset, own
+from nobounds.paper.datasets import NAMES, dataset, own, own_name
 from nobounds.paper.published import EPSILONS, METHODS, SETS, TABLE_1, published
 from nobounds.paper.summaries import Cell, QuantileErrors
 from nobounds.paper.uqe import uqe
@@ -54,6 +54,21 @@ def test_data_of_ones_own(tmp_path):
     path.write_text("x\n1\n2\n\nmany\n4\n")
     found = own(path, "x", 0, 10, "1")
     assert found.values.tolist() == [1, 2, 4] and found.jitter == 0.1
+    assert dataset(own_name(f"{path}:x:0:10:1")).values.tolist() == [1, 2, 4]
+    assert dataset(own_name(f"{path}:x:0:10")).resolution is None
+    with pytest.raises(ValueError, match="must be FILE:COLUMN"):
+        own_name("mine.csv:x:0")
+
+
+def test_figure_3_of_data_of_ones_own(tmp_path):
+    """The command takes a file, a column and a range instead of the six data sets."""
+    path = tmp_path / "my data.csv"
+    path.write_text("x\n" + "".join(f"{k}\n" for k in range(2000)))
+    words = ["paper", "--data", f"{path}:x:0:5000:1", "--quick", "--out", str(tmp_path / "out"), "--processes", "1"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.stderr
+    text = (tmp_path / "out" / "quick" / "report.md").read_text()
+    assert "Figure 3" in text and "| x | 1 |" in text and "uniform" not in text.split("| data |")[1]
 
 
 def paper_law(data, goal, beta, eps, candidates):

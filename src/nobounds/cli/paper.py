@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from nobounds import plots
 from nobounds.cli.errors import plain_errors
+from nobounds.paper.datasets import own_name
 from nobounds.paper.published import EPSILONS
 from nobounds.paper.report import PARTS, tasks_of, write
 from nobounds.paper.work import finished, work
@@ -25,6 +26,12 @@ def paper(
     epsilon: Annotated[
         list[str] | None, typer.Option(metavar="NUMBER", help="For table1 alone: 1, 0.5 or 0.1.")
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE:COLUMN:LOWER:UPPER[:RESOLUTION]", help="For figure3: data of your own, told this range."
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A look in under a minute, with few repetitions.")] = False,
     processes: Annotated[int, typer.Option(metavar="NUMBER", help="How many processes; default: all cores.")] = 0,
 ) -> None:
@@ -33,11 +40,12 @@ def paper(
     A run that was stopped goes on where it was. Example: nobounds paper table1 --epsilon 1 --quick
     """
     with plain_errors():
-        parts = _checked("part", part or list(PARTS), tuple(PARTS))
+        parts = _checked("part", part or (["figure3"] if data else list(PARTS)), tuple(PARTS))
+        own = None if data is None else own_name(data)
         epsilons = tuple(_checked("epsilon", epsilon or list(EPSILONS), EPSILONS))
         plots.canvas()
         folder = out / "quick" if quick else out
-        tasks = [task for name in parts for task in tasks_of(name, quick, epsilons)]
+        tasks = [task for name in parts for task in tasks_of(name, quick, epsilons, own)]
         folder.mkdir(parents=True, exist_ok=True)
         columns = (
             TextColumn("{task.description}"),
@@ -50,7 +58,7 @@ def paper(
             done = progress.add_task("results", total=len(tasks), completed=len(finished(tasks, folder / "results")))
             for task in work(tasks, folder / "results", processes or os.cpu_count() or 1):
                 progress.update(done, advance=1, description=task.experiment)
-        page = write(folder, parts, quick, epsilons)
+        page = write(folder, parts, quick, epsilons, own)
         print(f"Report: {page} and {page.with_suffix('.html').name}")
 
 

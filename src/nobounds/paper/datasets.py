@@ -7,10 +7,12 @@ are those of the data as they are, and answers on whole numbers are rounded.
 
 import csv
 import gzip
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -43,7 +45,8 @@ class DataSet:
 
 
 NAMES = ("uniform", "normal", "ratings", "pages", "ages", "hours")
-REAL = NAMES[2:]
+SYNTHETIC = NAMES[:2]
+OWN, SEPARATOR = "own-", "\n"
 
 
 @cache
@@ -62,7 +65,27 @@ def dataset(name: str) -> DataSet:
         return DataSet(name, "census ages", _bundled("adult", "age"), 0, 100, "1", 0.1)
     if name == "hours":
         return DataSet(name, "census hours", _bundled("adult", "hours_per_week"), 0, 100, "1", 0.1)
+    if name.startswith(OWN):
+        path, column, low, high, *grid = unquote(name.removeprefix(OWN)).split(SEPARATOR)
+        return own(Path(path), column, float(low), float(high), grid[0] if grid else None)
     raise ValueError(f"a data set must be one of {', '.join(NAMES)}, got {name!r}")
+
+
+def own_name(words: str) -> str:
+    """The name of a data set of your own, from FILE:COLUMN:LOWER:UPPER[:RESOLUTION]."""
+    parts = words.rsplit(":", 4)
+    if len(parts) == 5 and not _is_number(parts[2]):  # without a resolution the file's name may have a colon itself
+        parts = words.rsplit(":", 3)
+    if len(parts) < 4 or not all(map(_is_number, parts[2:])):
+        raise ValueError(f"data must be FILE:COLUMN:LOWER:UPPER[:RESOLUTION], got {words!r}")
+    return OWN + quote(SEPARATOR.join([str(Path(parts[0]).resolve()), *parts[1:]]), safe="")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def own(path: Path, column: str, lower: float, upper: float, resolution: str | None = None) -> DataSet:

@@ -78,7 +78,7 @@ def figure_2() -> Figure:
 
 def figure_3(found: dict[str, QuantileErrors]) -> Figure:
     """The error of each quantile over that of UQE, with standard errors."""
-    figure, axes = _panels(2, 3)
+    figure, axes = _panels(*((2, 3) if len(found) == len(NAMES) else (1, len(found))), height=2.7)
     for axis, (name, errors) in zip(axes, found.items(), strict=True):
         axis.axhline(1, color=COLORS["UQE"], linewidth=1.5, label="UQE")
         for method in ("EMQ", "nobounds, add-remove", "nobounds, swap"):

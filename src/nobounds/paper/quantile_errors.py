@@ -45,7 +45,7 @@ def _ours(records: Floats, qs: tuple[float, ...], neighbors: Neighbors, resoluti
     return np.array([nb.quantile(records, q, **options).value for q in qs], dtype=float)  # type: ignore[arg-type]
 
 
-def tasks(quick: bool) -> list[Task]:
+def tasks(quick: bool, names: tuple[str, ...] = NAMES) -> list[Task]:
     """Ten samples a task."""
     many, at_once, step = (1, 4, 5) if quick else (SAMPLES // AT_ONCE, AT_ONCE, 1)
-    return [Task("quantiles", f"{name} {k}", errors, (name, at_once, step)) for name in NAMES for k in range(many)]
+    return [Task("quantiles", f"{name} {k}", errors, (name, at_once, step)) for name in names for k in range(many)]

@@ -30,16 +30,17 @@ PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Found, Save], str]]] = 
 }
 
 
-def tasks_of(part: str, quick: bool, epsilons: tuple[str, ...]) -> list[Task]:
-    """The tasks of a part."""
+def tasks_of(part: str, quick: bool, epsilons: tuple[str, ...], own: str | None = None) -> list[Task]:
+    """The tasks of a part; Figure 3 may be of a data set of your own instead of the six."""
     module = PARTS[part][1]
     if module is None:
         return []
-    found: list[Task] = module.tasks(quick, epsilons) if part == "table1" else module.tasks(quick)
+    more: tuple[Any, ...] = (epsilons,) if part == "table1" else ((own,),) if part == "figure3" and own else ()
+    found: list[Task] = module.tasks(quick, *more)
     return found
 
 
-def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...]) -> Path:
+def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...], own: str | None = None) -> Path:
     """Write report.md, report.html and the figures of the parts whose results are all there."""
 
     def save(name: str, figure: Any) -> str:
@@ -49,7 +50,7 @@ def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...]
     texts, experiments = [], {}
     for part in parts:
         title, _, say = PARTS[part]
-        mine = tasks_of(part, quick, epsilons)
+        mine = tasks_of(part, quick, epsilons, own)
         if len(finished(mine, folder / "results")) == len(mine):
             experiments[part] = results(mine, folder / "results")
             texts.append(f"## {title}\n\n{say(experiments[part], save)}\n")
