@@ -7,6 +7,7 @@ import numpy as np
 
 from nobounds.paper import densities, many, runaways, scales, sizes
 from nobounds.paper.datasets import NAMES, dataset
+from nobounds.paper.rivals import METHODS
 from nobounds.paper.summaries import QuantileErrors
 from nobounds.paper.work import Result
 from nobounds.plots import canvas
@@ -116,7 +117,7 @@ def figure_scales(found: dict[str, Result]) -> Figure:
     """The relative error of the same data in other units."""
     figure, axes = _panels(1, 1, 3.6)
     figure.set_size_inches(6.4, 4.2)
-    for method in scales.METHODS:
+    for method in METHODS:
         samples = [np.array(found[f"{factor:g}"][method]) for factor in scales.FACTORS]
         _spread(axes[0], scales.FACTORS, samples, method)
     axes[0].set(xscale="log", yscale="log", xlabel="data times", ylabel="relative error, median and middle half")
@@ -129,7 +130,7 @@ def figure_sizes(found: dict[str, Result]) -> Figure:
     figure, axes = _panels(1, len(sizes.QS), 3.4)
     rows = sorted(int(n) for n in found)
     for axis, q in zip(axes, sizes.QS, strict=True):
-        for method in sizes.METHODS:
+        for method in METHODS:
             _spread(axis, rows, [np.array(found[str(n)][f"{q} {method}"]) for n in rows], method)
         axis.set(xscale="log", yscale="log", xlabel="records", ylabel="relative error, median and middle half")
         axis.set_title(f"{q:.0%} quantile", fontsize=10)
