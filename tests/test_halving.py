@@ -225,6 +225,7 @@ def test_all_places_together_cost_their_rho(qs, relation):
 def test_walks_outward_cost_no_more_than_choices(monkeypatch, qs, relation, zcdp):
     """Near the ends of the data, where walks are taken, all places together cost what they say as well."""
     monkeypatch.setattr(halving, "NEAR_END", 1)
+    monkeypatch.setattr(halving, "TIGHT_NATS", F(1, 4))  # so that no rung is out of reach
     made = plan(qs, relation, zcdp=zcdp, ladder=LINE)
     setting = Setting(LINE, 3, relation == "swap", True, FLAT)
     assert any(made.outward(node, setting) is not None for node in tree(qs))
@@ -433,7 +434,7 @@ def test_a_walk_outward_reaches_the_cost_of_a_level(monkeypatch, relation, qs, d
         made, best = plan(qs, relation, zcdp=zcdp, ladder=ladder), 0.0
         for crowd in ((), (148, 148, 152, 152)):
             for size in (2, 3):
-                setting = Setting(ladder, size, relation == "swap", True, FLAT)
+                setting = Setting(ladder, size, relation == "swap", False, FLAT)
                 rest = (*data[1:], *crowd) if other is None else (other, *data[1:], *crowd)
                 up, down = level_ratios(made, setting, (*data, *crowd), rest, 152 * slices.STEPS)
                 best = max(best, up, -down)
@@ -448,7 +449,7 @@ def test_a_walk_priced_without_crossing_is_caught(monkeypatch):
     monkeypatch.setattr(halving, "NEAR_END", 1)
     monkeypatch.setattr(Halving, "split", split_without_crossing)
     ladder = line(300)
-    made, setting = plan((F(1, 3), HALF, F(9, 10)), "swap", ladder=ladder), Setting(ladder, 3, True, True, FLAT)
+    made, setting = plan((F(1, 3), HALF, F(9, 10)), "swap", ladder=ladder), Setting(ladder, 3, True, False, FLAT)
     assert max(np.abs(level_ratios(made, setting, (298, 149), (1, 149), 152 * slices.STEPS))) > 1.1
 
 
@@ -663,3 +664,17 @@ def test_walks_are_taken_near_an_end_that_is_no_bound():
         assert ways in ([down, None, None, None, up], [down, None, None, up, up])
     setting = made.setting(10**6, None)
     assert all(plan(qs, "swap", ladder=Ladder.grid(1)).outward(node, setting) is None for node in tree(qs))
+
+
+def test_a_prior_is_tighter_near_an_end_that_is_no_bound():
+    """Up to twice as far from an end as walks are taken it begins an octave lower; without a scale there is none."""
+    qs = (F(1, 100), HALF, F(99, 100))
+    middle, low, high = tree(qs)
+    made = plan(qs, "swap", ladder=Ladder.grid(1).limited(F(0), None))
+    for size, near in ((1000, True), (1599, True), (1600, False)):
+        setting = Setting(made.ladder, size, True, True, made.prior(5.0))
+        tight = Prior(setting.prior.octave - 1, F(2))
+        assert made.outward(high, setting) is None
+        assert made.prior_for(high, setting) == (tight if near else setting.prior)
+        assert made.prior_for(middle, setting) == made.prior_for(low, setting) == setting.prior
+        assert made.prior_for(high, replace(setting, scaled=False, prior=FLAT)) == FLAT

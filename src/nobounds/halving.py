@@ -42,6 +42,8 @@ LEAST_SCALE = 2.0**-40  # smaller scales are taken for this one, where there is 
 # in all levels but the first, so that nothing is lost; but its rho counts.
 SIZE_SHARE, ZCDP_SIZE_SHARE = Fraction(1, 5), Fraction(1, 20)
 PRIOR_FROM, PRIOR_NATS = 2, Fraction(3, 2)  # octaves above the scale, and nats an octave (benchmarks/quantiles.py)
+# The same up to twice as far from an end as walks are taken, where few records speak against the rungs beyond it.
+TIGHT_FROM, TIGHT_NATS = 1, Fraction(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +224,25 @@ class Halving:
 
     def outward(self, node: Node, setting: Setting) -> bool | None:
         """Whether a walk goes up (True) or down (False), because the end of the data is near; None for a choice."""
+        return self.near_end(node, setting, NEAR_END)
+
+    def prior_for(self, node: Node, setting: Setting) -> Prior:
+        """The prior, a tighter one near an end of the data."""
+        if not setting.scaled or self.near_end(node, setting, 2 * NEAR_END) is None:
+            return setting.prior
+        return Prior(setting.prior.octave + TIGHT_FROM - PRIOR_FROM, TIGHT_NATS)
+
+    def near_end(self, node: Node, setting: Setting, nats: int) -> bool | None:
+        """Which end of the data is nearer than so many nats of a level, the upper (True) or the lower; None if none is.
+
+        A public bound is no end: no answer lies beyond it.
+        """
         q, ladder, most = self.qs[node.which], setting.ladder, len(self.qs)
         for at_end, tail, end, up in (
             (node.right == most, 1 - q, ladder.last, True),
             (node.left == -1, q, ladder.first, False),
         ):
-            if at_end and setting.size * self.each * tail < NEAR_END and not is_bound(ladder, end):
+            if at_end and setting.size * self.each * tail < nats and not is_bound(ladder, end):
                 return up
         return None
 
@@ -243,7 +258,7 @@ class Halving:
         aim = Aim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
         if up is not None:
             return walk_in(histogram, piece, aim, up, *self.split(slope, up))
-        return runs_in(histogram, piece, aim, self.rate(slope), setting.prior)
+        return runs_in(histogram, piece, aim, self.rate(slope), self.prior_for(node, setting))
 
     def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, bits: Source) -> int:
         """The place that is chosen in a slice."""
