@@ -1,0 +1,111 @@
+"""Expected errors: averages over the ways that an answer may come about, and over data sets for each of them.
+
+A way with probability p is followed on a share p of the data sets, and on a few if it is rare. More data sets are taken
+until the averages are known to about one per cent.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from nobounds.rungs import FloatBits, Floats
+
+ROUNDS = (64, 128, 256, 512, 1024)  # data sets
+RARE = 4  # data sets for a rare way
+PRECISE = 0.01  # relative standard errors of the rank error and of the error,
+PRECISE_RANKS = np.array([0.005, 0.0])  # or so many ranks
+COMMON, TOGETHER = 0.01, 4  # ways below this probability are rare; at most so many that follow each other are one
+_BINS = FloatBits(6, -64)  # errors over the cap are sorted into steps of 1 to 2 %, up to this number of caps
+_MOST = 2.0**16
+_LAST = int(_BINS.of(np.array([_MOST]))[0])
+
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The expected rank error, if there are ranks; of the error in value the capped mean, the median and 95 %."""
+
+    rank: float | None
+    mean: float
+    median: float
+    most: float
+
+
+class Outcomes(NamedTuple):
+    """What may come out on one data set: errors in rank and in value, and the probability of each."""
+
+    ranks: Floats | None
+    errors: Floats
+    masses: Floats
+
+
+def expect(
+    ways: Sequence[tuple[float, W]],
+    outcomes: Callable[[W, int], Outcomes],
+    cap: float,
+    rounds: Sequence[int] = ROUNDS,
+) -> Errors:
+    """The expected errors over ways with their probabilities; `outcomes` follows a way on the data set of a number.
+
+    In the mean, an error in value counts for at most the cap.
+    """
+    chances = np.array([chance for chance, _ in ways])
+    chances /= chances.sum()
+    seen = np.zeros(len(ways))
+    sums, squares = np.zeros((2, len(ways), 2))  # over data sets, of the mean rank error and the mean error
+    bins = np.zeros((len(ways), _LAST + 1))
+    ranked = True
+    for done, goal in pairwise((0, *rounds)):
+        shares = done + np.rint((goal - done) * np.append(0.0, np.cumsum(chances))).astype(np.int64)
+        for which, (first, last) in enumerate(pairwise(shares.tolist())):
+            for number in range(first, last if done else max(first + RARE, last)):
+                ranks, errors, masses = outcomes(ways[which][1], number)
+                ranked, masses = ranks is not None, masses / masses.sum()
+                means = np.array([0.0 if ranks is None else ranks @ masses, np.minimum(errors, cap) @ masses])
+                seen[which] += 1
+                sums[which] += means
+                squares[which] += means**2
+                bins[which] += np.bincount(_BINS.of(np.minimum(errors, _MOST * cap) / cap), masses, _LAST + 1)
+        each = sums / seen[:, None]
+        mean = chances @ each
+        variance = (chances**2 / seen) @ np.maximum(squares / seen[:, None] - each**2, 0)
+        if np.all(np.sqrt(variance) <= np.maximum(PRECISE * mean, PRECISE_RANKS)):
+            break
+    spread = (chances / seen) @ bins
+    return Errors(float(mean[0]) if ranked else None, float(mean[1]), *(cap * _point(spread, p) for p in (0.5, 0.95)))
+
+
+def together(ways: Iterable[tuple[float, W]], most: int = TOGETHER) -> Iterator[tuple[float, W]]:
+    """Common ways as they are; of rare ones that follow each other a few in the place of the likeliest of them."""
+    waiting: list[tuple[float, W]] = []
+
+    def merged() -> Iterator[tuple[float, W]]:
+        if waiting:
+            yield math.fsum(chance for chance, _ in waiting), max(waiting, key=lambda way: way[0])[1]
+            waiting.clear()
+
+    for chance, way in ways:
+        if chance > COMMON:
+            yield from merged()
+            yield chance, way
+        else:
+            waiting.append((chance, way))
+            if len(waiting) == most:
+                yield from merged()
+    yield from merged()
+
+
+def _point(spread: Floats, chance: float) -> float:
+    """The error, over the cap, that is not exceeded with this probability."""
+    passed = np.cumsum(spread)
+    rung = int(np.searchsorted(passed, chance * passed[-1]))
+    if rung == 0:
+        return 0.0
+    low, high = (float(edge) for edge in _BINS.interval(min(rung, _LAST - 1)))
+    inside = (chance * passed[-1] - passed[rung - 1]) / max(spread[rung], math.ulp(0.0))
+    return low + (high - low) * float(inside)
