@@ -1,0 +1,125 @@
+"""The expected errors of a private quantile: every way to the answer with its probability, and the law along it.
+
+This is `answer_law` made fast: the probabilities of the ways come from the data set whose records stand at their
+expected places, rare ways are taken together, and the laws are those of `quick_laws`.
+"""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.answer_law import laplace_at_least
+from nobounds.exact import MAX
+from nobounds.expectation import Outcomes, together
+from nobounds.question import Question, sign_test, walk_of
+from nobounds.quick_laws import Blocks, choice_blocks, walk_blocks
+from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled
+from nobounds.rungs import Floats, Grid, Ints
+from nobounds.runs import Runs, reach
+from nobounds.samples import Sample
+from nobounds.scale import octave
+from nobounds.walk import Walk
+
+LEAST = 1e-7  # ways with less probability are left out
+_LOOKS = 16  # points of the threshold's noise, times those of a quick law, for the probabilities of scales
+_FAR = 1e290  # values that division by a unit cannot take beyond the floats
+_NATS = 20  # ranks further from the target than so many nats of noise hardly matter
+
+
+def ways(question: Question, which: int, typical: Sample) -> list[tuple[float, OneRoute]]:
+    """The routes that one of the answers may take, with their probabilities."""
+    found, left = [], 1.0
+    for route in question.routes[which]:
+        reached = 1.0
+        if route.at_least > 0 and question.size.known is None:
+            reached = laplace_at_least(question.size.epsilon, route.at_least - typical.total)
+        taken = max(0.0, reached - (1 - left))  # the size allows this route and none before it
+        if taken > LEAST:
+            found += [(taken * chance, side) for chance, side in _sides(question, question.qs[which], route, typical)]
+        left = min(left, 1 - reached)
+    return list(together(way for way in found if way[0] > LEAST))
+
+
+def _sides(question: Question, q: Fraction, route: AnyRoute, typical: Sample) -> Iterator[tuple[float, OneRoute]]:
+    if isinstance(route, Scaled):
+        found = octaves(route.scale.walk(typical.histogram(question.ladder)))
+        yield from ((chance, route.at(place)) for chance, place in found)
+    elif isinstance(route, Outward):
+        gap, step, rate = sign_test(typical.histogram(question.ladder), q, route, question.neighbors)
+        ties = 2 * q < 1 and (gap / step).denominator == 1
+        negative = laplace_at_least(rate, math.floor(-gap / step) + (0 if ties else 1))
+        yield from ((1 - negative, route.positive), (negative, route.negative))
+    else:
+        yield 1.0, route
+
+
+def octaves(walk: Walk) -> list[tuple[float, int | None]]:
+    """The scales that a walk for one may find, with their probabilities; None for none."""
+    found: dict[int | None, float] = {}
+    for number in range(_LOOKS):
+        first, last, masses = walk_blocks(walk, number)
+        for place, mass in zip(((first + last) // 2).tolist()[:-1], masses.tolist(), strict=False):
+            found[octave(place)] = found.get(octave(place), 0.0) + mass / _LOOKS
+        found[None] = found.get(None, 0.0) + float(masses[-1]) / _LOOKS  # it never halted
+    return sorted(((mass, place) for place, mass in found.items()), key=lambda way: (way[1] is not None, way[1]))
+
+
+def outcomes(question: Question, which: int, route: OneRoute, sample: Sample, number: int) -> Outcomes:
+    """The errors of an answer that takes this route on this data set."""
+    q = question.qs[which]
+    blocks = _blocks(question, q, route, sample, number)
+    truth = sample.quantile(float(q))
+    low, high = (answers(question, route, positions) for positions in blocks[:2])
+    ranks = (sample.rank_errors(low, float(q)) + sample.rank_errors(high, float(q))) / 2
+    errors = np.minimum(np.abs(low - truth), _FAR) / 2 + np.minimum(np.abs(high - truth), _FAR) / 2
+    return Outcomes(ranks, errors, blocks.masses)
+
+
+def point(question: Question, typical: Sample, chance: float) -> float:
+    """The answer to the only quantile of a question that is not exceeded with this probability."""
+    values, masses = [], []
+    for share, route in ways(question, 0, typical):
+        first, last, found = _blocks(question, question.qs[0], route, typical, 0)
+        values.append(answers(question, route, (first + last) // 2))
+        masses.append(share * found)
+    every, chances = np.concatenate(values), np.concatenate(masses)
+    order = np.argsort(every)
+    passed = np.cumsum(chances[order])
+    return float(every[order][np.searchsorted(passed, chance * passed[-1])])
+
+
+def _blocks(question: Question, q: Fraction, route: OneRoute, sample: Sample, number: int) -> Blocks:
+    total, size = sample.total, route.ladder.size
+    if isinstance(route, FlipRoute):
+        far = reach(size, route.rate, _NATS)
+        low, high = float(q * total) - far, float(q * total) + far
+    else:
+        target = float((q if route.up else 1 - q) * total - route.drop)
+        low = target - (math.log(size) + _NATS) / float(route.eps2)
+        high = target + _NATS / float(route.eps1) + _NATS / float(route.eps2)
+        low, high = (low, high) if route.up else (total - high, total - low)
+    near = sample.histogram(route.ladder, low, high)
+    if not route.again:
+        near = sample.histogram(question.ladder).on(route.ladder)
+    if isinstance(route, FlipRoute):
+        return choice_blocks(Runs.of(near, q, route.rate), route.exponential)
+    return walk_blocks(walk_of(near, q, route, question.noise), number)
+
+
+def answers(question: Question, route: OneRoute, positions: Ints) -> Floats:
+    """The answers at many positions of a route, as floats."""
+    ladder = question.ladder
+    values = route.ladder.map.floats(route.start + positions if route.up else route.start - positions)
+    if route.from_zero:
+        values = np.where(positions == 0, 0.0, values)
+    if not route.again and isinstance(ladder.map, Grid):
+        unit = float(ladder.map.unit)
+        points = np.clip(values, -_FAR, _FAR) / unit
+        slack = 1e-12 * np.abs(points)  # a grid point that division puts just beside itself
+        values = (np.floor(points + slack) if route.up else np.ceil(points - slack)) * unit
+    elif not route.again:
+        values = ladder.map.floats(ladder.rungs(values))
+    low, high = ladder.lower, ladder.upper
+    return np.clip(values, -MAX if low is None else float(low), MAX if high is None else float(high))
