@@ -1,0 +1,202 @@
+"""The expected errors of private sums, means and counts: the law of the clip, and noise on what clipping leaves.
+
+This is `clip_law` made fast, like `answer_errors`: the probabilities of scales come from the data set whose records
+stand at their expected places, its size and centre are taken at a few points, and widths have the laws of `quick_laws`.
+Noise is taken at points that fill its law evenly, others for each data set.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.additive import Additive
+from nobounds.answer_errors import octaves, point
+from nobounds.average import FEW_MISSING
+from nobounds.clip import DEVIATIONS, Search, WidthWalk
+from nobounds.clipped import Plan
+from nobounds.expectation import Outcomes, together
+from nobounds.families import normal_quantile
+from nobounds.histogram import Histogram
+from nobounds.loss import Neighbors
+from nobounds.quick_laws import spread, walk_blocks
+from nobounds.rungs import Floats, finite_float
+from nobounds.samples import Sample
+
+LEAST = 1e-5  # clips with less probability are left out
+POINTS, STRIDE = 64, 19  # a lattice of points for two noises
+LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the laws of the number of records and of the centre are looked at ...
+PAIRS = (1, 3, 0, 2)  # ... together
+_MOST = 1 << 20  # of a count's errors are taken one by one
+
+
+@dataclass(frozen=True, slots=True)
+class ClipWay:
+    """What was settled before the widths of a clip are searched: the centre, the scale, and what is left of epsilon."""
+
+    center: Fraction
+    origin: int | None
+    left: Fraction
+
+
+def clip_ways(plan: Plan, typical: Sample) -> list[tuple[float, ClipWay | None]]:
+    """The ways to a clip with their probabilities; None if the bounds leave nothing to search for."""
+    search = plan.search
+    if search.epsilon == 0:
+        return [(1.0, None)]
+    found: dict[ClipWay, float] = {}
+    sizes = _sizes(plan, typical.total)
+    for look, pair in enumerate(PAIRS):
+        size = sizes[look % len(sizes)]
+        center, left = _center(search, size, typical, LOOKS[pair])
+        scale = search.scale(size, left)
+        origins: list[tuple[float, int | None]] = [(1.0, None)]
+        if scale is not None:
+            origins = octaves(scale.walk(deviations(search, typical, center)))
+            left -= scale.cost(search.neighbors, False).epsilon
+        for chance, origin in origins:
+            way = ClipWay(*search.settle(center, origin), left)
+            found[way] = found.get(way, 0.0) + chance / len(PAIRS)
+    return list(together((chance, way) for way, chance in found.items() if chance > LEAST))
+
+
+def _center(search: Search, size: int, typical: Sample, chance: float) -> tuple[Fraction, Fraction]:
+    """The centre that is not exceeded with this probability, and what is left of epsilon."""
+    asked = search.center(size)
+    if asked is None:
+        return search.within(Fraction(0)), search.epsilon
+    return search.within(Fraction(point(asked, typical, chance))), search.epsilon - asked.cost().epsilon
+
+
+def _sizes(plan: Plan, n: int) -> list[int]:
+    """A few of the sizes that may be learned."""
+    if plan.size == 0 or plan.size * n > 50:
+        return [n]
+    most = math.inf if plan.rows is None else plan.rows
+    return [int(min(max(n + noise, 0), most)) for noise in _noise(Additive(plan.size), 1, np.array(LOOKS), False)]
+
+
+def deviations(search: Search, sample: Sample, center: Fraction) -> Histogram:
+    """The deviations of a sample's records from the centre."""
+    low, high = search.ladder.lower, search.ladder.upper
+    kept = np.clip(sample.values, -np.inf if low is None else float(low), np.inf if high is None else float(high))
+    rungs = DEVIATIONS.rungs(kept - finite_float(center))
+    starts = np.flatnonzero(np.diff(rungs, prepend=rungs[0] - 1))
+    return Histogram(DEVIATIONS, rungs[starts], np.add.reduceat(sample.counts, starts))
+
+
+def outcomes(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> Outcomes:
+    """The errors of a sum or mean whose clip is found this way on this data set."""
+    lows, highs, chances = _clips(plan, way, sample, number)
+    places = np.arange(POINTS)
+    u, v = ((steps % POINTS + spread(k * number)) / POINTS for steps, k in ((places, 1), (STRIDE * places, STRIDE)))
+    errors = np.abs(_errors(plan, Clipping.of(sample, lows, highs), u, v))
+    return Outcomes(None, errors.ravel(), np.repeat(chances / POINTS, POINTS))
+
+
+def _clips(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> tuple[Floats, Floats, Floats]:
+    """The ends of the clips that may be found, and their probabilities."""
+    search = plan.search
+    if way is None:
+        assert search.ladder.lower is not None
+        assert search.ladder.upper is not None
+        return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
+    around = deviations(search, sample, way.center)
+    walks = search.walks(around, way.center, way.origin, way.left)
+    found = {side: _widths(search, walk, number) for side, walk in zip(search.sides(way.center), walks, strict=True)}
+    if 0 in found:
+        widths, chances = found[0]
+        below = above = widths
+    else:
+        nothing = np.zeros(1), np.ones(1)
+        (below, low_chances), (above, high_chances) = found.get(-1, nothing), found.get(1, nothing)
+        chances = np.outer(low_chances, high_chances).ravel()
+        below, above = np.repeat(below, len(above)), np.tile(above, len(below))
+    kept = chances > LEAST
+    center, (low, high) = finite_float(way.center), (search.ladder.lower, search.ladder.upper)
+    lows = np.maximum(center - below[kept], -np.inf if low is None else float(low))
+    highs = np.minimum(center + above[kept], np.inf if high is None else float(high))
+    return lows, highs, chances[kept] / chances[kept].sum()
+
+
+def _widths(search: Search, found: WidthWalk, number: int) -> tuple[Floats, Floats]:
+    """The widths on one side, and their probabilities."""
+    first, last, masses = walk_blocks(found.walk, number)
+    kept = masses > LEAST
+    places = ((first + last) // 2)[kept].tolist()
+    return np.array([finite_float(search.width(found.candidates, place)) for place in places]), masses[kept]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clipping:
+    """Clips of a sample, one in each row: their ends and the sum of the clipped records; and the true sum."""
+
+    lows: Floats
+    highs: Floats
+    sums: Floats
+    n: int
+    truth: float
+
+    @classmethod
+    def of(cls, sample: Sample, lows: Floats, highs: Floats) -> "Clipping":
+        """The sums of the records clipped to each of these intervals."""
+        up_to = np.append(0.0, np.cumsum(sample.values * sample.counts))
+        counted = np.append(0, sample.up_to)
+        below, above = np.searchsorted(sample.values, lows), np.searchsorted(sample.values, highs)
+        sums = lows * counted[below] + up_to[above] - up_to[below] + highs * (sample.total - counted[above])
+        return cls(lows[:, None], highs[:, None], sums[:, None], sample.total, float(up_to[-1]))
+
+    @property
+    def widths(self) -> Floats:
+        """How far apart the ends are."""
+        return np.maximum(self.highs - self.lows, 1e-300)
+
+
+def _errors(plan: Plan, clipped: Clipping, u: Floats, v: Floats) -> Floats:
+    """The answer minus the truth for each clip (down) and each point of the noise (across)."""
+    lows, widths, n = clipped.lows, clipped.widths, clipped.n
+    if not plan.centered and plan.neighbors == "add-remove":
+        largest = np.maximum(np.abs(lows), np.abs(clipped.highs))
+        return clipped.sums - clipped.truth + _noise(plan.additive, largest, u, plan.integral)
+    above = clipped.sums - n * lows + _noise(plan.average.noise, widths, u, plan.integral)
+    count: Floats | int = n
+    if plan.neighbors == "add-remove":
+        below = n * clipped.highs - clipped.sums + _noise(plan.average.noise, widths, v, plan.integral)
+        share = np.where(above + below > 0, above / np.maximum(above + below, 1e-300), 0.5)
+        return np.asarray(lows + widths * np.clip(share, 0, 1) - clipped.truth / n)
+    if plan.search.nullable:
+        missing = _noise(plan.average.for_count, 1, v, True)
+        missing = np.where(missing <= FEW_MISSING / float(plan.average.for_count.epsilon), 0, np.minimum(missing, n))
+        count, above = n - missing, above - widths * missing / 2
+    if not plan.centered:
+        return np.asarray(count * lows + above - clipped.truth)
+    return np.asarray(lows + np.clip(above / np.maximum(count, 1), 0, widths) - clipped.truth / n)
+
+
+def _noise(noise: Additive, sensitivity: Floats | int, u: Floats, integral: bool) -> Floats:
+    """Noise for this sensitivity at points between 0 and 1; Laplace noise on whole numbers if `integral`."""
+    sizes = np.maximum(sensitivity, 1e-300) / float(noise.epsilon)
+    if noise.zcdp:
+        return np.asarray(sizes * normal_quantile(u))
+    tails, signs = 2 * np.minimum(u, 1 - u), np.sign(u - 0.5)
+    if not integral:
+        return np.asarray(-signs * sizes * np.log(tails))
+    # P(|J| >= j) = 2 p**j / (1 + p) for p = exp(-1 / size).
+    lift = np.log1p(np.exp(-1 / sizes)) - math.log(2)
+    return np.asarray(signs * np.maximum(np.floor(-sizes * (np.log(tails) + lift)), 0.0))
+
+
+def count_outcomes(noise: Additive, n: int, neighbors: Neighbors, nullable: bool) -> Outcomes:
+    """The errors of a private count."""
+    if neighbors == "swap" and not nullable:
+        return Outcomes(None, np.zeros(1), np.ones(1))
+    size = noise.scale(1)
+    step = max(math.ceil(40 * size / _MOST), 1)
+    errors = np.arange(0, 40 * size + 2, step, dtype=np.float64)
+    logs = -((errors / size) ** 2) / 2 if noise.zcdp else -errors / size
+    both = np.where(errors == 0, 1.0, 2.0)
+    held = np.where((errors > n), 1.0, both)  # a count is never below 0, so the error is at most n on that side
+    masses = both * np.exp(logs)
+    cut = float((masses * (1 - held / both)).sum())
+    return Outcomes(None, np.append(errors, float(n)), np.append(masses * held / both, cut))
