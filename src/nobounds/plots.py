@@ -97,6 +97,8 @@ def plot_forecast(
             axes.plot(spent, found, color=color, marker=mark, markersize=4.5, linewidth=1.6, label=name)
         if any(error > 0 for errors in lines.values() for error in errors):
             axes.set_yscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.grid(which="major", color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
         if len(lines) > 1:
