@@ -1,0 +1,141 @@
+"""A forecast: what errors to expect for each epsilon or rho, before anything is spent."""
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nobounds.plots import plot_forecast
+
+_HEADS = {
+    "rank_error": "rank error",
+    "value_error": "value error",
+    "median_error": "median",
+    "error_95": "95 %",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The errors to expect for one epsilon or rho.
+
+    rank_error: the expected number of records between the answer and the rank asked for; None if there is no rank.
+    value_error: the expected error in value (for a quantile, from that of numpy). No error counts for more than that of
+    a useless answer: the range of the data and 0 for a quantile, the sum or mean of the magnitudes for a sum or mean,
+    n for a count. So one release in a million does not tell what to expect of all.
+    median_error, error_95: what the error in value stays below 50 and 95 times of 100.
+    """
+
+    spent: float
+    rank_error: float | None
+    value_error: float
+    median_error: float
+    error_95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The errors to expect of a statistic, a row for each epsilon or rho; nothing in it is private.
+
+    typical: the true values, one for each number released, where every record stands at its expected place.
+    sampled: whether noise was drawn for want of a closed law; then errors are known to about 5 %, else to 1 or 2 %.
+    """
+
+    statistic: str
+    spending: Literal["epsilon", "rho"]
+    rows: tuple[Row, ...]
+    typical: tuple[float, ...]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    sampled: bool = False
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of the only row."""
+        return self._only("epsilon")
+
+    @property
+    def rho(self) -> float:
+        """The rho of the only row."""
+        return self._only("rho")
+
+    def _only(self, name: str) -> float:
+        if self.spending != name or len(self.rows) != 1:
+            raise ValueError(
+                f"{name} is that of a forecast for one {name}; this one has {len(self.rows)} rows, see rows"
+            )
+        return self.rows[0].spent
+
+    def columns(self) -> dict[str, list[str]]:
+        """The cells of the table as text, by the names of its columns."""
+        cells: dict[str, list[str]] = {self.spending: [f"{row.spent:.10g}" for row in self.rows]}
+        for name, head in _HEADS.items():
+            found = self._line(name)
+            if None not in found:
+                cells[head] = [digits(value) for value in found]
+        return cells
+
+    def table(self) -> str:
+        """The rows as aligned text."""
+        cells = self.columns()
+        widths = {head: max(len(head), *map(len, column)) for head, column in cells.items()}
+        lines = [cells.keys(), *zip(*cells.values(), strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths.values(), strict=True)) for line in lines
+        )
+
+    def title(self) -> str:
+        """What is forecast, in a line."""
+        q, scale = self.parameters.get("q"), self.parameters.get("scale")
+        of = f" (q = {', '.join(q) if isinstance(q, list) else q})" if q else ""
+        shape = self.parameters["data"] + (f", scale {scale}" if scale else "")
+        return f"{self.statistic}{of} of {self.parameters['n']:,} records ({shape})"
+
+    def sentences(self) -> list[str]:
+        """What to expect in words, for the row that is nearest to 1."""
+        row = min(self.rows, key=lambda row: abs(math.log(row.spent)))
+        ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {self.parameters['n']:,} ranks, or "
+        about = f" (the truth is about {' and '.join(map(digits, self.typical))})" if len(self.typical) <= 2 else ""
+        found = [
+            f"For {self.spending} {row.spent:.10g} the answer is off {ranks}by {digits(row.value_error)} on average"
+            f"{about}, and 95 times of 100 by at most {digits(row.error_95)}."
+        ]
+        if self.sampled:
+            found.append("These are simulated releases: there is no closed law of all answers together.")
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join([self.title(), self.table(), *self.sentences()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        rows = [{self.spending: row.spent, **{name: getattr(row, name) for name in _HEADS}} for row in self.rows]
+        return {
+            "statistic": self.statistic,
+            "rows": rows,
+            "typical": list(self.typical),
+            "parameters": dict(self.parameters),
+            "sampled": self.sampled,
+        }
+
+    def to_json(self) -> str:
+        """The forecast as one line of JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def plot(self) -> Any:
+        """A matplotlib figure of the errors over what is spent."""
+        lines = {"mean": "value_error", "95 %": "error_95", "median": "median_error"}
+        panels = {"error in value": {name: self._line(field) for name, field in lines.items()}}
+        if self.rows[0].rank_error is not None:
+            panels = {"mean error in ranks": {"mean": self._line("rank_error")}, **panels}
+        return plot_forecast([row.spent for row in self.rows], panels, self.spending, self.title())
+
+    def _line(self, name: str) -> list[float]:
+        return [getattr(row, name) for row in self.rows]
+
+
+def digits(value: float) -> str:
+    """Three digits, and no exponent in the ordinary range."""
+    if value == 0 or not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.3g}"
+    shown = float(f"{value:.3g}")
+    return f"{shown:,.0f}" if abs(shown) >= 100 else f"{shown:.3g}"

@@ -1,0 +1,138 @@
+"""From a statistic and a shape of data to a function of the spending that gives the expected errors.
+
+No noise is drawn but for `quantiles`, whose answers have no closed law together: there seeded releases are made.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from nobounds import answer_errors, sum_errors
+from nobounds.additive import Additive
+from nobounds.clipped import Plan
+from nobounds.engines.column import Column
+from nobounds.expectation import ROUNDS, Errors, Outcomes, expect
+from nobounds.families import Shape
+from nobounds.halving import Halving
+from nobounds.quantile import ask, ladder_for
+from nobounds.question import Question
+from nobounds.route import OneRoute
+from nobounds.samples import Sample, SampleCounts, Sampling
+from nobounds.spending import Spending
+
+Statistic: TypeAlias = Literal["quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count"]
+RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
+_ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
+_SAMPLED_ROUNDS = (64, 128, 256)
+TINY = 1e-300  # the error of a useless answer if all records are 0
+_KEPT = 256  # data sets that are not drawn again for the next epsilon
+
+
+def check_statistic(statistic: object) -> Statistic:
+    """The name of the statistic, checked."""
+    if not isinstance(statistic, str) or statistic not in get_args(Statistic):
+        names = ", ".join(get_args(Statistic))
+        raise ValueError(f"statistic must be one of {names}, got statistic={statistic!r}")
+    return statistic  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecaster:
+    """A statistic of n records of a shape, and the keywords of its function."""
+
+    statistic: Statistic
+    qs: tuple[Fraction, ...]
+    sampling: Sampling
+    options: dict[str, Any]  # lower, upper, resolution and neighbors
+    fresh: Callable[[int], Sample]
+
+    @classmethod
+    def of(
+        cls, statistic: Statistic, qs: tuple[Fraction, ...], n: int, shape: Shape, options: dict[str, Any]
+    ) -> "Forecaster":
+        """The forecaster, with its data sets around the ranks that matter."""
+        qs = _ENDS.get(statistic, qs)
+        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0))
+        return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh))
+
+    @property
+    def column(self) -> Column:
+        """A column of the type and length of the data."""
+        return replace(self.sampling.shape.column, rows=lambda: self.sampling.n)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether releases are made, for want of a law."""
+        return self.statistic == "quantiles" and len(self.qs) > 1
+
+    def typical(self) -> tuple[float, ...]:
+        """The true values where every record stands at its expected place."""
+        found = self.sampling.typical()
+        if self.statistic in RANKED:
+            return tuple(found.quantile(float(q)) for q in self.qs)
+        total = float(found.values @ found.counts)
+        return ({"sum": total, "mean": total / found.total, "count": float(found.total)}[self.statistic],)
+
+    def useless(self, typical: Sample) -> float:
+        """The error of a useless answer: in the mean no error counts for more."""
+        if self.statistic in RANKED:
+            return max(float(max(typical.values[-1], 0.0) - min(typical.values[0], 0.0)), TINY)
+        magnitudes = max(float(np.abs(typical.values) @ typical.counts), TINY)
+        return {"sum": magnitudes, "mean": magnitudes / typical.total}.get(self.statistic, float(typical.total))
+
+    def errors(self, spending: Spending, rounds: tuple[int, ...] = ROUNDS) -> Errors:
+        """The expected errors for an epsilon or a rho."""
+        typical = self.sampling.typical()
+        spent: dict[str, Any] = {"rho" if spending.zcdp else "epsilon": spending.amount}
+        cap = self.useless(typical)
+        if self.statistic == "count":
+            counted = sum_errors.count_outcomes(
+                spending.plan(Additive), typical.total, self.options["neighbors"], self.column.nullable
+            )
+            return expect([(1.0, None)], lambda _, number: counted, cap, (1,))
+        if self.statistic in ("sum", "mean"):
+            plan = Plan.of(self.column, spending, **self.options, centered=self.statistic == "mean")
+            clips = sum_errors.clip_ways(plan, typical)
+            return expect(clips, lambda way, k: sum_errors.outcomes(plan, way, self.fresh(k), k), cap, rounds)
+        if self.sampled:
+            halving = self._halving(spending)
+            rounds = tuple(goal for goal in _SAMPLED_ROUNDS if goal <= rounds[-1])
+            return expect([(1.0, None)], lambda _, number: self._released(halving, number), cap, rounds)
+        return self._answers(ask(self.column, self.qs, **spent, **self.options), typical, cap, rounds)
+
+    def _answers(self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...]) -> Errors:
+        """Of one quantile, or of both ends in equal parts."""
+        ways = [
+            (chance / len(self.qs), (which, route))
+            for which in range(len(self.qs))
+            for chance, route in answer_errors.ways(question, which, typical)
+        ]
+
+        def outcomes(way: tuple[int, OneRoute], number: int) -> Outcomes:
+            return answer_errors.outcomes(question, *way, self.fresh(number), number)
+
+        return expect(ways, outcomes, cap, rounds)
+
+    def _halving(self, spending: Spending) -> Halving:
+        data, neighbors = self.column, self.options["neighbors"]
+        ladder = ladder_for(data, *(self.options[name] for name in ("lower", "upper", "resolution")))
+        rows = data.rows() if neighbors == "swap" else None
+
+        def halving(total: Fraction, zcdp: bool) -> Halving:
+            return Halving.of(self.qs, total, ladder, neighbors, rows, data.nullable, True, False, zcdp)
+
+        return spending.plan(halving)
+
+    def _released(self, halving: Halving, number: int) -> Outcomes:
+        """The errors of one seeded release, in equal parts."""
+        sample = self.fresh(number)
+        found = halving.answer(SampleCounts.on(sample, halving.ladder), random.Random(number).getrandbits)
+        pairs = list(zip(map(float, self.qs), map(float, found), strict=True))
+        ranks = [float(sample.rank_errors(np.array([value]), q)[0]) for q, value in pairs]
+        errors = [abs(value - sample.quantile(q)) for q, value in pairs]
+        return Outcomes(np.array(ranks), np.array(errors), np.ones(len(pairs)))

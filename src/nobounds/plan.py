@@ -1,0 +1,147 @@
+"""Planning: what error to expect before anything is spent, and the epsilon that an error needs.
+
+Data sets are drawn from a family or a public sample with fixed seeds, and the errors are summed over the laws of the
+answers, without noise: what the data sets leave open is 1 or 2 %.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, Literal
+
+from nobounds.exact import Number, positive, rational, shown
+from nobounds.expectation import ROUNDS, Errors
+from nobounds.families import Shape
+from nobounds.forecast import Forecast, Row
+from nobounds.forecasters import RANKED, Forecaster, Statistic, check_statistic
+from nobounds.loss import Neighbors, check_neighbors
+from nobounds.needed import MOST, smallest
+from nobounds.quantile import check_rank
+from nobounds.spending import Spending
+
+EPSILONS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
+MOST_RECORDS = 10**12
+_QUICK = (64,)  # data sets for a first look
+
+
+def plan(
+    statistic: Statistic,
+    *,
+    data: object,
+    n: Number | None = None,
+    q: Number | Iterable[Number] | None = None,
+    epsilon: Number | Iterable[Number] | None = None,
+    rho: Number | Iterable[Number] | None = None,
+    rank_error: Number | None = None,
+    value_error: Number | None = None,
+    scale: Number | None = None,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    resolution: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+) -> Forecast:
+    """What error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
+
+    statistic: "quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean" or "count".
+    data: "uniform", "normal", "lognormal", "exponential", "pareto" or "poisson" (see `families`), or a public sample
+    with the shape of the data. Never the private data themselves: a forecast protects nobody.
+    n: the number of records; that of the sample by default.
+    q: for "quantile" a number, for "quantiles" a list.
+    rank_error, value_error: the expected error that will do; instead of epsilon, the smallest one is looked for.
+    scale: what a family is multiplied by.
+    All others are those of the functions themselves. A family has the resolution that is given.
+
+    >>> plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error
+    1.1...
+    """
+    what, relation = check_statistic(statistic), check_neighbors(neighbors)
+    shape = Shape.of(data, scale, resolution)
+    options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": relation}
+    ranks = _ranks(what, q)
+    forecaster = Forecaster.of(what, ranks, _size(n, shape), shape, options)
+    if rank_error is not None or value_error is not None:
+        spendings = [_needed(forecaster, rank_error, value_error, epsilon is not None or rho is not None)]
+    else:
+        spendings = _spendings(epsilon, rho)
+    rows = tuple(_row(spending, forecaster.errors(spending)) for spending in spendings)
+    parameters: dict[str, Any] = {"n": forecaster.sampling.n, "data": shape.name, "neighbors": relation}
+    if ranks:
+        parameters["q"] = str(ranks[0]) if what == "quantile" else [str(rank) for rank in ranks]
+    stated = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution}
+    parameters |= {name: str(value) for name, value in stated.items() if value is not None}
+    kind: Literal["epsilon", "rho"] = "rho" if spendings[0].zcdp else "epsilon"
+    return Forecast(what, kind, rows, forecaster.typical(), parameters, forecaster.sampled)
+
+
+def _row(spending: Spending, errors: Errors) -> Row:
+    return Row(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most)
+
+
+def _ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[Fraction, ...]:
+    """The ranks asked for, in increasing order."""
+    if statistic not in ("quantile", "quantiles"):
+        if q is not None:
+            raise ValueError(f"q is for quantile and quantiles, got q={shown(q)} for {statistic}")
+        return ()
+    if q is None:
+        raise ValueError(
+            f"{statistic} needs q, for example q={'0.5' if statistic == 'quantile' else '[0.25, 0.5, 0.75]'}"
+        )
+    if statistic == "quantile":
+        return (check_rank(q),)  # type: ignore[arg-type]
+    if isinstance(q, str | bytes) or not isinstance(q, Iterable):
+        raise TypeError(
+            f"q must be a list of numbers between 0 and 1, got q={shown(q)}; for one of them ask a quantile"
+        )
+    found = tuple(sorted({check_rank(each) for each in q}))
+    if not found:
+        raise ValueError("q must have at least one number between 0 and 1, got none")
+    return found
+
+
+def _size(n: Number | None, shape: Shape) -> int:
+    if n is None:
+        if not shape.size:
+            raise ValueError(f"n must be given with data={shape.name!r}: the number of records")
+        return shape.size
+    size = rational(n, "n")
+    if size.denominator != 1 or not 1 <= size <= MOST_RECORDS:
+        raise ValueError(f"n must be a whole number of records between 1 and {MOST_RECORDS:.0e}, got n={shown(n)}")
+    return int(size)
+
+
+def _spendings(epsilon: Number | Iterable[Number] | None, rho: Number | Iterable[Number] | None) -> list[Spending]:
+    """One or more, of one kind; by default a grid of epsilons."""
+    if epsilon is not None and rho is not None:
+        raise ValueError("give epsilon (pure) or rho (zCDP), got both")
+    if rho is not None:
+        found = [Spending.of(None, each) for each in _each(rho)]
+    else:
+        found = [Spending.of(each, None) for each in _each(EPSILONS if epsilon is None else epsilon)]
+    if not found:
+        raise ValueError(f"{'epsilon' if rho is None else 'rho'} must have at least one number, got none")
+    return found
+
+
+def _each(numbers: Number | Iterable[Number]) -> list[Any]:
+    return list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str | bytes) else [numbers]
+
+
+def _needed(forecaster: Forecaster, rank_error: Number | None, value_error: Number | None, spent: bool) -> Spending:
+    """The smallest epsilon with three digits whose expected error is within the one given."""
+    if spent or (rank_error is not None and value_error is not None):
+        raise ValueError(
+            "give one of rank_error, value_error, epsilon and rho: with an error the epsilon is looked for"
+        )
+    name, wanted = ("rank_error", rank_error) if rank_error is not None else ("value_error", value_error)
+    if name == "rank_error" and forecaster.statistic not in RANKED:
+        raise ValueError(f"rank_error is for quantiles and extremes; for a {forecaster.statistic} give value_error")
+    most = float(positive(wanted, name))
+
+    def reached(epsilon: Fraction, rounds: tuple[int, ...] = ROUNDS) -> bool:
+        errors = forecaster.errors(Spending(epsilon, False), rounds)
+        return (errors.mean if errors.rank is None or name == "value_error" else errors.rank) <= most
+
+    found = smallest(lambda epsilon: reached(epsilon, _QUICK), reached)
+    if found is None:
+        raise ValueError(f"no epsilon up to {int(MOST)} has an expected {name} of {shown(wanted)} or less")
+    return Spending(found, False)
