@@ -293,3 +293,15 @@ def test_any_stated_number_of_rows_is_served_and_costs_no_more(rows, neighbors):
     assert release.loss.epsilon <= 1
     with pytest.raises(ValueError, match="rows must be a whole number"):
         nb.quantile([1.0], 0.5, epsilon=1, rows=-1)
+
+
+@pytest.mark.parametrize("resolution", ["0.1", "0.01", "0.3", "1", "7"])
+@pytest.mark.parametrize("points", [3, 7, 37, 337, 2929, 100_003])
+def test_an_extreme_on_a_grid_is_the_point_itself(resolution, points):
+    """Copies of one grid point have it as their maximum and minimum, on whichever side of a rung's middle it lies."""
+    value = float(F(resolution) * points)
+    data = np.full(1000, value)
+    for sign in (1, -1):
+        for statistic in (nb.maximum, nb.minimum):
+            found = statistic(sign * data, epsilon=50, resolution=resolution, rng=random.Random(1)).value
+            assert found == pytest.approx(sign * value, rel=1 / 200 if points > 256 else 1e-12)

@@ -111,15 +111,16 @@ def _blocks(question: Question, q: Fraction, route: OneRoute, sample: Sample, nu
 def answers(question: Question, route: OneRoute, positions: Ints) -> Floats:
     """The answers at many positions of a route, as floats."""
     ladder = question.ladder
-    values = route.ladder.map.floats(route.start + positions if route.up else route.start - positions)
+    rungs = route.start + positions if route.up else route.start - positions
+    values = route.ladder.map.floats(rungs)
+    fine = route.ladder.map
+    if not route.again and isinstance(ladder.map, Grid) and isinstance(fine, Grid) and fine != ladder.map:
+        steps, (first, last) = float(ladder.map.unit / fine.unit), fine.points(rungs)  # a power of two
+        points = np.floor((last + 0.5) / steps) if route.up else np.ceil((first - 0.5) / steps)
+        values = np.clip(points * float(ladder.map.unit), -_FAR, _FAR)
+    elif not route.again:
+        values = ladder.map.floats(ladder.rungs(np.clip(values, -_FAR, _FAR)))
     if route.from_zero:
         values = np.where(positions == 0, 0.0, values)
-    if not route.again and isinstance(ladder.map, Grid):
-        unit = float(ladder.map.unit)
-        points = np.clip(values, -_FAR, _FAR) / unit
-        slack = 1e-12 * np.abs(points)  # a grid point that division puts just beside itself
-        values = (np.floor(points + slack) if route.up else np.ceil(points - slack)) * unit
-    elif not route.again:
-        values = ladder.map.floats(ladder.rungs(values))
     low, high = ladder.lower, ladder.upper
     return np.clip(values, -MAX if low is None else float(low), MAX if high is None else float(high))

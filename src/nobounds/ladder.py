@@ -166,12 +166,18 @@ class Ladder:
             return self
         return self._like(finer)
 
-    def snap(self, value: int | float, up: bool) -> int | float:
-        """The candidate for a value on the fine ladder: on a grid the last point that a walk up (or down) passed."""
+    def nearest(self, value: Fraction) -> int | float:
+        """The value of the rung that a number lies on."""
+        return self.value(self._rung(value))
+
+    def snap(self, fine: "Ladder", rung: int, up: bool) -> int | float:
+        """The value for a rung of a finer ladder: on a grid the last point that a walk up (or down) has passed."""
+        if fine.map == self.map:
+            return self.value(rung)
         if not isinstance(self.map, Grid):
-            return self.value(self._rung(Fraction(value)))
-        points = Fraction(value) / self.map.unit
-        return self._plain((math.floor(points) if up else math.ceil(points)) * self.map.unit)
+            return self.nearest(fine.map.value(rung))
+        low, high = fine.map.interval(rung)
+        return self._plain((math.floor(high / self.map.unit) if up else math.ceil(low / self.map.unit)) * self.map.unit)
 
     @property
     def integral(self) -> bool:

@@ -4,6 +4,7 @@ What is spent on what is fixed before the data are read; see `question` and `aut
 """
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from nobounds.auto import Method, check_method
@@ -48,12 +49,13 @@ def ask(
     steps = ladder_for(data, lower, upper, resolution, DEFAULT_BITS if beta is None else _bits(beta), ladder)
     known = check_rows(rows) if rows is not None else data.rows() if relation == "swap" else None
     kind, way = check_noise(noise), check_method(method)
+    return _planned(spending, qs, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
 
-    def plan(total: Fraction, zcdp: bool) -> Question:
-        stated = rows is not None
-        return Question.of(qs, total, steps, relation, kind, known, data.nullable, way, grows, stated, zcdp)
 
-    return spending.plan(plan)
+@lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
+def _planned(spending: Spending, qs: tuple[Fraction, ...], *facts: Any) -> Question:
+    """The plan for what may be spent."""
+    return spending.plan(lambda total, zcdp: Question.of(qs, total, *facts, zcdp))
 
 
 def ladder_for(

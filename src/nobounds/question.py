@@ -125,14 +125,12 @@ class Question:
 
     def value_at(self, route: OneRoute, position: int | None) -> int | float:
         """The answer for a position on a route; a walk that never halted has seen all of its ladder."""
-        if position is None:
-            value = route.ladder.value(route.stop)
-        elif position == 0 and route.from_zero:
-            value = 0
-        else:
-            value = route.ladder.value(route.start + position if route.up else route.start - position)
+        rung = route.stop if position is None else route.start + (position if route.up else -position)
+        if position == 0 and route.from_zero:
+            return self.ladder.nearest(Fraction(0))
         if not route.again:
-            return self.ladder.snap(value, route.up)
+            return self.ladder.snap(route.ladder, rung, route.up)
+        value = route.ladder.value(rung)
         return value if self.ladder.integral else float(value)
 
 

@@ -163,6 +163,15 @@ class Grid:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.copysign(np.where(size < 1 << self.bits, size, middle), rungs) * float(self.unit)
 
+    def points(self, rungs: Ints) -> tuple[Floats, Floats]:
+        """The first and the last grid points of many rungs, as floats."""
+        size, shift = np.abs(rungs), 52 - self.bits
+        keys = np.maximum(size - (1 << self.bits), 0) + self._first_key
+        near = size < 1 << self.bits
+        low = np.where(near, size, (keys << shift).view(np.float64))
+        high = np.where(near, size, np.minimum(((keys + 1) << shift).view(np.float64), MAX) - 1)
+        return np.where(rungs < 0, -high, low), np.where(rungs < 0, -low, high)
+
     def _points(self, rung: int) -> tuple[int, int]:
         """The first and the last grid point of a rung."""
         if rung < 0:
