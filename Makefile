@@ -5,7 +5,7 @@ READY := .venv/.ready
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping
+.PHONY: help demo test check lint bench accuracy clipping sparse paper
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -30,6 +30,12 @@ accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 
 clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md (five minutes)
 	cd benchmarks && ../$(BIN)/python clipping.py --out ../docs/clipping.md
+
+sparse: $(READY) ## the noise of SparseVector by four analyses, docs/sparse_vector.md
+	$(BIN)/python benchmarks/sparse_vector.py
+
+paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (ten minutes)
+	$(BIN)/nobounds paper --out docs/paper
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from nobounds import additive, average
-from nobounds.audit import all_data, neighbors_of
 from nobounds.additive import Additive, two_laplace
+from nobounds.audit import all_data, neighbors_of
 from nobounds.average import Average, AverageRule
 
 WIDTH = 3

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from nobounds.cli.plan import plan as command
-from nobounds.plan import plan
+from nobounds.planning.plan import plan
 
 MEDIAN = ["quantile", "--q", "0.5", "--n", "300", "--family", "lognormal"]
 
@@ -22,7 +22,7 @@ def run(*words: object) -> Result:
 
 
 def test_a_forecast_is_a_table_and_a_sentence():
-    """A row for each epsilon, with the numbers of nobounds.plan, and one sentence on epsilon 1."""
+    """A row for each epsilon, with the numbers of nobounds.planning.plan, and one sentence on epsilon 1."""
     result = run(*MEDIAN, "--epsilon", "0.5", "--epsilon", "1")
     assert result.exit_code == 0, result.stderr
     title, _, head, _, *rows, _, words = result.stdout.splitlines()

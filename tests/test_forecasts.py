@@ -9,26 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import SEVEN, TWENTY, answer_law
 
-from nobounds.answer_errors import answers, octaves, outcomes, point, ways
 from nobounds.clipped import Plan
 from nobounds.engines.arrays import column
-from nobounds.expectation import expect, together
 from nobounds.exponential_mechanism import weighted_law
-from nobounds.families import Shape
 from nobounds.flip import flip_law
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.law import Law
-from nobounds.needed import MOST, smallest
+from nobounds.planning.answer_errors import answers, octaves, outcomes, point, ways
+from nobounds.planning.expectation import expect, together
+from nobounds.planning.families import Shape
+from nobounds.planning.needed import MOST, smallest
+from nobounds.planning.quick_laws import choice_blocks, spread, walk_blocks
+from nobounds.planning.samples import ALL, Sample, SampleCounts, Sampling
+from nobounds.planning.sum_errors import clip_ways
+from nobounds.planning.sum_errors import outcomes as sum_outcomes
 from nobounds.quantile import ask
-from nobounds.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.route import Outward, Scaled
 from nobounds.runs import Runs
-from nobounds.samples import ALL, Sample, SampleCounts, Sampling
 from nobounds.scale import Scale, octave
 from nobounds.spending import Spending
-from nobounds.sum_errors import clip_ways
-from nobounds.sum_errors import outcomes as sum_outcomes
 from nobounds.walk import Walk
 
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import nobounds as nb
-from nobounds.families import Shape
-from nobounds.forecasters import Forecaster
-from nobounds.plan import EPSILONS, plan
+from nobounds.planning.families import Shape
+from nobounds.planning.forecasters import Forecaster
+from nobounds.planning.plan import EPSILONS, plan
 from nobounds.quantiles import quantiles
 
 DRAWS = {

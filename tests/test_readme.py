@@ -42,7 +42,7 @@ def test_the_commands_of_the_readme_run(tmp_path):
     folder = Path(sys.executable).parent
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("nobounds")]
-    assert len(commands) == 4
+    assert len(commands) == 7
     for command in commands:
         done = subprocess.run(command.split(), cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -1,5 +1,7 @@
 """nobounds: differentially private quantiles, maxima, sums and means when nobody knows the bounds of the data."""
 
+from typing import TYPE_CHECKING
+
 from nobounds.above_threshold import AboveThreshold, IterativeExponential
 from nobounds.budget import Budget, BudgetExceeded
 from nobounds.clipped import count, mean, sum
@@ -14,11 +16,16 @@ from nobounds.release import Release
 from nobounds.sparse_vector import SparseVector
 from nobounds.vectors import vector_mean, vector_sum
 
+if TYPE_CHECKING:
+    from nobounds.planning.forecast import Forecast
+    from nobounds.planning.plan import plan
+
 __all__ = [
     "AboveThreshold",
     "Budget",
     "BudgetExceeded",
     "Description",
+    "Forecast",
     "Histogram",
     "IterativeExponential",
     "Ladder",
@@ -32,9 +39,20 @@ __all__ = [
     "maximum",
     "mean",
     "minimum",
+    "plan",
     "quantile",
     "quantiles",
     "sum",
     "vector_mean",
     "vector_sum",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Planning is loaded when it is first used: it would be a third of the time to import nobounds."""
+    if name not in ("Forecast", "plan"):
+        raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
+    from nobounds.planning.forecast import Forecast
+    from nobounds.planning.plan import plan
+
+    return {"Forecast": Forecast, "plan": plan}[name]

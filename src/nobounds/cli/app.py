@@ -17,6 +17,7 @@ from nobounds.cli.budget import app as budget_app
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.output import show, show_description
 from nobounds.cli.paper import paper
+from nobounds.cli.plan import plan
 from nobounds.engines.files import read_column
 from nobounds.engines.frames import read_frame
 from nobounds.spending import Spending
@@ -24,6 +25,7 @@ from nobounds.spending import Spending
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(budget_app, name="budget")
+app.command()(plan)
 app.command()(paper)
 
 NUMBER = "NUMBER"

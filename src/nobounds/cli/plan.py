@@ -12,11 +12,11 @@ from rich.table import Table
 from nobounds import plots
 from nobounds.cli.errors import plain_errors
 from nobounds.engines.files import read_column
-from nobounds.families import FAMILIES
-from nobounds.forecast import Forecast
-from nobounds.forecasters import check_statistic
 from nobounds.loss import check_neighbors
-from nobounds.plan import plan as forecast
+from nobounds.planning.families import FAMILIES
+from nobounds.planning.forecast import Forecast
+from nobounds.planning.forecasters import check_statistic
+from nobounds.planning.plan import plan as forecast
 
 NUMBER = "NUMBER"
 Numbers = list[str] | None

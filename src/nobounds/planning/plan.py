@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from nobounds.exact import Number, positive, rational, shown
-from nobounds.expectation import ROUNDS, Errors
-from nobounds.families import Shape
-from nobounds.forecast import Forecast, Row
-from nobounds.forecasters import RANKED, Forecaster, Statistic, check_statistic
 from nobounds.loss import Neighbors, check_neighbors
-from nobounds.needed import MOST, smallest
+from nobounds.planning.expectation import ROUNDS, Errors
+from nobounds.planning.families import Shape
+from nobounds.planning.forecast import Forecast, Row
+from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
+from nobounds.planning.needed import MOST, smallest
 from nobounds.quantile import check_rank
 from nobounds.spending import Spending
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nobounds.counts import Counts
-from nobounds.families import Shape
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
+from nobounds.planning.families import Shape
 from nobounds.rungs import Floats, Ints
 
 ALL = 1 << 13  # so many records are all drawn

@@ -12,13 +12,13 @@ import numpy as np
 
 from nobounds.answer_law import laplace_at_least
 from nobounds.exact import MAX
-from nobounds.expectation import Outcomes, together
+from nobounds.planning.expectation import Outcomes, together
+from nobounds.planning.quick_laws import Blocks, choice_blocks, walk_blocks
+from nobounds.planning.samples import Sample
 from nobounds.question import Question, sign_test, walk_of
-from nobounds.quick_laws import Blocks, choice_blocks, walk_blocks
 from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled
 from nobounds.rungs import Floats, Grid, Ints
 from nobounds.runs import Runs, reach
-from nobounds.samples import Sample
 from nobounds.scale import octave
 from nobounds.walk import Walk
 

@@ -12,17 +12,17 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from nobounds import answer_errors, sum_errors
 from nobounds.additive import Additive
 from nobounds.clipped import Plan
 from nobounds.engines.column import Column
-from nobounds.expectation import ROUNDS, Errors, Outcomes, expect
-from nobounds.families import Shape
 from nobounds.halving import Halving
+from nobounds.planning import answer_errors, sum_errors
+from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
+from nobounds.planning.families import Shape
+from nobounds.planning.samples import Sample, SampleCounts, Sampling
 from nobounds.quantile import ask, ladder_for
 from nobounds.question import Question
 from nobounds.route import OneRoute
-from nobounds.samples import Sample, SampleCounts, Sampling
 from nobounds.spending import Spending
 
 Statistic: TypeAlias = Literal["quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count"]
