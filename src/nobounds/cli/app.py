@@ -25,8 +25,6 @@ from nobounds.spending import Spending
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(budget_app, name="budget")
-app.command()(plan)
-app.command()(paper)
 
 NUMBER = "NUMBER"
 MOST_TEXT = 500  # characters in a budget's history
@@ -224,6 +222,10 @@ def count(
     with plain_errors():
         spend = _spend(epsilon, rho, budget, f"of {column} in {file.name}")
         show(nb.count(read_column(file, column), neighbors=neighbors, **spend), as_json=as_json)  # type: ignore[arg-type]
+
+
+app.command()(plan)
+app.command()(paper)
 
 
 def _spend(epsilon: str | None, rho: str | None, budget: Path | None, where: str) -> dict[str, Any]:
