@@ -5,7 +5,7 @@ READY := .venv/.ready
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping sparse paper
+.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -33,6 +33,9 @@ clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md
 
 sparse: $(READY) ## the noise of SparseVector by four analyses, docs/sparse_vector.md
 	$(BIN)/python benchmarks/sparse_vector.py
+
+quantiles: $(READY) ## many quantiles beside single ones and a bounded recursion, docs/quantiles.md (ten minutes)
+	cd benchmarks && ../$(BIN)/python quantiles.py --out ../docs/quantiles.md
 
 paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (ten minutes)
 	$(BIN)/nobounds paper --out docs/paper
