@@ -8,7 +8,7 @@ SAMPLES := src/nobounds/data
 .PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bundled sample data
 	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --epsilon 1 --resolution 1 --lower 0
