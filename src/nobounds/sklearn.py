@@ -1,0 +1,84 @@
+"""A scikit-learn transformer that clips each feature at private quantiles: `PrivateClipper`."""
+
+import random
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from nobounds.exact import privacy_parameter
+from nobounds.loss import PrivacyLoss, check_neighbors
+from nobounds.quantile import check_rank
+from nobounds.quantiles import quantiles
+from nobounds.spending import Chargeable, charged
+
+TYPES = (np.float64, np.float32)
+
+
+class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Clip each feature at two private quantiles, found for one epsilon over all features.
+
+    quantile_range: the two quantiles. epsilon: for one row of X, of all features together. lower, upper, resolution,
+    neighbors, budget: as in `nobounds.quantiles`. random_state: for tests and experiments; leave it None in earnest.
+    Missing values and infinities are allowed, because an error would tell of them: NaN stays, infinities are clipped.
+
+    What is learned in `fit` is private; what `transform` gives are records, and as private as they were.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(1).lognormal(3, 1, (5000, 2))
+    >>> clipper = PrivateClipper(epsilon=1.0, random_state=1).fit(X)
+    >>> bool((clipper.transform(X) <= clipper.upper_).all()), clipper.loss_.epsilon
+    (True, 1.0)
+    """
+
+    def __init__(
+        self,
+        quantile_range: tuple[float, float] = (0.01, 0.99),
+        *,
+        epsilon: float = 1.0,
+        lower: float | None = None,
+        upper: float | None = None,
+        resolution: float | None = None,
+        neighbors: str = "add-remove",
+        budget: Chargeable | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.quantile_range = quantile_range
+        self.epsilon = epsilon
+        self.lower = lower
+        self.upper = upper
+        self.resolution = resolution
+        self.neighbors = neighbors
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "PrivateClipper":
+        """Find the clipping bounds of each feature; the budget is charged before the data are read."""
+        epsilon, relation = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
+        low, high = sorted(check_rank(q) for q in self.quantile_range)
+        X = validate_data(self, X, dtype=TYPES, ensure_all_finite=False)
+        count = X.shape[1]
+        loss = charged(PrivacyLoss.pure(epsilon, neighbors=relation), self.budget, f"bounds of {count} features")
+        rng = None if self.random_state is None else random.Random(check_random_state(self.random_state).randint(2**31))
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("lower", "upper", "resolution")}
+        found = [
+            quantiles(X[:, j], [low, high], epsilon=epsilon / count, neighbors=relation, rng=rng, **options).value
+            for j in range(count)
+        ]
+        self.lower_, self.upper_ = np.array(found, dtype=np.float64).T
+        self.loss_ = loss
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """X with each feature kept within its bounds."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=TYPES, ensure_all_finite=False, reset=False)
+        return np.clip(X, self.lower_.astype(X.dtype), self.upper_.astype(X.dtype))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,76 @@
+"""PrivateClipper: an estimator like any other, whose bounds are private and whose cost is known before the data."""
+
+import random
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import nobounds as nb
+from nobounds.sklearn import PrivateClipper
+
+X = np.random.default_rng(1).lognormal([3, 0], [1, 2], (5000, 2))
+
+
+@parametrize_with_checks([PrivateClipper(), PrivateClipper((0.05, 0.95), epsilon=0.3, neighbors="swap")])
+def test_it_is_an_estimator_like_any_other(estimator, check):
+    """All of scikit-learn's own checks."""
+    check(estimator)
+
+
+def test_bounds_are_near_the_true_quantiles_and_records_within_them():
+    """With epsilon 5 on 5000 rows, within a fifth."""
+    clipper = PrivateClipper((0.05, 0.95), epsilon=5, random_state=3).fit(X)
+    low, high = np.quantile(X, [0.05, 0.95], axis=0)
+    assert clipper.lower_ == pytest.approx(low, rel=0.2) and clipper.upper_ == pytest.approx(high, rel=0.2)
+    clipped = clipper.transform(X)
+    assert np.all((clipper.lower_ <= clipped) & (clipped <= clipper.upper_))
+    inside = (clipper.lower_ <= X) & (clipper.upper_ >= X)
+    assert np.array_equal(clipped[inside], X[inside])
+
+
+def test_epsilon_is_for_all_features_and_is_charged_once():
+    """Two features get half of it each: the answers are those of two calls."""
+    budget = nb.Budget(epsilon=3)
+    clipper = PrivateClipper((0.1, 0.9), epsilon=2, budget=budget, random_state=7).fit(X)
+    assert budget.remaining == 1 and clipper.loss_.epsilon == 2
+    rng = random.Random(np.random.RandomState(7).randint(2**31))
+    for j in range(2):
+        found = nb.quantiles(X[:, j], [0.1, 0.9], epsilon=1, rng=rng).value
+        assert (clipper.lower_[j], clipper.upper_[j]) == found
+    with pytest.raises(nb.BudgetExceeded):
+        PrivateClipper(epsilon=2, budget=budget).fit(X)
+
+
+def test_odd_values_do_not_raise():
+    """NaN stays missing, infinities are clipped, and no error tells that they are there."""
+    odd = X.copy()
+    odd[0], odd[1] = np.nan, np.inf
+    clipper = PrivateClipper(epsilon=5, random_state=1).fit(odd)
+    found = clipper.transform(odd)
+    assert np.isnan(found[0]).all() and np.array_equal(found[1], clipper.upper_)
+    assert np.isfinite(clipper.upper_).all()
+
+
+def test_it_works_in_a_pipeline_and_on_data_frames():
+    """Names of features go through."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["income", "age"])
+    pipeline = make_pipeline(PrivateClipper(epsilon=1, random_state=1), StandardScaler()).fit(frame)
+    assert list(pipeline.get_feature_names_out()) == ["income", "age"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"epsilon": 0}, "epsilon"),
+        ({"quantile_range": (0.5, 2)}, "q must be"),
+        ({"neighbors": "none"}, "neighbors must"),
+    ],
+)
+def test_wrong_parameters_are_named(options, words):
+    """When it is fitted, as estimators do."""
+    with pytest.raises(ValueError, match=words):
+        PrivateClipper(**options).fit(X)
