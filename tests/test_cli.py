@@ -1,5 +1,6 @@
 """The command line: right answers at a huge epsilon, an honest total, plain errors, and nothing private in them."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -266,3 +267,13 @@ def test_nothing_is_read_if_the_budget_is_not_there(people, tmp_path):
     """A missing budget file is one line, before the data are opened."""
     result = run("mean", tmp_path / "none.csv", "--column", "x", "--epsilon", "1", "--budget", tmp_path / "no.budget")
     assert result.exit_code == 2 and "no.budget" in result.stderr
+
+
+def test_describe_charges_before_records_are_read(people, tmp_path):
+    """A file that breaks off is charged for, as it is by the other commands."""
+    broken, ledger = tmp_path / "people.csv.gz", tmp_path / "people.budget"
+    broken.write_bytes(gzip.compress(people.read_bytes())[:-2000])
+    assert run("budget", "create", ledger, "--epsilon", "2").exit_code == 0
+    for command in (["describe", broken], ["sum", broken, "--column", "income"]):
+        assert run(*command, "--epsilon", "1", "--budget", ledger).exit_code != 0
+    assert json.loads(run("budget", "show", ledger, "--json").stdout)["remaining"] == 0

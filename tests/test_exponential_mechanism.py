@@ -15,6 +15,7 @@ from nobounds.exponential_mechanism import weighted_law, weighted_rung
 from nobounds.ladder import Ladder
 from nobounds.loss import range_bounded, rho_from_pure, rho_from_range
 from nobounds.noise import Uniform, source
+from nobounds.runs import Runs
 
 
 @pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)
@@ -88,3 +89,12 @@ def test_no_data_is_one_run():
     assert law == pytest.approx(np.full(LADDER.size, 1 / LADDER.size))
     drawn = {weighted_rung(runs_of(F(1, 2), data=[]), source(random.Random(seed))) for seed in range(50)}
     assert len(drawn) > 10 and drawn <= set(range(LADDER.first, LADDER.last + 1))
+
+
+def test_distances_keep_their_digits_far_from_the_target():
+    """A target far outside all ranks, with a fraction: doubles are as near to the exact distances as close by."""
+    ranks = np.arange(20)
+    target = F(2**41 + 5) + F(1, 3)
+    runs = Runs.between(ranks, ranks + 1, ranks, ranks, target, F(1, 4096), (0, 19))
+    exact = [float(runs.distance(run)) for run in range(20)]
+    assert runs.distances() == pytest.approx(exact, abs=1e-12) and min(exact) == 0

@@ -241,8 +241,8 @@ def test_the_reprs_of_frames_with_the_same_types_are_the_same():
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet"])
-def test_a_file_is_opened_once_and_not_needed_again(tmp_path, suffix, monkeypatch):
-    """All columns come from one reading; the file can go, and the chunks are fresh at each pass."""
+def test_records_are_read_once_and_the_file_is_not_needed_again(tmp_path, suffix, monkeypatch):
+    """Names come first; all columns come from one reading when one is asked; then the file can go."""
     data = np.arange(CHUNK + 7.0)
     path = tmp_path / f"x{suffix}"
     if suffix == ".parquet":
@@ -256,6 +256,8 @@ def test_a_file_is_opened_once_and_not_needed_again(tmp_path, suffix, monkeypatc
         monkeypatch.setattr(module, name, lambda path, plain=plain: opened.append(path) or plain(path))
     found = read_frame(path)
     assert opened == [path]
+    assert found.columns["b"].rows() == len(data)
+    assert opened == [path] * 2
     path.unlink()
     for _ in range(2):
         for name, expected in [("a", data), ("b", -data)]:

@@ -52,6 +52,9 @@ def test_odd_values_do_not_raise():
     found = clipper.transform(odd)
     assert np.isnan(found[0]).all() and np.array_equal(found[1], clipper.upper_)
     assert np.isfinite(clipper.upper_).all()
+    texts = X.astype(object)
+    texts[0, 0], texts[1, 1] = "secret", 10**400
+    assert PrivateClipper(epsilon=5, random_state=1).fit(texts).upper_ == pytest.approx(clipper.upper_, rel=0.1)
 
 
 def test_it_works_in_a_pipeline_and_on_data_frames():

@@ -69,7 +69,7 @@ class AverageRule:
         """The noise on the number of records under swap, if some can be missing.
 
         A record that turns from missing to present costs half of epsilon for the sum. Under zCDP that is a quarter of
-        its square, and 4/5 for the number leave more than a tenth of it to an earlier look.
+        its square, and 4/5 for the number leave a little of it.
         """
         return Additive(self.epsilon * Fraction(4, 5) if self.zcdp else self.epsilon / 2 - self.spent, self.zcdp)
 

@@ -154,7 +154,10 @@ class Budget:
 
     @property
     def spent(self) -> PrivacyLoss | None:
-        """What all charges cost together, rounded up; None before the first."""
+        """What all charges cost together, rounded up; None before the first.
+
+        The limit holds however the releases were chosen; with a delta this number is for releases fixed in advance.
+        """
         return self._now().spent
 
     @property

@@ -61,21 +61,29 @@ class Plan:
     ) -> "Plan":
         """The plan for a sum, or for a mean (`centered`)."""
         relation, ladder = check_neighbors(neighbors), ladder_for(data, lower, upper, resolution)
-        return spending.plan(lambda total, zcdp: cls._of(data, total, ladder, relation, centered, zcdp))
+        rows = data.rows() if relation == "swap" else None  # public
+        nullable = data.nullable
+        return spending.plan(lambda total, zcdp: cls._of(rows, nullable, total, ladder, relation, centered, zcdp))
 
     @classmethod
     def _of(
-        cls, data: Column, total: Fraction, ladder: Ladder, relation: Neighbors, centered: bool, zcdp: bool
+        cls,
+        rows: int | None,
+        nullable: bool,
+        total: Fraction,
+        ladder: Ladder,
+        relation: Neighbors,
+        centered: bool,
+        zcdp: bool,
     ) -> "Plan":
         two_sided = centered or relation == "swap"
         size, part = total * SIZE_SHARE, total * (TWO_SIDED if two_sided else ONE_SIDED)
-        rows = data.rows() if relation == "swap" else None
         if rows is not None:
             part = total * (FEW if rows * total < FEW_ROWS else TWO_SIDED)
-            size = min(size, Fraction(SIZE_NATS, max(rows, 1))) if data.nullable else Fraction(0)
+            size = min(size, Fraction(SIZE_NATS, max(rows, 1))) if nullable else Fraction(0)
         if ladder.size <= 2 and ladder.lower is not None and ladder.upper is not None:
             size, part = Fraction(0), Fraction(0)  # the bounds leave nothing to search for
-        search = Search(part, relation, ladder, two_sided, data.nullable)
+        search = Search(part, relation, ladder, two_sided, nullable)
         noise = total - part - (size if rows is None else 0)
         return cls(size, search, noise, relation, ladder.integral, rows, centered, zcdp)
 

@@ -131,7 +131,7 @@ def describe(
     ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
     _check_names(table, options)
     plan = _Plan(spending, relation, max(len(ladders), 1))
-    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}"[:500])
+    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}")
     counts = {name: _count(column, plan, bits) for name, column in table.columns.items()}
     most = max(counts.values(), default=0)
     kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]

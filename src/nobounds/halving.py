@@ -196,12 +196,12 @@ class Halving:
     def rate(self, slope: Fraction) -> Fraction:
         """The rate of noise of a choice; its sensitivity is 1 in a slice, and max(slope, 1 - slope) for a record more.
 
-        Under swap a record that crosses costs two of the latter: twice the epsilon, but less than twice the rho.
+        Under swap a record that crosses costs two of the latter.
         """
         moves = max(slope, 1 - slope)
         if self.neighbors == "add-remove":
             return self.each / (2 * moves)
-        return self.each / max(Fraction(2), (3 if self.zcdp else 4) * moves)
+        return self.each / max(Fraction(2), 4 * moves)
 
     def split(self, slope: Fraction, up: bool) -> tuple[Fraction, Fraction]:
         """(eps1, eps2) of a walk outward, whose threshold is slope * (the weight of its slice)."""

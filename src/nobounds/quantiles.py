@@ -58,7 +58,7 @@ def quantiles(
             return Halving.of(qs, total, ladder, relation, known, records.nullable, True, stated, zcdp)
 
         plan = spending.plan(halving)
-    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}"[:500])
+    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}")
     found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
     parameters = {"q": [str(each) for each in asked], **plan.ladder.describe()}
     return Release("quantiles", tuple(found[each] for each in asked), loss, parameters)

@@ -81,9 +81,10 @@ class Runs:
 
     def distances(self) -> Floats:
         """The distance of the nearest rung of each run from the target, as doubles, beyond the least of all."""
-        up = np.where(self.above >= 0, self.above + float(self.part), 0.0)
-        down = np.where(self.below >= 0, self.below + float(self._other_part), 0.0)
-        return np.asarray(np.maximum(np.maximum(up, down) + self.lowered - float(self.least), 0.0))
+        base = math.floor(self.least)  # whole numbers are subtracted as such, so that no digits are lost
+        whole = np.maximum(np.maximum(self.above, self.below), 0) + (self.lowered - base)
+        part = np.where(self.above >= 0, float(self.part), np.where(self.below >= 0, float(self._other_part), 0.0))
+        return np.asarray(np.maximum(whole + (part - float(self.least - base)), 0.0))
 
     def distance(self, run: int) -> Fraction:
         """The same for one run, exactly."""

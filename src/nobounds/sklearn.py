@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from nobounds.engines.sequences import nearest_float
 from nobounds.exact import privacy_parameter
 from nobounds.loss import PrivacyLoss, check_neighbors
 from nobounds.quantile import check_rank
@@ -22,7 +23,8 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     quantile_range: the two quantiles. epsilon: for one row of X, of all features together. lower, upper, resolution,
     neighbors, budget: as in `nobounds.quantiles`. random_state: for tests and experiments; leave it None in earnest.
-    Missing values and infinities are allowed, because an error would tell of them: NaN stays, infinities are clipped.
+    Missing values and infinities are allowed, because an error would tell of them: NaN stays, infinities are clipped,
+    and what is no number is missing. An X without rows is refused, as scikit-learn wants it.
 
     What is learned in `fit` is private; what `transform` gives are records, and as private as they were.
 
@@ -58,13 +60,14 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """Find the clipping bounds of each feature; the budget is charged before the data are read."""
         epsilon, relation = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
         low, high = sorted(check_rank(q) for q in self.quantile_range)
-        X = validate_data(self, X, dtype=TYPES, ensure_all_finite=False)
+        X = validate_data(self, X, dtype=None, ensure_all_finite=False)  # by shape and type alone: nothing is converted
         count = X.shape[1]
         loss = charged(PrivacyLoss.pure(epsilon, neighbors=relation), self.budget, f"bounds of {count} features")
         rng = None if self.random_state is None else random.Random(check_random_state(self.random_state).randint(2**31))
         options: dict[str, Any] = {name: getattr(self, name) for name in ("lower", "upper", "resolution")}
+        numbers = _numbers(X)
         found = [
-            quantiles(X[:, j], [low, high], epsilon=epsilon / count, neighbors=relation, rng=rng, **options).value
+            quantiles(numbers[:, j], [low, high], epsilon=epsilon / count, neighbors=relation, rng=rng, **options).value
             for j in range(count)
         ]
         self.lower_, self.upper_ = np.array(found, dtype=np.float64).T
@@ -74,11 +77,19 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Any:
         """X with each feature kept within its bounds."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=TYPES, ensure_all_finite=False, reset=False)
+        X = _numbers(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False))
+        X = X if X.dtype in TYPES else X.astype(np.float64)
         return np.clip(X, self.lower_.astype(X.dtype), self.upper_.astype(X.dtype))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.string = True  # what is no number is missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _numbers(X: Any) -> Any:
+    """Whole numbers, floats and booleans as they are; other records one by one, missing if they are no number."""
+    if X.dtype.kind in "biuf" and X.dtype != np.float16:
+        return X
+    return np.array([[nearest_float(record) for record in row] for row in X.tolist()], dtype=np.float64)

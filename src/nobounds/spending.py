@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from nobounds.exact import Number, privacy_parameter
 from nobounds.loss import Cost, PrivacyLoss
 
+LONGEST = 400  # characters of what a charge is for
 _DIGITS = 40  # binary digits of a nominal epsilon
 _TRIES = 60
 _CLOSE = 1e-4  # of rho that a plan may leave
@@ -28,7 +29,7 @@ class Chargeable(Protocol):
 def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyLoss:
     """The loss, charged to a budget if there is one; to be called before the data are read."""
     if budget is not None:
-        budget.charge(loss, what)
+        budget.charge(loss, what if len(what) <= LONGEST else f"{what[: LONGEST - 3]}...")
     return loss
 
 

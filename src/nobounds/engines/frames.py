@@ -7,8 +7,9 @@ that and its values never do. A column of another type is skipped, and what is k
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,9 @@ def frame(data: object) -> Frame:
 
 
 def read_frame(path: str | PathLike[str], names: Iterable[str] | None = None) -> Frame:
-    """The Frame of a CSV, TSV or Parquet file, or of the named columns of it, read once and kept in memory.
+    """The Frame of a CSV, TSV or Parquet file, or of the named columns of it.
+
+    Its header or schema is read now; the records once, when the first of them are asked for, and kept in memory.
 
     The text of a CSV file tells no types, so each of its columns is there, with NaN for what is not a number.
     """
@@ -199,44 +202,56 @@ def _chosen(path: Path, present: list[str], wanted: list[str] | None) -> list[st
 
 def _read_csv(path: Path, wanted: list[str] | None) -> Frame:
     with open_text(path) as text:
-        rows = csv_rows(text, path)
-        header = next_header(rows)
-        numbers = {name: array("d") for name in _chosen(path, header, wanted)}
+        header = next_header(csv_rows(text, path))
+    chosen = _chosen(path, header, wanted)
+
+    @cache
+    def load() -> dict[str, Any]:
+        numbers = {name: array("d") for name in chosen}
         targets = [(header.index(name), numbers[name].append) for name in numbers]
         missing = [""] * len(header)
-        for row in rows:
-            fields = row if len(row) == len(header) else missing
-            for position, append in targets:
-                append(parse_number(fields[position]))
-    columns = {name: column(records) for name, records in numbers.items()}
+        with open_text(path) as text:
+            rows = csv_rows(text, path)
+            next_header(rows)
+            for row in rows:
+                fields = row if len(row) == len(header) else missing
+                for position, append in targets:
+                    append(parse_number(fields[position]))
+        return numbers
+
+    columns = {name: _loaded(load, name, integral=False, nullable=True) for name in chosen}
     return Frame(columns, {}, typed=wanted is not None)  # who names a column says that it is numeric
 
 
 def _read_parquet(path: Path, wanted: list[str] | None) -> Frame:
     columns: dict[str, Column] = {}
     skipped: dict[str, str] = {}
+
+    @cache
+    def load() -> dict[str, Any]:
+        with open_parquet(path) as file:
+            numbers = {name: np.empty(file.metadata.num_rows) for name in columns}
+            start = 0
+            for batch in file.iter_batches(batch_size=CHUNK, columns=list(numbers), use_threads=False):
+                for name, records in numbers.items():
+                    records[start : start + len(batch)] = to_floats(batch.column(name))
+                start += len(batch)
+        return numbers
+
     with open_parquet(path) as file:
-        schema, length = file.schema_arrow, file.metadata.num_rows
-        numbers: dict[str, NDArray[np.float64]] = {}
-        for name in _chosen(path, list(schema.names), wanted):
-            field = schema.field(name)
-            try:
-                integral = is_integral(field.type)
-            except TypeError:
-                skipped[name] = _arrow_family(field.type)
-                continue
-            numbers[name] = np.empty(length)
-            stated = stated_bounds(field.type)
-            columns[name] = replace(
-                column(numbers[name]),
-                integral=integral,
-                nullable=field.nullable or not integral,
-                lower=stated.get("lower"),
-                upper=stated.get("upper"),
-            )
-        start = 0
-        for batch in file.iter_batches(batch_size=CHUNK, columns=list(numbers), use_threads=False) if numbers else ():
-            for name, records in numbers.items():
-                records[start : start + len(batch)] = to_floats(batch.column(name))
-            start += len(batch)
+        schema = file.schema_arrow
+    for name in _chosen(path, list(schema.names), wanted):
+        field = schema.field(name)
+        try:
+            integral = is_integral(field.type)
+        except TypeError:
+            skipped[name] = _arrow_family(field.type)
+            continue
+        facts = stated_bounds(field.type)
+        columns[name] = _loaded(load, name, integral=integral, nullable=field.nullable or not integral, **facts)
     return Frame(columns, skipped)
+
+
+def _loaded(load: Callable[[], dict[str, Any]], name: str, **facts: Any) -> Column:
+    """A column of a file that is read when one of its columns is first asked for records."""
+    return Column(chunks=lambda: column(load()[name]).chunks(), rows=lambda: column(load()[name]).rows(), **facts)
