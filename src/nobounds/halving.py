@@ -10,6 +10,8 @@ recursion chooses in disjoint slices, so it costs as much as one choice: m quant
   costs two choices at the sensitivity of add-remove, which with a slope of one half is the same.
 - Where a slice has no bound, rungs far outside the scale of the data are lowered by a public prior. Next to the end of
   the data all rungs beyond it would be as good as the right one, and a walk outward is taken.
+
+Its cost is proven in docs/proofs/halving.md.
 """
 
 import math
