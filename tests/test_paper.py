@@ -11,7 +11,7 @@ from nobounds.cli.app import app
 from nobounds.paper import many, report, runaways, sums
 from nobounds.paper.datasets import NAMES, dataset, own, own_name
 from nobounds.paper.published import EPSILONS, METHODS, SETS, TABLE_1, published
-from nobounds.paper.summaries import Cell, QuantileErrors
+from nobounds.paper.summaries import Cell, QuantileErrors, repeated
 from nobounds.paper.uqe import uqe
 from nobounds.paper.work import Task, finished, results, work
 
@@ -157,6 +157,15 @@ def test_a_cell_is_inside_its_range_or_not():
     for shift, inside in ((0.0, True), (1.0, False), (-1.0, False)):
         found = {"ratings 1 UQE": {"errors": (low + shift + np.linspace(-0.5, 0.5, 60)).tolist()}}
         assert Cell.of(found, "ratings", "1", "UQE").inside == inside
+
+
+def test_repetitions_are_told_by_their_median():
+    """One error in thousands that is beyond all bounds does not move it."""
+    errors = np.random.default_rng(1).exponential(5, 5000).tolist()
+    plain, error = repeated(errors)
+    assert plain == pytest.approx(5, abs=4 * error) and error < 0.2
+    errors[17] = 1e300
+    assert repeated(errors)[0] == pytest.approx(plain, rel=0.02)
 
 
 def test_ratios_of_figure_3_are_taken_at_the_same_quantiles():

@@ -8,7 +8,7 @@ import numpy as np
 from nobounds.paper import many, scales, sizes
 from nobounds.paper.datasets import SYNTHETIC, dataset
 from nobounds.paper.published import EPSILONS, METHODS, SETS, published
-from nobounds.paper.summaries import QuantileErrors, mean_and_error
+from nobounds.paper.summaries import QuantileErrors, mean_and_error, repeated
 from nobounds.paper.work import Result
 
 Found = dict[str, Result]
@@ -37,7 +37,7 @@ def table_1(found: Found, neighbors: str) -> Iterator[Contest]:
     for epsilon in EPSILONS:
         for name in SETS:
             if f"{name} {epsilon} {neighbors}" in found:
-                mean, error = mean_and_error(found[f"{name} {epsilon} {neighbors}"]["errors"])
+                mean, error = repeated(found[f"{name} {epsilon} {neighbors}"]["errors"])
                 rival = min(METHODS, key=lambda method: published(epsilon, method, name))
                 best = published(epsilon, rival, name)
                 yield Contest(f"sum of {dataset(name).title}, epsilon {epsilon}", mean / best, error / best, rival)
