@@ -3,6 +3,7 @@
 What is spent on what is fixed before the data are read; see `question` and `auto`.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -84,6 +85,16 @@ def check_rank(q: Number) -> Fraction:
     if not 0 <= rank <= 1:
         raise ValueError(f"q must be between 0 and 1, got q={q!r}")
     return rank
+
+
+def check_ranks(qs: Iterable[Number], name: str = "q") -> tuple[Fraction, ...]:
+    """Ranks in the order given, at least one."""
+    if isinstance(qs, str | bytes) or not isinstance(qs, Iterable):
+        raise TypeError(f"{name} must be a list of numbers between 0 and 1, got {type(qs).__name__}; for one give [q]")
+    ranks = tuple(check_rank(q) for q in qs)
+    if not ranks:
+        raise ValueError(f"{name} must have at least one number between 0 and 1, got none")
+    return ranks
 
 
 def check_rows(rows: Number) -> int:

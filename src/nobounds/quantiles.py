@@ -10,7 +10,7 @@ from nobounds.exact import Number
 from nobounds.halving import Halving
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.noise import Rng, source
-from nobounds.quantile import ask, check_rank, check_rows, ladder_for
+from nobounds.quantile import ask, check_ranks, check_rows, ladder_for
 from nobounds.question import Question
 from nobounds.release import Release
 from nobounds.spending import Chargeable, Spending, charged
@@ -41,7 +41,7 @@ def quantiles(
     >>> quantiles(ages, [0.25, 0.5, 0.75], epsilon=1, resolution=1, rng=random.Random(1)).value
     (33, 47, 62)
     """
-    asked = _ranks(q)
+    asked = check_ranks(q)
     qs = tuple(sorted(set(asked)))
     spending, relation = Spending.of(epsilon, rho), check_neighbors(neighbors)
     records, bits = column(data), source(rng)
@@ -62,13 +62,3 @@ def quantiles(
     found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
     parameters = {"q": [str(each) for each in asked], **plan.ladder.describe()}
     return Release("quantiles", tuple(found[each] for each in asked), loss, parameters)
-
-
-def _ranks(q: Iterable[Number]) -> tuple[Fraction, ...]:
-    """The ranks as exact rationals, at least one."""
-    if isinstance(q, str | bytes) or not isinstance(q, Iterable):
-        raise TypeError(f"q must be a list of numbers between 0 and 1, got {type(q).__name__}; for one give [q]")
-    found = tuple(check_rank(each) for each in q)
-    if not found:
-        raise ValueError("q must have at least one number between 0 and 1, got none")
-    return found

@@ -170,7 +170,7 @@ class RunLaw:
         return int(self.runs.lengths.sum())
 
     def tail(self, positions: ArrayLike) -> Floats:
-        """P(the rung is the k-th of the ladder or a later one), for each k."""
+        """P(the rung is the k-th of the ladder or a later one), for each k; for runs without growth."""
         k = np.asarray(positions, dtype=np.int64) + self.runs.starts[0]
         after = np.append(np.cumsum(self.masses[::-1])[::-1], 0.0)
         run = np.searchsorted(self.runs.starts, k, side="right") - 1

@@ -14,9 +14,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.baselines.records import check_bounds, check_ranks, check_rng, described, records_of
+from nobounds.baselines.records import check_bounds, check_rng, described, records_of
 from nobounds.exact import Number, privacy_parameter
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, pure
+from nobounds.quantile import check_ranks
 from nobounds.release import Release
 from nobounds.rungs import Floats
 
@@ -42,7 +43,7 @@ def tree_quantiles(
     A record is in one node a level, so neighbours differ by `height` counts under add-remove and twice that under swap,
     where the number of records is public. All quantiles together cost epsilon.
     """
-    ranks, (low, high), bits = check_ranks(qs), check_bounds(lower, upper), check_rng(rng)
+    ranks, (low, high), bits = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
     relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
     if not (isinstance(height, int) and isinstance(branching, int) and height >= 1 and branching >= 2):
         raise ValueError(f"height must be at least 1 and branching 2, got height={height!r}, branching={branching!r}")

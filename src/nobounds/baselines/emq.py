@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.baselines.records import check_bounds, check_ranks, check_rng, described, records_of
+from nobounds.baselines.records import check_bounds, check_rng, described, records_of
 from nobounds.baselines.steps import Steps
 from nobounds.exact import Number, privacy_parameter
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, range_bounded
-from nobounds.quantile import check_rank
+from nobounds.quantile import check_rank, check_ranks
 from nobounds.release import Release
 from nobounds.route import rank_sensitivity
 from nobounds.rungs import Floats
@@ -56,7 +56,7 @@ def emq_law(
     neighbors: Neighbors = "swap",
 ) -> Steps:
     """The exact laws of `emq_quantile` for many q, one a row, each for its own epsilon."""
-    ranks, (low, high), relation = check_ranks(qs), check_bounds(lower, upper), check_neighbors(neighbors)
+    ranks, (low, high), relation = check_ranks(qs, "qs"), check_bounds(lower, upper), check_neighbors(neighbors)
     total = privacy_parameter(epsilon, "epsilon")
     rates = [emq_rate(rank, total, relation) for rank in ranks]
     return steps_of(records_of(data, low, high), ranks, rates, low, high)

@@ -13,9 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.baselines.records import check_bounds, check_ranks, check_rng, described, records_of
+from nobounds.baselines.records import check_bounds, check_rng, described, records_of
 from nobounds.exact import Number, privacy_parameter
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, range_bounded
+from nobounds.quantile import check_ranks
 from nobounds.release import Release
 from nobounds.rungs import Floats
 
@@ -156,7 +157,7 @@ def _gaps(qs: tuple[Fraction, ...]) -> list[Fraction]:
 
 
 def _increasing(qs: Iterable[Number]) -> tuple[Fraction, ...]:
-    ranks = check_ranks(qs)
+    ranks = check_ranks(qs, "qs")
     if any(gap < 0 for gap in _gaps(ranks)):
         raise ValueError(f"qs must be in increasing order, got qs={[str(q) for q in ranks]}")
     return ranks

@@ -4,15 +4,12 @@ A record outside the bounds is moved to the nearer one, as in the public code of
 and a missing one to the lower. Both look at one record alone and keep their number, which is public under swap.
 """
 
-from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from nobounds.engines.arrays import column
 from nobounds.exact import MAX, Number, rational, shown
-from nobounds.quantile import check_rank
 from nobounds.rungs import Floats
 
 FLOATING = "floating-point noise, for comparison only"
@@ -37,16 +34,6 @@ def check_bounds(lower: Number, upper: Number) -> tuple[float, float]:
             f"lower must be less than upper and both within floats, got lower={shown(lower)}, upper={shown(upper)}"
         )
     return float(low), float(high)
-
-
-def check_ranks(qs: Iterable[Number]) -> tuple[Fraction, ...]:
-    """Ranks in the order given, at least one, each between 0 and 1."""
-    if isinstance(qs, str | bytes) or not isinstance(qs, Iterable):
-        raise TypeError(f"qs must be a list of numbers between 0 and 1, got {type(qs).__name__}; for one give [q]")
-    ranks = tuple(check_rank(q) for q in qs)
-    if not ranks:
-        raise ValueError("qs must have at least one number between 0 and 1, got none")
-    return ranks
 
 
 def check_rng(rng: object) -> np.random.Generator:

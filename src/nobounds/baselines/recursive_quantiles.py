@@ -11,9 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from nobounds.baselines.emq import emq_rate, steps_of
-from nobounds.baselines.records import check_bounds, check_ranks, check_rng, described, records_of
+from nobounds.baselines.records import check_bounds, check_rng, described, records_of
 from nobounds.exact import Number, privacy_parameter
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, range_bounded
+from nobounds.quantile import check_ranks
 from nobounds.release import Release
 from nobounds.rungs import Floats
 
@@ -34,7 +35,7 @@ def recursive_quantiles(
 
     All together cost epsilon, and a larger q never has a smaller answer.
     """
-    ranks, (low, high), bits = check_ranks(qs), check_bounds(lower, upper), check_rng(rng)
+    ranks, (low, high), bits = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
     relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
     different = tuple(sorted(set(ranks)))
     each = total / levels_for(len(different))

@@ -20,14 +20,13 @@ from nobounds.cli.paper import paper
 from nobounds.cli.plan import plan
 from nobounds.engines.files import read_column
 from nobounds.engines.frames import read_frame
-from nobounds.spending import Spending
+from nobounds.spending import Spending, charged
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(budget_app, name="budget")
 
 NUMBER = "NUMBER"
-MOST_TEXT = 500  # characters in a budget's history
 File = Annotated[Path, typer.Argument(help="A CSV, TSV (.gz too) or Parquet file.", show_default=False)]
 ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False)]
 Quantiles = Annotated[
@@ -243,5 +242,4 @@ class _Named:
 
     def charge(self, loss: nb.PrivacyLoss, what: str) -> None:
         """Charge it."""
-        text = f"{what} {self.where}"
-        self.budget.charge(loss, text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}...")
+        charged(loss, self.budget, f"{what} {self.where}")

@@ -15,7 +15,7 @@ from nobounds.planning.families import Shape
 from nobounds.planning.forecast import Forecast, Row
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
 from nobounds.planning.needed import MOST, smallest
-from nobounds.quantile import check_rank
+from nobounds.quantile import check_rank, check_ranks
 from nobounds.spending import Spending
 
 EPSILONS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
@@ -88,14 +88,7 @@ def _ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[F
         )
     if statistic == "quantile":
         return (check_rank(q),)  # type: ignore[arg-type]
-    if isinstance(q, str | bytes) or not isinstance(q, Iterable):
-        raise TypeError(
-            f"q must be a list of numbers between 0 and 1, got q={shown(q)}; for one of them ask a quantile"
-        )
-    found = tuple(sorted({check_rank(each) for each in q}))
-    if not found:
-        raise ValueError("q must have at least one number between 0 and 1, got none")
-    return found
+    return tuple(sorted(set(check_ranks(q))))  # type: ignore[arg-type]
 
 
 def _size(n: Number | None, shape: Shape) -> int:
