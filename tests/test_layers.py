@@ -15,10 +15,10 @@ ROOT = Path(nobounds.__file__).parent
 LEVELS = [  # lowest first
     ["exact", "store"],
     ["conversions", "rungs"],
-    ["ladder", "loss", "noise"],
+    ["ladder", "loss", "noise", "scan"],
     ["bands", "spending"],
     ["above_threshold", "gaussian", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
-    ["additive", "composition", "ledger", "skip_ahead", "sparse_vector"],
+    ["additive", "composition", "key_selection", "ledger", "skip_ahead", "sparse_vector"],
     ["budget", "histogram", "law", "release"],
     ["counts", "runs", "scale", "sparse_law"],
     ["exponential_mechanism", "flip", "slices"],
@@ -26,6 +26,7 @@ LEVELS = [  # lowest first
     ["route"],
     ["auto"],
     ["question"],
+    ["groups"],
     ["halving", "quantile"],
     ["answer_law", "clip", "quantiles", "reference"],
     ["average", "clip_law", "rows", "sums"],
