@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import nobounds.histogram
+import nobounds.scan
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 
@@ -76,7 +77,7 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
     """However few rungs the dense table may span, and however small the steps, the counts are the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.histogram, "_DENSE", dense)
-        patch.setattr(nobounds.histogram, "CHUNK", chunk)
+        patch.setattr(nobounds.scan, "CHUNK", chunk)
         found = table(Histogram.of(cut(values, at), ladder))
     assert found == brute_force(values, ladder)
 

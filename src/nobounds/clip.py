@@ -14,7 +14,6 @@ outward, where a mistake makes the interval too small, never absurd.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -25,7 +24,7 @@ import numpy as np
 from nobounds.counts import Counts
 from nobounds.engines.column import Column
 from nobounds.exact import MAX
-from nobounds.histogram import CHUNK, Histogram
+from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, fixed_threshold, mirrored, monotonic, moving_threshold, pure, split
 from nobounds.noise import Source
@@ -33,6 +32,7 @@ from nobounds.question import Question
 from nobounds.route import Outward
 from nobounds.rungs import Floats, Grid, Ints, finite_float
 from nobounds.scale import Scale, octave
+from nobounds.scan import mapped
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk
 
@@ -144,17 +144,8 @@ class Search:
         low, high = self.ladder.lower, self.ladder.upper
         lower = -math.inf if low is None else finite_float(low)
         upper = math.inf if high is None else finite_float(high)
-
-        def deviations() -> Iterator[Floats]:
-            for chunk in data.chunks():
-                for start in range(0, len(chunk), CHUNK):
-                    with np.errstate(over="ignore"):
-                        values = np.clip(chunk[start : start + CHUNK], lower, upper) - finite_float(center)
-                    if self.neighbors == "swap":
-                        values[np.isnan(values)] = 0.0
-                    yield values
-
-        return Histogram.of(deviations(), DEVIATIONS)
+        change = partial(_deviations, lower, upper, finite_float(center), self.neighbors == "swap")
+        return Histogram.of(mapped(data.chunks(), change), DEVIATIONS)
 
     def scale(self, size: int, epsilon: Fraction) -> Scale | None:
         """The scale for so many records, if it is not too dear."""
@@ -225,6 +216,14 @@ class Search:
         if isinstance(self.ladder.map, Grid):
             return math.floor(width / self.ladder.map.unit) * self.ladder.map.unit
         return width
+
+
+def _deviations(lower: float, upper: float, center: float, all_present: bool, values: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        found: Floats = np.clip(values, lower, upper) - center
+    if all_present:
+        found[np.isnan(found)] = 0.0
+    return found
 
 
 @lru_cache(maxsize=1 << 15)

@@ -62,8 +62,8 @@ class Plan:
         """The plan for a sum, or for a mean (`centered`)."""
         relation, ladder = check_neighbors(neighbors), ladder_for(data, lower, upper, resolution)
         rows = data.rows() if relation == "swap" else None  # public
-        nullable = data.nullable
-        return spending.plan(lambda total, zcdp: cls._of(rows, nullable, total, ladder, relation, centered, zcdp))
+        nullable, each = data.nullable, spending.each(data.unit.rows)
+        return each.plan(lambda total, zcdp: cls._of(rows, nullable, total, ladder, relation, centered, zcdp))
 
     @classmethod
     def _of(
@@ -147,7 +147,7 @@ def sum(
     records, bits = column(data), source(rng)
     plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=False)
     swap = plan.neighbors == "swap"
-    loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors), budget, "sum")
+    loss = charged(records.unit.loss(plan.cost(), plan.neighbors), budget, "sum")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
@@ -183,7 +183,7 @@ def mean(
     """
     records, bits = column(data), source(rng)
     plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=True)
-    loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors), budget, "mean")
+    loss = charged(records.unit.loss(plan.cost(), plan.neighbors), budget, "mean")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
@@ -211,10 +211,11 @@ def count(
     """
     records, bits = column(data), source(rng)
     relation = check_neighbors(neighbors)
-    noise = Spending.of(epsilon, rho).plan(Additive)
+    noise = Spending.of(epsilon, rho).each(records.unit.rows).plan(Additive)
     public = relation == "swap" and not records.nullable
     missing = added_only(noise.epsilon) if relation == "swap" and not noise.zcdp else noise.cost()
-    loss = charged(PrivacyLoss.of(pure(Fraction(0)) if public else missing, relation), budget, "count")
+    cost = pure(Fraction(0)) if public else missing
+    loss = charged(records.unit.loss(cost, relation), budget, "count")
     found = records.rows() if public else totals(records.chunks())[0] + noise.draw(1, bits)
     scale = 0.0 if public else noise.scale(1)
     bar = math.ceil(noise.half_interval(scale, 0.0, CHANCE))

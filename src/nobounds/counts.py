@@ -9,12 +9,14 @@ that cannot decide from those asks for the full fine histogram, so the law of th
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from nobounds.histogram import CHUNK, Histogram
+from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.rungs import Floats
+from nobounds.rungs import Floats, Ints
+from nobounds.scan import CHUNK, Chunk, Chunks, blocks, scan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,10 +24,10 @@ class Counts:
     """A coarse histogram of some records, and how to read the records again. Sensitive: its repr hides them."""
 
     coarse: Histogram
-    chunks: Callable[[], Iterable[Floats]] = field(repr=False)
+    chunks: Callable[[], Chunks] = field(repr=False)
 
     @classmethod
-    def of(cls, chunks: Callable[[], Iterable[Floats]], ladder: Ladder) -> "Counts":
+    def of(cls, chunks: Callable[[], Chunks], ladder: Ladder) -> "Counts":
         """The coarse pass."""
         return cls(Histogram.of(chunks(), ladder), chunks)
 
@@ -45,27 +47,44 @@ class Counts:
         first = ladder.first if before < 0 else int(ladder.rungs(value(rungs[before : before + 1]))[0])
         last = ladder.last if after >= len(rungs) else int(ladder.rungs(value(rungs[after : after + 1]))[0])
         smallest, largest = ladder.span(first, last)
-        below = [0]
-        inside = Histogram.of(_between(self.chunks(), smallest, largest, below), ladder)
-        moved = np.array([below[0], max(0, self.coarse.total - inside.total - below[0])])
+        below, inside = scan(self.chunks(), partial(_inside, ladder, smallest, largest), _added)
+        moved = np.array([below, max(0, self.coarse.total - inside.total - below)])
         ends = Histogram(ladder, np.array([ladder.first, ladder.last])[moved > 0], moved[moved > 0])
         return replace(inside + ends, exact=(first, last))
 
 
-def _between(chunks: Iterable[Floats], low: float, high: float, below: list[int]) -> Iterator[Floats]:
-    """The values from `low` to `high`, a good many at a time; those that are smaller are counted in below[0]."""
-    found, waiting = [], 0
-    for chunk in chunks:
-        for start in range(0, len(chunk), CHUNK):
-            values = chunk[start : start + CHUNK]
-            wanted = values <= high
-            if low > -math.inf:
-                smaller = values < low
-                below[0] += int(np.count_nonzero(smaller))
-                wanted ^= smaller  # what is smaller than `low` is not above `high`
-            found.append(values[wanted])
-            waiting += len(found[-1])
+def _inside(ladder: Ladder, low: float, high: float, chunks: Iterable[Chunk]) -> tuple[int, Histogram]:
+    """How many records are smaller than `low`, and the histogram of those from there to `high`."""
+    below = [0]
+    found = Histogram.of(_between(chunks, low, high, below), ladder)
+    return below[0], found
+
+
+def _added(one: tuple[int, Histogram], other: tuple[int, Histogram]) -> tuple[int, Histogram]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _between(chunks: Iterable[Chunk], low: float, high: float, below: list[int]) -> Iterator[Chunk]:
+    """The values from `low` to `high`, a good many at a time; the records that are smaller are counted in below[0]."""
+    found: list[tuple[Floats, Ints | None]] = []
+    waiting = 0
+    for values, counts in blocks(chunks):
+        wanted = values <= high
+        if low > -math.inf:
+            smaller = values < low
+            below[0] += int(np.count_nonzero(smaller) if counts is None else counts[smaller].sum())
+            wanted ^= smaller  # what is smaller than `low` is not above `high`
+        found.append((values[wanted], None if counts is None else counts[wanted]))
+        waiting += len(found[-1][0])
         if waiting >= CHUNK:
-            yield np.concatenate(found)
+            yield from _joined(found)
             found, waiting = [], 0
-    yield np.concatenate([*found, np.zeros(0)])
+    yield from _joined(found)
+
+
+def _joined(parts: list[tuple[Floats, Ints | None]]) -> Iterator[Chunk]:
+    """Few large chunks instead of many small ones: the values that have counts, and those that are single records."""
+    if single := [values for values, counts in parts if counts is None]:
+        yield np.concatenate(single)
+    if many := [(values, counts) for values, counts in parts if counts is not None]:
+        yield np.concatenate([values for values, _ in many]), np.concatenate([counts for _, counts in many])

@@ -23,7 +23,7 @@ from nobounds.engines.frames import Frame, frame
 from nobounds.exact import Number, round_up, text_up
 from nobounds.halving import Halving
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, gaussian, pure
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, Unit, check_neighbors, gaussian, pure
 from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
 from nobounds.rungs import finite_float
@@ -130,8 +130,9 @@ def describe(
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
     _check_names(table, options)
-    plan = _Plan(spending, relation, max(len(ladders), 1))
-    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}")
+    unit = next((found.unit for found in table.columns.values()), Unit())  # that of all columns
+    plan = _Plan(spending.each(unit.rows), relation, max(len(ladders), 1))
+    loss = charged(unit.loss(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}")
     counts = {name: _count(column, plan, bits) for name, column in table.columns.items()}
     most = max(counts.values(), default=0)
     kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]
@@ -240,13 +241,19 @@ class _Job:
         return Summary(
             {name: values[name] for name in STATISTICS},
             {name: bars[name] for name in ("count", "mean", "std")},
-            {name: round_up(costs[name]) for name in STATISTICS},
+            {name: round_up(costs[name] * self._times) for name in STATISTICS},
         )
 
     @property
     def _public(self) -> bool:
         """Whether the count is public."""
         return self.plan.neighbors == "swap" and not self.data.nullable
+
+    @property
+    def _times(self) -> int:
+        """What a unit costs, over what a row costs."""
+        rows = self.data.unit.rows
+        return rows**2 if self.plan.spending.zcdp else rows
 
     def _part(self, name: str) -> Fraction:
         return self.plan.part(name, self.many)

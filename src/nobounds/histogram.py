@@ -9,14 +9,15 @@ The rule for odd records, the same for every source of data:
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from nobounds.ladder import Ladder
-from nobounds.rungs import Floats, Ints
+from nobounds.rungs import Ints
+from nobounds.scan import Chunk, Chunks, blocks, scan
 
 _DENSE = 1 << 21  # rungs a dense table may span; 16 MB
-CHUNK = 1 << 14  # values a step: the temporaries stay in the cache and are not mapped anew (best of 2**12 to 2**17)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,19 +43,9 @@ class Histogram:
             object.__setattr__(self, "exact", (self.ladder.first, self.ladder.last))
 
     @classmethod
-    def of(cls, chunks: Iterable[Floats], ladder: Ladder) -> "Histogram":
+    def of(cls, chunks: Chunks, ladder: Ladder) -> "Histogram":
         """The histogram of float64 chunks: one pass, any chunking, memory that does not grow with the data."""
-        counter = _Counter()
-        for values_in in chunks:
-            chunk = np.asarray(values_in, dtype=np.float64)
-            for start in range(0, len(chunk), CHUNK):
-                values = chunk[start : start + CHUNK]
-                missing = np.isnan(values)
-                if missing.any():
-                    values = values[~missing]
-                if len(values):
-                    counter.add(ladder.rungs(values))
-        return cls(ladder, *counter.table())
+        return scan(chunks, partial(_counted, ladder), cls.__add__)
 
     @property
     def total(self) -> int:
@@ -85,6 +76,17 @@ class Histogram:
         return f"Histogram({self.ladder.describe()}, counts hidden)"
 
 
+def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
+    counter = _Counter()
+    for values, counts in blocks(chunks):
+        missing = np.isnan(values)
+        if missing.any():
+            values, counts = values[~missing], None if counts is None else counts[~missing]
+        if len(values):
+            counter.add(ladder.rungs(values), counts)
+    return Histogram(ladder, *counter.table())
+
+
 class _Counter:
     """Adds up rung numbers: a dense table while their span is small, sorted parts beyond."""
 
@@ -94,12 +96,12 @@ class _Counter:
         self._parts: list[tuple[Ints, Ints]] = []
         self._waiting = 0
 
-    def add(self, rungs: Ints) -> None:
+    def add(self, rungs: Ints, weights: Ints | None = None) -> None:
         low, high = int(rungs.min()), int(rungs.max())
         if high - low >= _DENSE:
-            self._keep(*np.unique(rungs, return_counts=True))
+            self._keep(*(np.unique(rungs, return_counts=True) if weights is None else _merge([(rungs, weights)])))
             return
-        counts = np.bincount(rungs - low)
+        counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
         if not self._covers(low, high):
             occupied = np.flatnonzero(counts)
             self._keep(occupied + low, counts[occupied])
@@ -132,11 +134,11 @@ class _Counter:
 
 
 def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """One sorted table from several; a rung in more than one adds up."""
+    """One sorted table from several; a rung that is there more than once adds up."""
     parts = [part for part in parts if len(part[0])]
     if not parts:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if len(parts) == 1:
+    if len(parts) == 1 and bool(np.all(parts[0][0][:-1] < parts[0][0][1:])):
         return parts[0]
     rungs, where = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
     counts = np.zeros(len(rungs), dtype=np.int64)

@@ -76,6 +76,21 @@ class Cost:
         span = max(self.eta + other._width, other.eta + self._width) if known else None
         return Cost(kinds, self.rho + other.rho, span)
 
+    def times(self, rows: int) -> "Cost":
+        """The cost for so many rows added or removed together: log-ratios add up, and rho grows like their square.
+
+        The rows are added one after the other, so each side is that of one row many times (Bun and Steinke 2016,
+        Proposition 27, for rho).
+        """
+        if rows == 1:
+            return self
+        span = None if self.span is None else rows * self.span
+        whole = Cost(tuple(Sides(rows * s.forth, rows * s.back) for s in self.kinds), rows**2 * self.rho, span)
+        if not self.is_pure:
+            return whole
+        known = min(rho_from_pure(whole.epsilon), rho_from_range(whole.eta))
+        return Cost(whole.kinds, min(whole.rho, rational(known, "rho")), span)
+
 
 def worst(costs: Sequence[Cost]) -> Cost:
     """The cost of whichever of several mechanisms is run, when an earlier private result says which."""
@@ -220,6 +235,22 @@ def _not_negative(value: Number, name: str) -> Fraction:
 def _total(*parts: float) -> float:
     """The sum of the numbers as written, rounded up; infinite if one of them is."""
     return math.inf if math.inf in parts else round_up(sum((rational(part, "loss") for part in parts), Fraction(0)))
+
+
+class Unit(NamedTuple):
+    """Whom a loss is for: a row, or all rows of a person, say; and at most how many rows that is."""
+
+    name: str = "row"
+    rows: int = 1
+
+    def loss(self, cost: Cost, neighbors: Neighbors) -> PrivacyLoss:
+        """The loss of one unit, for a mechanism that costs this much for a row.
+
+        A unit that is swapped for another may have fewer rows, so that their number is not public: only rows swap.
+        """
+        if neighbors == "swap" and self != Unit():
+            raise ValueError(f"a privacy unit of {self.name!r} needs neighbors='add-remove', got neighbors='swap'")
+        return PrivacyLoss.of(cost.times(self.rows), neighbors, self.name)
 
 
 def one_sided_loss(

@@ -41,7 +41,7 @@ def ask(
     rows: Number | None = None,
 ) -> Question:
     """Check every parameter and plan the answer; of the data only public facts are used."""
-    spending, relation = Spending.of(epsilon, rho), check_neighbors(neighbors)
+    spending, relation = Spending.of(epsilon, rho).each(data.unit.rows), check_neighbors(neighbors)
     grows = beta is None and ladder is None
     if ladder is not None and not isinstance(ladder, Ladder):
         raise TypeError(f"ladder must be a nobounds.Ladder, got ladder of type {type(ladder).__name__}")
@@ -118,7 +118,8 @@ def _release(
 ) -> Release:
     records, bits = column(data), source(rng)
     asked = ask(records, qs, **options)
-    loss = charged(asked.loss(), budget, f"quantile {qs[0]}" if statistic == "quantile" else statistic)
+    what = f"quantile {qs[0]}" if statistic == "quantile" else statistic
+    loss = charged(records.unit.loss(asked.cost(), asked.neighbors), budget, what)
     values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}

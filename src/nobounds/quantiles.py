@@ -8,7 +8,7 @@ from nobounds.counts import Counts
 from nobounds.engines.arrays import column
 from nobounds.exact import Number
 from nobounds.halving import Halving
-from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.loss import Neighbors, check_neighbors
 from nobounds.noise import Rng, source
 from nobounds.quantile import ask, check_ranks, check_rows, ladder_for
 from nobounds.question import Question
@@ -57,8 +57,8 @@ def quantiles(
             stated = rows is not None
             return Halving.of(qs, total, ladder, relation, known, records.nullable, True, stated, zcdp)
 
-        plan = spending.plan(halving)
-    loss = charged(PrivacyLoss.of(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}")
+        plan = spending.each(records.unit.rows).plan(halving)
+    loss = charged(records.unit.loss(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}")
     found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
     parameters = {"q": [str(each) for each in asked], **plan.ladder.describe()}
     return Release("quantiles", tuple(found[each] for each in asked), loss, parameters)

@@ -17,6 +17,7 @@ from nobounds.quantile import check_rank
 from nobounds.question import walk_of
 from nobounds.release import Release
 from nobounds.route import Route, walk_cost
+from nobounds.scan import mapped
 from nobounds.skip_ahead import halt_position
 
 
@@ -87,5 +88,5 @@ def _checked(
 
 
 def _halt(records: Column, sign: int, q: Fraction, route: Route, noise: Noise, bits: Source) -> int | None:
-    histogram = Histogram.of((sign * chunk for chunk in records.chunks()), route.ladder)
+    histogram = Histogram.of(mapped(records.chunks(), lambda values: sign * values), route.ladder)
     return halt_position(walk_of(histogram, q, route, noise), bits)

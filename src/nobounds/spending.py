@@ -61,6 +61,10 @@ class Spending:
             return cls(privacy_parameter(rho, "rho"), True)
         return cls(privacy_parameter(epsilon, "epsilon"), False)
 
+    def each(self, rows: int) -> "Spending":
+        """What each of so many rows may cost for all of them to cost this: epsilons add up, and roots of rho."""
+        return Spending(self.amount / (rows**2 if self.zcdp else rows), self.zcdp)
+
     def plan(self, make: Callable[[Fraction, bool], P]) -> P:
         """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one found within a rho."""
         if not self.zcdp:

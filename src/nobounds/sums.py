@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from nobounds.histogram import CHUNK
 from nobounds.rungs import Floats, Ints
+from nobounds.scan import Chunk, Chunks, blocks, scan
 
 _WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far below any noise
 _VALUE_BITS = 51  # and no value has more than 2**52 steps, so that floats hold them exactly
@@ -79,17 +80,32 @@ class Squares:
         return squares
 
 
-def totals(chunks: Iterable[Floats], *maps: Callable[[Floats], Ints]) -> list[int]:
+def totals(chunks: Chunks, *maps: Callable[[Floats], Ints]) -> list[int]:
     """The number of records that are not missing, and the sum of each map over them."""
+    return scan(chunks, partial(_totals, maps), _added)
+
+
+def _totals(maps: tuple[Callable[[Floats], Ints], ...], chunks: Iterable[Chunk]) -> list[int]:
     found = [0] * (len(maps) + 1)
-    for chunk in chunks:
-        for start in range(0, len(chunk), CHUNK):
-            values = chunk[start : start + CHUNK]
-            values = values[~np.isnan(values)]
-            found[0] += len(values)
-            for k, steps in enumerate(maps, start=1):
-                found[k] += int(steps(values).sum())  # at most 2**14 times 2**41 at a time
+    for block, counts in blocks(chunks):
+        present = ~np.isnan(block)
+        values, times = block[present], None if counts is None else counts[present]
+        found[0] += len(values) if times is None else int(times.sum())
+        for k, steps in enumerate(maps, start=1):
+            found[k] += _sum(steps(values), times)
     return found
+
+
+def _sum(whole: Ints, times: Ints | None) -> int:
+    """At most 2**14 whole numbers of up to 41 bits; taken many times, in halves that do not overflow."""
+    if times is None:
+        return int(whole.sum())
+    high, low = np.divmod(whole, 1 << 21)
+    return (int(high @ times) << 21) + int(low @ times)
+
+
+def _added(one: list[int], other: list[int]) -> list[int]:
+    return [a + b for a, b in zip(one, other, strict=True)]
 
 
 def _exponent(x: Fraction) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from nobounds.engines.arrays import column
 from nobounds.exact import MAX, Number, rational, shown
 from nobounds.rungs import Floats
+from nobounds.scan import gathered
 
 FLOATING = "floating-point noise, for comparison only"
 
@@ -22,7 +23,7 @@ def records_of(data: object, lower: float, upper: float) -> Floats:
 
 def floats_of(data: object, missing: float) -> Floats:
     """The records of one column as floats, with a number for missing ones."""
-    found = np.concatenate([np.zeros(0), *column(data).chunks()])
+    found = gathered(column(data).chunks())
     return np.where(np.isnan(found), missing, found)
 
 

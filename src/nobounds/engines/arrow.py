@@ -42,7 +42,7 @@ def is_integral(kind: Any) -> bool:
     raise refuse_type(f"Arrow type {name}", "cast it first, for example column.cast('float64')")
 
 
-def stated_bounds(kind: Any) -> dict[str, int]:
+def stated_bounds(kind: Any) -> dict[str, Any]:
     """The bounds that an Arrow type states."""
     types = import_pyarrow().types
     return type_bounds(boolean=types.is_boolean(kind), unsigned=types.is_unsigned_integer(kind))

@@ -8,9 +8,10 @@ Data are refused by public facts only: their type, dtype or number of dimensions
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from nobounds.loss import Unit
+from nobounds.scan import Chunks
 
 CHUNK = 65_536
 """The number of records that are converted at a time."""
@@ -24,17 +25,19 @@ class Column:
     `chunks` starts a pass over the records and may be called again; each chunk is a fresh contiguous array, with NaN
     for the missing records. `rows` counts all records, missing ones too: private unless neighbours have equal sizes.
     `lower` and `upper` are the bounds that the type itself states: booleans are 0 or 1, unsigned integers not below 0.
+    `unit` says whom privacy is for, and that no unit has more records than its `rows`.
     """
 
     integral: bool
     nullable: bool
-    chunks: Callable[[], Iterator[NDArray[np.float64]]] = field(repr=False)
+    chunks: Callable[[], Chunks] = field(repr=False)
     rows: Callable[[], int] = field(repr=False)
     lower: int | None = field(default=None, repr=False)
     upper: int | None = field(default=None, repr=False)
+    unit: Unit = field(default=Unit(), repr=False)
 
 
-def type_bounds(*, boolean: bool, unsigned: bool) -> dict[str, int]:
+def type_bounds(*, boolean: bool, unsigned: bool) -> dict[str, Any]:
     """The `lower` and `upper` of a Column that its type states."""
     return {"lower": 0, "upper": 1} if boolean else {"lower": 0} if unsigned else {}
 

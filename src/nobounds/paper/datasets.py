@@ -18,6 +18,7 @@ import numpy as np
 
 from nobounds.engines.files import read_column
 from nobounds.rungs import Floats
+from nobounds.scan import gathered
 
 ROWS = 1000  # in a repetition
 
@@ -90,7 +91,7 @@ def _is_number(text: str) -> bool:
 
 def own(path: Path, column: str, lower: float, upper: float, resolution: str | None = None) -> DataSet:
     """A column of a file of your own, with the range that bounded methods are told."""
-    values = np.concatenate([*read_column(path, column).chunks(), np.zeros(0)])
+    values = gathered(read_column(path, column).chunks())
     jitter = float(resolution) / 10 if resolution else 0.0
     return DataSet(column, column, values[np.isfinite(values)], lower, upper, resolution, jitter)
 

@@ -25,6 +25,7 @@ import numpy as np
 from nobounds.engines.arrays import Column, column
 from nobounds.exact import Number, positive
 from nobounds.rungs import Floats, Ints
+from nobounds.scan import gathered
 
 _POISSON_MEAN, _MOST_MEAN = 10.0, 1e6
 _LARGEST = 1e100  # of numbers to plan with, so that sums and squares are floats
@@ -86,7 +87,7 @@ def _poisson(mean: float) -> Callable[[Floats], Floats]:
 
 
 def _of_sample(sample: Column, gridded: bool) -> Shape:
-    records = np.concatenate([np.zeros(0), *sample.chunks()])
+    records = gathered(sample.chunks())
     ordered = np.sort(records[np.isfinite(records)])
     if not len(ordered):
         raise ValueError("data must have at least one number to resample, got none")
