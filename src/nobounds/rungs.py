@@ -65,20 +65,20 @@ class FloatBits:
             raise ValueError(f"floor must be a whole number between -1022 and 1023, got floor={self.floor!r}")
 
     @property
-    def _below(self) -> int:
+    def below(self) -> int:
         """The key of the largest magnitude in rung 0."""
         return ((self.floor + 1023) << self.bits) - 1
 
     @property
     def ends(self) -> tuple[int, int]:
-        top = (_TOP >> (52 - self.bits)) - self._below
+        top = (_TOP >> (52 - self.bits)) - self.below
         return -top, top
 
     def of(self, values: Floats) -> Ints:
         pattern = values.view(np.int64)
         rung = pattern & _MAGNITUDE
         rung >>= np.int64(52 - self.bits)
-        rung -= np.int64(self._below)
+        rung -= np.int64(self.below)
         np.maximum(rung, 0, out=rung)
         sign = pattern >> np.int64(63)  # 0 or -1
         rung ^= sign
@@ -97,11 +97,11 @@ class FloatBits:
 
     def floats(self, rungs: Ints) -> Floats:
         shift = 52 - self.bits
-        size = (((np.abs(rungs) + self._below) << shift) + ((1 << shift) >> 1)).view(np.float64)
+        size = (((np.abs(rungs) + self.below) << shift) + ((1 << shift) >> 1)).view(np.float64)
         return np.where(rungs == 0, 0.0, np.copysign(size, rungs))
 
     def _magnitude(self, rung: int) -> Fraction:
-        return Fraction(_float(min((rung + self._below) << (52 - self.bits), _TOP)))
+        return Fraction(_float(min((rung + self.below) << (52 - self.bits), _TOP)))
 
 
 @dataclass(frozen=True, slots=True)
