@@ -30,6 +30,7 @@ LEVELS = [  # lowest first
     ["halving", "quantile"],
     ["answer_law", "clip", "quantiles", "reference"],
     ["average", "clip_law", "rows", "sums"],
+    ["tally"],
     ["clipped", "vectors"],
     ["describe", "table"],
     ["plots"],
