@@ -1,0 +1,14 @@
+"""The same question for up to a million groups at once, each answered in the law of the scalar code."""
+
+from nobounds.groups.answer import answers
+from nobounds.groups.noise import discrete_gaussian_many, discrete_laplace_many, geometric_many, noise_many
+from nobounds.groups.records import Groups
+
+__all__ = [
+    "Groups",
+    "answers",
+    "discrete_gaussian_many",
+    "discrete_laplace_many",
+    "geometric_many",
+    "noise_many",
+]

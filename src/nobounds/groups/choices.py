@@ -1,0 +1,221 @@
+"""Choices of many groups among all rungs of one ladder: permute-and-flip and the exponential mechanism.
+
+Distances from the target are whole numbers of 1 / lattice ranks, so they are exact. Runs far from the target are left
+out with an error of 2**-60. A group that doubles cannot decide goes to the scalar code with the words it has drawn.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.exponential_mechanism import weighted_rung
+from nobounds.flip import flip_rung
+from nobounds.groups.draws import Bools, Draws, Words, exponential_bounds, uniform_bounds
+from nobounds.groups.ragged import running
+from nobounds.groups.records import Groups
+from nobounds.noise import Source
+from nobounds.rungs import Floats, Ints
+from nobounds.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
+
+_LEFT_OUT = 2.0 ** (1 - DOUBLE_BITS)
+_CLOSE = 2.0**-30  # relative distance of doubles around the solution
+_STEPS = 200
+_LARGEST = 1 << 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearRuns:
+    """The runs of rungs near the target, one group behind the other. Sensitive: its repr shows nothing."""
+
+    starts: Ints  # the first run of each group; all have one
+    rungs: Ints
+    lengths: Ints
+    distances: Ints  # in units of 1 / lattice
+    below: Bools  # whether the ranks of a run lie below the target
+
+    @property
+    def sizes(self) -> Ints:
+        """How many runs each group has."""
+        return np.diff(self.starts, append=len(self.rungs))
+
+    def __repr__(self) -> str:
+        return f"NearRuns({len(self.starts)} groups, the rest hidden)"
+
+
+def near_runs(groups: Groups, q: Fraction, rate: Fraction) -> NearRuns | None:
+    """The runs that matter, as `Runs.of` and `Runs.near` have them; None if numbers would not fit into 64 bits."""
+    lattice, ladder, n = q.denominator, groups.ladder, len(groups)
+    most = reach(ladder.size, rate, DOUBLE_BITS) * lattice
+    totals = groups.totals
+    if int(totals.max(initial=0)) * lattice > _LARGEST or most > _LARGEST:
+        return None
+    far = math.floor(most)
+    sizes, firsts = groups.sizes, groups.starts[:-1]
+    up_to = np.cumsum(groups.counts)
+    up_to -= np.repeat((up_to - groups.counts)[np.minimum(firsts, len(up_to) - 1)] if len(up_to) else firsts, sizes)
+    targets = q.numerator * totals
+    high = up_to * lattice - np.repeat(targets, sizes)  # ranks at the upper end of each occupied rung, from the target
+    low = high - groups.counts * lattice
+    kept = (low <= far) & (high >= -far)
+    some = np.flatnonzero(kept)
+    low, high, rungs = low[some], high[some], groups.rungs[some]
+    passed = np.concatenate([[0], np.cumsum(kept)])
+    starts, ends = passed[groups.starts[:-1]], passed[groups.starts[1:]]
+    # Three kinds of runs: the gap before an occupied rung, the rung, and the gap behind the last one that is kept.
+    count = ends - starts
+    where = 2 * np.arange(len(some)) + np.repeat(np.arange(n), count)
+    tails = 2 * ends + np.arange(n)
+    first, end, nearest, farthest = np.empty((4, 2 * len(some) + n), dtype=np.int64)
+    inside = some - 1 >= np.repeat(firsts, count)
+    before = np.where(inside, groups.rungs[np.maximum(some - 1, 0)] + 1, ladder.first)
+    first[where], end[where], nearest[where], farthest[where] = before, rungs, low, low
+    first[where + 1], end[where + 1], nearest[where + 1], farthest[where + 1] = rungs, rungs + 1, low, high
+    last = some[np.maximum(ends - 1, 0)] if len(some) else np.zeros(n, dtype=np.int64)
+    full = count > 0
+    following = np.full(n, ladder.last + 1)
+    behind = full & (last + 1 < groups.starts[1:])
+    following[behind] = groups.rungs[last[behind] + 1]
+    first[tails] = np.where(full, rungs[np.maximum(ends - 1, 0)] + 1, ladder.first) if len(some) else ladder.first
+    end[tails] = following
+    nearest[tails] = farthest[tails] = np.where(full, high[np.maximum(ends - 1, 0)], -targets) if len(some) else 0
+    distances = np.maximum(np.maximum(nearest, -farthest), 0)
+    good = (end > first) & (distances <= far)
+    passed = np.concatenate([[0], np.cumsum(good)])
+    return NearRuns(
+        passed[np.concatenate([[0], tails[:-1] + 1])] if n else tails,
+        first[good],
+        (end - first)[good],
+        distances[good],
+        farthest[good] <= 0,
+    )
+
+
+def flips(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
+    """The rung that permute-and-flip selects for each group; `one` gives the runs of a group for the scalar code."""
+    e, u = draws.words(who), draws.words(who)
+    low, high = exponential_bounds(e)
+    x = np.asarray(runs.distances * float(rate / lattice), dtype=np.float64)
+    s, solved, weights = _solved(x, runs, low, high)
+    error = s * (_CLOSE * 1.01) + DOUBLE_ERROR + runs.sizes * 2.0**-50
+    run, decided = _picked(weights, error, runs, u)
+    return _within(
+        run, decided & solved, runs, who, draws, lambda k, source: flip_rung(one(k), source), (e, u), ends=False
+    )
+
+
+def weighted(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
+    """The same for the exponential mechanism."""
+    u = draws.words(who)
+    weights = np.exp(-(runs.distances * float(rate / lattice))) * runs.lengths
+    run, decided = _picked(weights, np.full(len(who), DOUBLE_ERROR), runs, u)
+    return _within(run, decided, runs, who, draws, lambda k, source: weighted_rung(one(k), source), (u,), ends=True)
+
+
+def choices_one_by_one(exponential: bool, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
+    """The same by the scalar code alone."""
+    select = weighted_rung if exponential else flip_rung
+    return np.array([select(one(k), draws.after(g)) for k, g in enumerate(who.tolist())], dtype=np.int64)
+
+
+def _within(
+    run: Ints,
+    decided: Bools,
+    runs: NearRuns,
+    who: Ints,
+    draws: Draws,
+    scalar: Callable[[int, Source], int],
+    drawn: tuple[Words, ...],
+    *,
+    ends: bool,
+) -> Ints:
+    """A rung of the run, all equally likely; with `ends`, counted from the end that is nearer to the target."""
+    found = np.zeros(len(who), dtype=np.int64)
+    for k in np.flatnonzero(~decided).tolist():
+        found[k] = scalar(k, draws.after(int(who[k]), *(int(words[k]) for words in drawn)))
+    some = np.flatnonzero(decided)
+    chosen = run[some]
+    length, first = runs.lengths[chosen], runs.rungs[chosen]
+    place = below(length, who[some], draws)
+    found[some] = np.where(runs.below[chosen], first + length - 1 - place, first + place) if ends else first + place
+    return found
+
+
+def below(n: Ints, who: Ints, draws: Draws) -> Ints:
+    """A whole number from 0 to n - 1 for each group, all equally likely."""
+    found = np.zeros(len(n), dtype=np.int64)
+    # The bits of n - 1: frexp rounds above 2**53, and may then give one more.
+    widths = np.frexp((n - 1).astype(np.float64))[1].astype(np.int64)
+    widths -= (widths > 0) & (((n - 1) >> np.maximum(widths - 1, 0)) == 0)
+    left = np.flatnonzero(widths)
+    while len(left):
+        found[left] = draws.short(who[left], widths[left])
+        left = left[found[left] >= n[left]]
+    return found
+
+
+def _picked(weights: Floats, error: Floats, runs: NearRuns, drawn: Words) -> tuple[Ints, Bools]:
+    """The run that a uniform number falls on, for weights relatively off by `error`; and where that is sure."""
+    sums = running(weights, runs.starts)
+    low, high = uniform_bounds(drawn)
+    sizes = runs.sizes
+    total = sums[runs.starts + sizes - 1]
+    error = error + 2.0**-46
+    goal = np.repeat((low + high) / 2 * total, sizes)
+    passed = np.add.reduceat(sums < goal, runs.starts, dtype=np.int64)
+    run = runs.starts + np.minimum(passed, sizes - 1)
+    before = np.where(passed > 0, sums[np.maximum(runs.starts + passed - 1, 0)], 0.0)
+    decided = before * (1 + error) + _LEFT_OUT < low * (total * (1 - error))
+    decided &= sums[run] * (1 - error) > high * ((total + _LEFT_OUT) * (1 + error))
+    return run, decided & (passed < sizes)
+
+
+def _solved(x: Floats, runs: NearRuns, low: Floats, high: Floats) -> tuple[Floats, Bools, Floats]:
+    """The s with H(s) = E (see `flip`), where it is certified to a part in 2**30, and the weights of all runs for it.
+
+    Newton's steps from 0, as H is concave. At the last s, H(s (1 - d)) <= H(s) - H'(s) s d, and
+    H(s (1 + d)) >= H(s) + H'(s) s d exp(-s d), as H' falls no faster than exp(-s).
+    """
+    n = len(runs.starts)
+    a, rest, lengths = np.exp(-x), -np.expm1(-x), runs.lengths.astype(np.float64)
+    weights = a * lengths
+    goal = (low + high) / 2
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        s = goal / np.add.reduceat(weights, runs.starts)
+    solved = np.zeros(n, dtype=bool)
+    active = np.flatnonzero(np.isfinite(goal) & (low > 0))
+    every = len(active) == n
+    for _ in range(_STEPS):
+        if not len(active):
+            break
+        sizes = runs.sizes[active]
+        starts = np.cumsum(sizes) - sizes
+        entries = slice(None) if every else np.arange(sizes.sum()) + np.repeat(runs.starts[active] - starts, sizes)
+        at = s[active]
+        value, slope, found = _sums(a[entries], rest[entries], lengths[entries], at, starts, sizes)
+        step = (goal[active] - value) / slope
+        done = step <= 1e-12 * at
+        weights[entries] = found  # of those that are done, these are final
+        width, error = slope * at * _CLOSE, DOUBLE_ERROR + sizes * 2.0**-50
+        sure = (value - width) * (1 + error) + _LEFT_OUT < low[active]
+        sure &= (value + width * (1 - 2.0**-20)) * (1 - error) > high[active]
+        solved[active] = done & sure
+        s[active] = np.where(done, at, at + np.maximum(step, 0.0))
+        every = every and not done.any()
+        active = active[~done]
+    return s, solved, weights
+
+
+def _sums(
+    a: Floats, rest: Floats, lengths: Floats, s: Floats, starts: Ints, sizes: Ints
+) -> tuple[Floats, Floats, Floats]:
+    """H(s) and H'(s) of each group, and the weights of its runs."""
+    silent = np.repeat(np.exp(-s), sizes)
+    az = a * np.repeat(-np.expm1(-s), sizes)
+    left = rest + a * silent  # 1 - a (1 - exp(-s))
+    each = np.where(az < 0.5, -np.log1p(-np.minimum(az, 0.5)), -np.log(left))
+    weights = a / left * lengths
+    value = np.add.reduceat(each * lengths, starts)
+    return value, np.add.reduceat(weights, starts) * np.exp(-s), weights

@@ -1,0 +1,124 @@
+"""The answers at many positions of a route, each equal to `Question.value_at`.
+
+Floats come from the bits of rungs; grid points are whole numbers while they fit into 62 bits, and one correctly rounded
+division makes floats of them. What does not fit is left to the scalar code, once for each position.
+"""
+
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from nobounds.groups.draws import Bools
+from nobounds.groups.noise import Wholes
+from nobounds.groups.walks import NEVER
+from nobounds.ladder import Ladder
+from nobounds.question import Question
+from nobounds.route import OneRoute
+from nobounds.rungs import FloatBits, Floats, Grid, Ints
+
+Values: TypeAlias = Wholes | Floats
+
+_SMALL = 1 << 53  # whole numbers up to this are floats
+_LARGEST = (1 << 63) - 1
+
+
+def values_at(question: Question, route: OneRoute, positions: Ints) -> Values:
+    """The answers; whole numbers if all of the question's are, as objects if one needs more than 64 bits."""
+    if not len(positions):
+        return zeros(0, question.ladder.integral)
+    rungs = route.start + (positions if route.up else -positions)
+    rungs[positions == NEVER] = route.stop
+    found, good = _by_rung(question, route, rungs)
+    if route.from_zero:
+        good &= positions != 0
+    bad = np.flatnonzero(~good)
+    if not len(bad):
+        return found
+    distinct, which = np.unique(positions[bad], return_inverse=True)
+    exact = [question.value_at(route, None if k == NEVER else k) for k in distinct.tolist()]
+    if question.ladder.integral and max(map(abs, exact)) >= 1 << 63:
+        found = found.astype(object)
+    found[bad] = np.array(exact, dtype=found.dtype)[which]
+    return found
+
+
+def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, Bools]:
+    """The answers for rungs, and for which of them they are right."""
+    ladder, own = route.ladder, question.ladder
+    if route.again or ladder.map == own.map:
+        return _values(ladder if route.again else own, own.integral, rungs)
+    if not isinstance(own.map, Grid):
+        if isinstance(ladder.map, FloatBits):
+            return _values(own, own.integral, own.rungs(ladder.map.floats(rungs)))
+        return _unknown(len(rungs), own.integral)
+    if not isinstance(ladder.map, Grid):
+        return _unknown(len(rungs), own.integral)
+    ratio = own.map.unit / ladder.map.unit
+    if ratio.denominator != 1 or ratio > _SMALL:
+        return _unknown(len(rungs), own.integral)
+    # The last point that was passed: the edge is half a fine point beyond the last fine one.
+    points, good = _points(ladder.map, rungs, last=route.up)
+    twice = 2 * int(ratio)
+    passed = (2 * points + 1) // twice if route.up else -((1 - 2 * points) // twice)
+    return _scaled(own, own.integral, passed, good)
+
+
+def _values(ladder: Ladder, integral: bool, rungs: Ints) -> tuple[Values, Bools]:
+    """The values that stand for rungs."""
+    if isinstance(ladder.map, FloatBits) and not integral:
+        return _bounded(ladder, ladder.map.floats(rungs)), np.ones(len(rungs), dtype=bool)
+    if not isinstance(ladder.map, Grid):
+        return _unknown(len(rungs), integral)
+    low, good = _points(ladder.map, np.abs(rungs), last=False)
+    high, _ = _points(ladder.map, np.abs(rungs), last=True)
+    return _scaled(ladder, integral, np.where(rungs < 0, -1, 1) * ((low + high) // 2), good)
+
+
+def _points(grid: Grid, rungs: Ints, last: bool) -> tuple[Ints, Bools]:
+    """The first or the last grid point of each rung, and which of them are below 2**60."""
+    size, shift, end = np.abs(rungs), 52 - grid.bits, 1 << grid.bits
+    keys = np.maximum(size - end, 0) + (int(np.float64(end).view(np.int64)) >> shift)
+    # The outer point of a rung is the last of its magnitude.
+    outer = (rungs >= 0) == last
+    edge = ((keys + outer) << shift).view(np.float64)
+    good = edge < 2.0**60
+    far = np.where(good, edge, 0.0).astype(np.int64) - outer
+    points = np.where(size < end, size, far)
+    return np.where(rungs < 0, -points, points), good | (size < end)
+
+
+def _scaled(ladder: Ladder, integral: bool, points: Ints, good: Bools) -> tuple[Values, Bools]:
+    """The points times the unit, kept within the bounds."""
+    assert isinstance(ladder.map, Grid)
+    unit = ladder.map.unit
+    if unit.numerator >= _SMALL or unit.denominator >= _SMALL:
+        return _unknown(len(points), integral)
+    good = good & (np.abs(points) <= (1 << 62) // unit.numerator)
+    whole = np.where(good, points, 0) * unit.numerator
+    if integral:
+        if unit.denominator != 1:
+            return _unknown(len(points), integral)
+        low, high = (
+            end if bound is None else min(max(int(bound), -_LARGEST), _LARGEST)
+            for bound, end in ((ladder.lower, -_LARGEST), (ladder.upper, _LARGEST))
+        )
+        return np.clip(whole, low, high), good
+    good &= np.abs(whole) <= _SMALL
+    return _bounded(ladder, whole / float(unit.denominator)), good
+
+
+def _bounded(ladder: Ladder, values: Floats) -> Floats:
+    """Floats kept within the bounds, never infinite."""
+    most = Fraction(np.finfo(np.float64).max)
+    low, high = (float(end if bound is None else bound) for bound, end in ((ladder.lower, -most), (ladder.upper, most)))
+    return np.clip(values, low, high)
+
+
+def zeros(n: int, integral: bool) -> Values:
+    """Room for n answers."""
+    return np.zeros(n, dtype=np.int64) if integral else np.zeros(n, dtype=np.float64)
+
+
+def _unknown(n: int, integral: bool) -> tuple[Values, Bools]:
+    return zeros(n, integral), np.zeros(n, dtype=bool)
