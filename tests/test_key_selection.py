@@ -207,7 +207,8 @@ def test_many_groups_are_private(groups, delta):
     """A unit in many groups of two sizes: how many are kept of each says all, and is within delta at epsilon."""
     choice = KeySelection(Fraction(1), delta, groups)
     chances = choice._chances()
-    assert chances.epsilon > choice.epsilon / groups  # parts of a rho
+    assert chances.epsilon > choice.epsilon / groups  # parts of a rho at half of delta; the other half is for the keys
+    assert groups * chances.epsilon**2 / 2 <= rho_from_approximate(choice.epsilon, delta - groups * chances.delta)
     assert chances.certain < Chances.of(choice.epsilon / groups, delta / groups).certain
     places = [0, 1, chances.bend // 2, chances.bend - 1, chances.bend, chances.bend + 1, chances.certain - 1]
     worst = 0.0
