@@ -82,6 +82,18 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
     assert found == brute_force(values, ladder)
 
 
+@every
+@few
+@given(values=records, at=st.lists(st.integers(0, 60), max_size=4), many=st.integers(0, 60), weights=st.booleans())
+def test_counting_by_leading_bits_agrees(ladder, values, at, many, weights):
+    """After however many values the leading bits are counted instead of the rungs, the counts are the same."""
+    chunks = [(part, np.ones(len(part), dtype=np.int64)) if weights else part for part in cut(values, at)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nobounds.histogram, "_MANY", many)
+        found = table(Histogram.of(chunks, ladder))
+    assert found == brute_force(values, ladder)
+
+
 @pytest.mark.parametrize("bits", [8, 51])
 def test_wide_spans(bits):
     """Values from -1e308 to 1e308, more than a step holds and nearly all on rungs of their own at 51 bits."""

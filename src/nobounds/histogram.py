@@ -14,10 +14,11 @@ from functools import partial
 import numpy as np
 
 from nobounds.ladder import Ladder
-from nobounds.rungs import Ints
+from nobounds.rungs import FloatBits, Floats, Grid, Ints
 from nobounds.scan import Chunk, Chunks, blocks, scan
 
 _DENSE = 1 << 21  # rungs a dense table may span; 16 MB
+_MANY = 1 << 17  # values from which a table of leading bits pays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,26 +78,44 @@ class Histogram:
 
 
 def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
-    counter = _Counter()
+    counter = _Counter(ladder)
     for values, counts in blocks(chunks):
-        missing = np.isnan(values)
-        if missing.any():
-            values, counts = values[~missing], None if counts is None else counts[~missing]
+        if np.isnan(np.max(values, initial=0.0)):  # the quickest way to see that one is
+            present = ~np.isnan(values)
+            values, counts = values[present], None if counts is None else counts[present]
         if len(values):
-            counter.add(ladder.rungs(values), counts)
+            counter.add(values, counts)
     return Histogram(ladder, *counter.table())
 
 
 class _Counter:
-    """Adds up rung numbers: a dense table while their span is small, sorted parts beyond."""
+    """Counts records: few by their rungs, many by their leading bits where a table of those is small enough.
 
-    def __init__(self) -> None:
+    Rungs are added up in a dense table while their span is small, in sorted parts beyond.
+    """
+
+    def __init__(self, ladder: Ladder) -> None:
+        self._ladder = ladder
+        rungs = ladder.map
+        self._map = rungs if isinstance(rungs, FloatBits | Grid) and 1 << 12 + rungs.bits <= _DENSE else None
+        self._leading: Ints | None = None
+        self._seen = 0
         self._base = 0
         self._dense: Ints = np.zeros(0, dtype=np.int64)
         self._parts: list[tuple[Ints, Ints]] = []
         self._waiting = 0
 
-    def add(self, rungs: Ints, weights: Ints | None = None) -> None:
+    def add(self, values: Floats, weights: Ints | None = None) -> None:
+        """Count the values, each as often as its weight says."""
+        self._seen += len(values)
+        if self._map is None or self._seen <= _MANY:
+            self._add(self._ladder.rungs(values), weights)
+            return
+        if self._leading is None:
+            self._leading = np.zeros(1 << 12 + self._map.bits, dtype=np.int64)
+        np.add.at(self._leading, self._map.leading(values), 1 if weights is None else weights)
+
+    def _add(self, rungs: Ints, weights: Ints | None) -> None:
         low, high = int(rungs.min()), int(rungs.max())
         if high - low >= _DENSE:
             self._keep(*(np.unique(rungs, return_counts=True) if weights is None else _merge([(rungs, weights)])))
@@ -129,6 +148,10 @@ class _Counter:
             self._waiting = 0
 
     def table(self) -> tuple[Ints, Ints]:
+        """The occupied rungs, in order, and their counts."""
+        if self._map is not None and self._leading is not None:
+            keys = np.flatnonzero(self._leading != 0)  # faster than without the comparison
+            self._keep(self._ladder.clamped(self._map.of_leading(keys)), self._leading[keys])
         occupied = np.flatnonzero(self._dense)
         return _merge([(occupied + self._base, self._dense[occupied]), *self._parts])
 

@@ -115,7 +115,11 @@ class Ladder:
 
     def rungs(self, values: Floats) -> Ints:
         """The rung of each value; NaN is not allowed."""
-        return np.clip(self.map.of(np.ascontiguousarray(values, dtype=np.float64)), self.first, self.last)
+        return self.clamped(self.map.of(np.ascontiguousarray(values, dtype=np.float64)))
+
+    def clamped(self, rungs: Ints) -> Ints:
+        """Rungs of the map as rungs of the ladder: what is beyond an end belongs to it."""
+        return np.clip(rungs, self.first, self.last)
 
     def value(self, rung: int) -> int | float:
         """The value that stands for a rung: its middle or its grid point, kept within the bounds."""

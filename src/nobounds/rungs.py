@@ -18,7 +18,6 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 MOST_BITS = 51  # so that positions on the whole line fit into 64 bits
-_MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 _TOP = int(np.float64(MAX).view(np.int64))
 
 
@@ -75,15 +74,18 @@ class FloatBits:
         return -top, top
 
     def of(self, values: Floats) -> Ints:
-        pattern = values.view(np.int64)
-        rung = pattern & _MAGNITUDE
-        rung >>= np.int64(52 - self.bits)
-        rung -= np.int64(self.below)
+        return self.of_leading(self.leading(values))
+
+    def leading(self, values: Floats) -> Ints:
+        """Sign, exponent and `bits` bits of the mantissa as a number below 2**(12 + bits), which decides the rung."""
+        return _leading(values, self.bits)
+
+    def of_leading(self, keys: Ints) -> Ints:
+        """The rung of each value with these leading bits."""
+        rung = _without_sign(keys, self.bits)
+        rung -= self.below
         np.maximum(rung, 0, out=rung)
-        sign = pattern >> np.int64(63)  # 0 or -1
-        rung ^= sign
-        rung -= sign
-        return rung
+        return _with_sign(rung, keys, self.bits)
 
     def interval(self, rung: int) -> tuple[Fraction, Fraction]:
         if rung < 0:
@@ -131,19 +133,24 @@ class Grid:
         return _pattern(float(1 << self.bits)) >> (52 - self.bits)
 
     def of(self, values: Floats) -> Ints:
+        return self.of_leading(self.leading(values))
+
+    def leading(self, values: Floats) -> Ints:
+        """The leading bits of the nearest grid point: whole numbers up to 2**bits have no others."""
         with np.errstate(over="ignore", under="ignore"):
-            points = np.rint(values / float(self.unit))
-        pattern = points.view(np.int64)
-        sign = pattern >> np.int64(63)
-        size = np.abs(points)
-        rung: Ints = size.view(np.int64) >> np.int64(52 - self.bits)
-        rung += np.int64((1 << self.bits) - self._first_key)
+            points = values / float(self.unit)
+        np.rint(points, out=points)
+        return _leading(points, self.bits, in_place=True)
+
+    def of_leading(self, keys: Ints) -> Ints:
+        """The rung of each point with these leading bits."""
+        rung = _without_sign(keys, self.bits)
+        size = (rung << (52 - self.bits)).view(np.float64)
         near = size < float(1 << self.bits)
+        rung += (1 << self.bits) - self._first_key
         with np.errstate(invalid="ignore"):  # what is too large to convert is not near
             np.copyto(rung, size.astype(np.int64), where=near)
-        rung ^= sign
-        rung -= sign
-        return rung
+        return _with_sign(rung, keys, self.bits)
 
     def interval(self, rung: int) -> tuple[Fraction, Fraction]:
         low, high = self._points(rung)
@@ -224,6 +231,24 @@ class Edges:
     def floats(self, rungs: Ints) -> Floats:
         high = self.table[rungs]
         return np.where(rungs == 0, high, self.table[np.maximum(rungs - 1, 0)] / 2 + high / 2)
+
+
+def _leading(values: Floats, bits: int, in_place: bool = False) -> Ints:
+    """Sign, exponent and this many mantissa bits of each float."""
+    pattern = values.view(np.uint64)
+    return np.right_shift(pattern, np.uint64(52 - bits), out=pattern if in_place else None).view(np.int64)
+
+
+def _without_sign(keys: Ints, bits: int) -> Ints:
+    return keys & ((1 << 11 + bits) - 1)
+
+
+def _with_sign(rung: Ints, keys: Ints, bits: int) -> Ints:
+    """The rungs, in place, with the signs that the leading bits tell."""
+    sign = -(keys >> (11 + bits))  # 0 or -1
+    rung ^= sign
+    rung -= sign
+    return rung
 
 
 def _check_bits(bits: int) -> None:
