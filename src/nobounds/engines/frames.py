@@ -53,26 +53,31 @@ def frame(data: object) -> Frame:
     >>> frame({"age": np.array([31, 45]), "name": np.array(["Ann", "Bob"])})
     Frame(columns={'age': Column(integral=True, nullable=False)}, skipped={'name': 'text'})
     """
+    return sort_columns(named_columns(data))
+
+
+def named_columns(data: Any) -> list[tuple[str, Any]]:
+    """The columns of a table in memory as they are, by name."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if polars is not None and isinstance(data, polars.LazyFrame):
         data = _collect(data)
     if polars is not None and isinstance(data, polars.DataFrame):
-        return _sort((series.name, series) for series in data.get_columns())
+        return [(series.name, series) for series in data.get_columns()]
     if isinstance(data, Mapping) or (pandas is not None and isinstance(data, pandas.DataFrame)):
-        return _sort(data.items())
+        return [(str(name), given) for name, given in data.items()]
     if isinstance(data, np.ndarray):
-        return _sort(_numpy_columns(data))
+        return list(_numpy_columns(data))
     records = _arrow_in_memory(data)
     if _is_struct(records):
         names = [records.type.field(i).name for i in range(records.type.num_fields)]
-        return _sort(zip(names, records.flatten(), strict=True))
+        return list(zip(names, records.flatten(), strict=True))
     if not isinstance(records, Column | list | tuple | range) and _family(records) is None:
         raise TypeError(
             "data must be a table (a pandas or polars DataFrame, an Arrow table, a dict of columns or a numpy array) "
             f"or one column, got {type(data).__name__}; convert it first, for example pd.DataFrame(data)"
         )
     name = getattr(records, "name", None)
-    return _sort([(_UNNAMED if name in {None, ""} else name, records)])
+    return [(_UNNAMED if name in {None, ""} else str(name), records)]
 
 
 def read_frame(path: str | PathLike[str], names: Iterable[str] | None = None) -> Frame:
@@ -89,7 +94,8 @@ def read_frame(path: str | PathLike[str], names: Iterable[str] | None = None) ->
     return _read_parquet(path, wanted) if is_parquet(path) else _read_csv(path, wanted)
 
 
-def _sort(named: Iterable[tuple[object, Any]]) -> Frame:
+def sort_columns(named: Iterable[tuple[object, Any]]) -> Frame:
+    """The Frame of named columns: those that are numeric by their type, and the others."""
     columns: dict[str, Column] = {}
     skipped: dict[str, str] = {}
     typed = True
@@ -175,14 +181,15 @@ def _family(data: Any) -> str | None:
         if isinstance(data.dtype, np.dtype):
             return _word(data.dtype.type.__name__)
         if isinstance(data.dtype, pandas.ArrowDtype):
-            return _arrow_family(data.dtype.pyarrow_dtype)
+            return arrow_family(data.dtype.pyarrow_dtype)
         return _word(type(data.dtype).__name__, "pandas type ")
     if polars is not None and isinstance(data, polars.Series):
         return _word(type(data.dtype).__name__, "polars type ")
-    return _arrow_family(data.type) if _is_arrow(data) else None
+    return arrow_family(data.type) if _is_arrow(data) else None
 
 
-def _arrow_family(kind: Any) -> str:
+def arrow_family(kind: Any) -> str:
+    """The family of an Arrow type."""
     return _word(re.split(r"\W", str(kind), maxsplit=1)[0], "Arrow type ")
 
 
@@ -245,7 +252,7 @@ def _read_parquet(path: Path, wanted: list[str] | None) -> Frame:
         try:
             integral = is_integral(field.type)
         except TypeError:
-            skipped[name] = _arrow_family(field.type)
+            skipped[name] = arrow_family(field.type)
             continue
         facts = stated_bounds(field.type)
         columns[name] = _loaded(load, name, integral=integral, nullable=field.nullable or not integral, **facts)

@@ -1,0 +1,132 @@
+"""DuckDB: its relations as Streams, and the choice of at most so many rows of each unit, on disk if need be."""
+
+import tempfile
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.engines.column import CHUNK
+from nobounds.engines.frames import arrow_family
+from nobounds.engines.keys import plain
+from nobounds.engines.source import Bounding, Facts
+from nobounds.engines.stream import Stream
+
+FIRST = "nobounds_first"
+"""The column that is 1 in one row of each unit in each group, and 0 in the others."""
+
+
+def from_relation(relation: Any) -> Stream:
+    """The Stream of a DuckDB relation. It is a query, which is run again each time the table is read."""
+    schema = _run(lambda: relation.limit(0).to_arrow_table().schema)
+    facts, others, kinds = schema_facts(schema)
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        chosen = ", ".join(map(quoted, dict.fromkeys([*keys, *values]))) or "1"
+        return floated(_run(lambda: relation.project(chosen).to_arrow_reader(CHUNK)), keys, values)
+
+    return Stream(facts, others, kinds, batches, lambda: int(_run(lambda: relation.count("*").fetchone()[0])))
+
+
+def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[str, Any]]:
+    """The numeric columns of an Arrow schema, the families of the others, and the types of all as keys."""
+    facts: dict[str, Facts] = {}
+    others: dict[str, str] = {}
+    for field in schema:
+        if field.name in facts or field.name in others:
+            raise ValueError(f"column {field.name!r} appears more than once; give each column a name of its own")
+        kind = field.type
+        if import_pyarrow().types.is_decimal(kind):
+            facts[field.name] = Facts(integral=False, nullable=True)
+            continue
+        try:
+            facts[field.name] = Facts(is_integral(kind), True, **stated_bounds(kind))
+        except TypeError:
+            others[field.name] = arrow_family(kind)
+    return facts, others, {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schema}
+
+
+def floated(reader: Any, keys: list[str], values: list[str]) -> Iterator[Any]:
+    """The batches of a reader with `values` as float64."""
+    pa = import_pyarrow()
+    while True:
+        try:
+            batch = next(reader, None)
+        except Exception:  # a query may fail on a record, and then says which
+            raise query_failed() from None
+        if batch is None:
+            return
+        parts = [plain(batch.column(name)) for name in keys]
+        floats = [pa.array(to_floats(batch.column(name))) for name in values]
+        yield pa.record_batch([*parts, *floats], names=[*keys, *values])
+
+
+def bounded(batches: Iterator[Any], keys: list[str], values: list[str], bounding: Bounding) -> Iterator[Any]:
+    """At most `bounding.rows` rows of each unit in at most `bounding.groups` groups; columns keys, values and FIRST.
+
+    A unit keeps the groups whose hash with it and the salt is smallest. Of its rows in them, ordered by key and value,
+    it keeps each (r / rows)-th from a hashed start on: which row is at which place depends on the unit's rows alone,
+    because rows at the same place are the same, and each row has the same chance. Rows without a unit or a key are left
+    out, and so are those whose value is missing if there is one value.
+    """
+    key, value = [f"k{i}" for i in range(len(keys))], [f"v{i}" for i in range(len(values))]
+    names, salt = ["u", *key, *value], f"{bounding.salt}::UBIGINT"
+    present = [f"{name} is not null" for name in ["u", *key]] + (["not isnan(v0)"] if len(values) == 1 else [])
+    part = f"select * from stream where {' and '.join(present)}"
+    if keys and bounding.groups < bounding.rows:
+        order = ", ".join([f"hash(u, {', '.join(key)}, {salt})", *key])
+        part = f"select *, dense_rank() over (partition by u order by {order}) as g from ({part})"
+        part = f"select * from ({part}) where g <= {bounding.groups}"
+    within = f"partition by u order by {', '.join([*key, *value]) or 'u'}"
+    part = f"select *, row_number() over ({within}) - 1 as j, count(*) over (partition by u) as r from ({part})"
+    part = f"select * from ({part}) where (j * {bounding.rows} + hash(u, {salt}) % r) % r < {bounding.rows}"
+    ones = f"row_number() over (partition by {', '.join(['u', *key])} order by j) = 1"
+    shown = ", ".join([f"({ones})::TINYINT as {FIRST}", *key, *value])
+    for batch in _queried(batches, names, f"select {shown} from ({part})"):
+        yield batch.rename_columns([FIRST, *keys, *values])
+
+
+def unit_sizes(batches: Iterator[Any]) -> Iterator[Any]:
+    """How many rows each unit has, as batches of one column; `batches` have the column of the units alone."""
+    yield from _queried(batches, ["u"], "select count(*)::DOUBLE from stream where u is not null group by u")
+
+
+def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[Any]:
+    """The batches of a query on `stream`: these batches, their columns renamed."""
+    duckdb, pa = import_duckdb(), import_pyarrow()
+    first = next(batches, None)
+    if first is None:
+        return
+    renamed = (batch.rename_columns(names) for batch in chain([first], batches))
+    reader = pa.RecordBatchReader.from_batches(first.rename_columns(names).schema, renamed)
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        folder_text = folder.replace("'", "''")
+        connection.execute(f"set temp_directory = '{folder_text}'; set preserve_insertion_order = false")
+        connection.register("stream", reader)
+        yield from connection.query(query).to_arrow_reader(CHUNK)
+
+
+def quoted(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def query_failed() -> ValueError:
+    """The error for a query that could not be run; why may depend on the data."""
+    return ValueError("the query failed; run it on its own to see why")
+
+
+def import_duckdb() -> Any:
+    """The duckdb module, imported now; ImportError with the fix if it is not installed."""
+    try:
+        import duckdb
+    except ImportError:
+        raise ImportError("privacy units need DuckDB: pip install 'nobounds[all]'") from None
+    return duckdb
+
+
+def _run(query: Any) -> Any:
+    try:
+        return query()
+    except Exception:
+        raise query_failed() from None

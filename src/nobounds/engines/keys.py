@@ -1,0 +1,103 @@
+"""Keys of groups to whole numbers and back: one Arrow array a key column, a code for each row.
+
+A row with a missing key belongs to no group, and with public keys so does one whose key is not among them: code -1.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.rungs import Ints
+
+
+class KeyCodes:
+    """The codes of keys: those of public keys are their places, others are numbered as they come."""
+
+    def __init__(self, known: tuple[Any, ...] | None = None) -> None:
+        import_pyarrow()
+        self._known = known is not None
+        self._columns = [_Codes(array) for array in known] if known is not None else []
+        self._tuples: dict[tuple[int, ...], int] = {}
+        if known is not None:
+            rows = zip(*(column.of(array) for column, array in zip(self._columns, known, strict=True)), strict=True)
+            self._tuples = {tuple(map(int, row)): k for k, row in enumerate(rows)}
+
+    def codes(self, columns: list[Any]) -> Ints:
+        """The codes of some rows."""
+        if not self._columns:
+            self._columns = [_Codes(None) for _ in columns]
+        parts = [
+            codes.of(plain(array), grow=not self._known) for codes, array in zip(self._columns, columns, strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        rows, where = np.unique(np.stack(parts, axis=1), axis=0, return_inverse=True)
+        found = np.array([self._one(tuple(map(int, row))) for row in rows], dtype=np.int64)
+        return found[where.ravel()] if len(found) else np.zeros(0, dtype=np.int64)
+
+    def keys(self) -> tuple[Any, ...]:
+        """One array a key column: the keys in the order of their codes."""
+        arrays = [column.values for column in self._columns]
+        if len(arrays) == 1 or not arrays:
+            return tuple(arrays)
+        rows = np.array(list(self._tuples), dtype=np.int64).reshape(-1, len(arrays))
+        return tuple(array.take(import_pyarrow().array(rows[:, k])) for k, array in enumerate(arrays))
+
+    def _one(self, row: tuple[int, ...]) -> int:
+        if min(row) < 0:
+            return -1
+        return self._tuples.get(row, -1) if self._known else self._tuples.setdefault(row, len(self._tuples))
+
+
+class _Codes:
+    """The codes of one column."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def of(self, array: Any, grow: bool = False) -> Ints:
+        pa = import_pyarrow()
+        import pyarrow.compute as pc
+
+        if not grow:
+            return _whole(pc.index_in(array, value_set=self.values, skip_nulls=True))
+        encoded = array.dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        found, codes = encoded.dictionary, _whole(encoded.indices)
+        if self.values is None:
+            self.values = found
+            return codes
+        places = pc.index_in(found, value_set=self.values)
+        new = found.filter(places.is_null())
+        places = _whole(places)
+        places[places < 0] = len(self.values) + np.arange(len(new))
+        self.values = pa.concat_arrays([self.values, new])
+        return np.where(codes >= 0, places[codes], -1) if len(places) else codes
+
+
+def plain(array: Any) -> Any:
+    """A column of keys without dictionaries, and text in one layout."""
+    pa = import_pyarrow()
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    text = (pa.string(), getattr(pa, "string_view", pa.string)())
+    return array.cast(pa.large_string()) if array.type in text else array
+
+
+def public_keys(given: list[Any], kind: Any, name: str) -> Any:
+    """Public keys of one column as an Arrow array of the column's type."""
+    pa = import_pyarrow()
+    try:
+        return plain(pa.array(given, type=kind))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError, ValueError):
+        raise ValueError(f"keys must be of the type of the column {name!r}, which is {kind}") from None
+
+
+def _whole(indices: Any) -> Ints:
+    """Indices as whole numbers, -1 for nulls."""
+    pa = import_pyarrow()
+    if isinstance(indices, pa.ChunkedArray):
+        indices = indices.combine_chunks()
+    return np.array(indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)

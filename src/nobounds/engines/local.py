@@ -1,0 +1,168 @@
+"""Tables in this process: their columns, bounded by unit if need be, and the tally of their groups."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.column import Column
+from nobounds.engines.duck import FIRST, bounded, unit_sizes
+from nobounds.engines.keys import KeyCodes, public_keys
+from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
+from nobounds.engines.spool import Spool
+from nobounds.engines.stream import Stream
+from nobounds.ladder import Ladder
+from nobounds.loss import Unit
+from nobounds.rungs import Floats, Ints
+from nobounds.tally import Tallying
+
+_TOGETHER = 1 << 21  # rows whose keys are looked up together
+
+
+def _silent(rows: int) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A Source in this process (see `source.Source`)."""
+
+    stream: Stream
+    progress: Progress = field(default=_silent, repr=False)
+
+    @property
+    def facts(self) -> dict[str, Facts]:
+        """The numeric columns."""
+        return self.stream.facts
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The other columns."""
+        return self.stream.others
+
+    @property
+    def typed(self) -> bool:
+        """Whether the types of columns are known."""
+        return self.stream.typed
+
+    def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
+        """Columns that are read in place if that can be done again, and else once, into a spool."""
+        if bounding is None and self.stream.again is not None:
+            return self.stream.again(names)
+
+        @cache
+        def spool() -> Spool:
+            kept = Spool(names)
+            for batch in self._batches([], names, bounding):
+                kept.add({name: _floats(batch, name) for name in names})
+            return kept
+
+        unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
+        return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
+
+    def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
+        """One pass over the keys and the values."""
+        names, codes, growing = list(keyed.names), KeyCodes(keyed.known), Tallying(ladder, sums)
+        units = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
+        values = [] if name is None else [name]
+        wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
+        for batch in _together(self._batches(names, values, bounding, wanted)):
+            found = codes.codes([batch.column(key) for key in names])
+            records = _floats(batch, name) if name is not None else np.zeros(len(found))
+            inside = (found >= 0) & ~np.isnan(records)
+            groups, records = found[inside], records[inside]
+            firsts = groups if bounding is None else groups[_column(batch, FIRST)[inside] > 0]
+            counted = np.bincount(firsts, minlength=len(units))
+            units = counted + np.pad(units, (0, len(counted) - len(units)))
+            growing.add(groups, records)
+        keys = codes.keys() if keyed.known is None else keyed.known
+        return Tallied(keys, units.astype(np.int64), growing.tally())
+
+    def rows_of_units(self, unit: str) -> Column:
+        """One record a unit, read once."""
+
+        @cache
+        def spool() -> Spool:
+            kept = Spool(["rows"])
+            for batch in unit_sizes(self._read([unit], [])):
+                kept.add({"rows": batch.column(0).to_numpy(zero_copy_only=False)})
+            return kept
+
+        return _spooled(spool, "rows", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
+
+    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Public keys as arrays of the types of their columns."""
+        parts = zip(*given, strict=True)
+        return tuple(
+            public_keys(list(part), self.stream.kinds[name], name) for name, part in zip(names, parts, strict=True)
+        )
+
+    def _read(self, keys: list[str], values: list[str]) -> Iterator[Any]:
+        for batch in self.stream.batches(keys, values):
+            self.progress(len(batch))
+            yield batch
+
+    def _batches(
+        self, keys: list[str], values: list[str], bounding: Bounding | None, wanted: "Wanted | None" = None
+    ) -> Iterator[Any]:
+        if bounding is None:
+            return self._read(keys, values)
+        rows = self._read([bounding.unit, *keys], values)
+        return bounded(rows if wanted is None else map(wanted.only, rows), keys, values, bounding)
+
+
+class Wanted:
+    """The rows whose keys are public: a unit is bounded among these, so that others do not use up its rows."""
+
+    def __init__(self, known: tuple[Any, ...]) -> None:
+        self._codes = KeyCodes(known)
+        self._many = len(known)
+
+    def only(self, batch: Any) -> Any:
+        """A batch whose first column is the unit, and whose next are the keys, without the other rows."""
+        found = self._codes.codes([batch.column(1 + k) for k in range(self._many)])
+        return batch.filter(import_pyarrow().array(found >= 0))
+
+
+def _together(batches: Iterator[Any]) -> Iterator[Any]:
+    """Fewer and larger batches: looking up keys has a cost for each batch."""
+    pa = import_pyarrow()
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _TOGETHER:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _spooled(spool: Any, name: str, facts: Facts, unit: Unit) -> Column:
+    return Column(
+        facts.integral,
+        facts.nullable,
+        lambda: spool().chunks(name),
+        rows=lambda: spool().rows,
+        lower=facts.lower,
+        upper=facts.upper,
+        unit=unit,
+    )
+
+
+def _floats(batch: Any, name: str) -> Floats:
+    return np.asarray(_column(batch, name), dtype=np.float64)
+
+
+def _column(batch: Any, name: str) -> Ints | Floats:
+    """A column without nulls; of two with one name the last."""
+    at = len(batch.schema.names) - 1 - batch.schema.names[::-1].index(name)
+    column = batch.column(at)
+    found = (
+        column.to_numpy()
+        if not hasattr(column, "combine_chunks")
+        else column.combine_chunks().to_numpy(zero_copy_only=False)
+    )
+    return np.asarray(found)

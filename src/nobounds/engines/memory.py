@@ -1,0 +1,75 @@
+"""Tables in memory to a Stream: frames of pandas and polars, Arrow tables, dicts of columns and numpy arrays."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.column import Column, windows
+from nobounds.engines.frames import named_columns, sort_columns
+from nobounds.engines.keys import plain
+from nobounds.engines.stream import Stream, facts_of
+
+
+def from_memory(data: object) -> Stream:
+    """The Stream of a table in memory."""
+    named = named_columns(data)
+    table, raw = sort_columns(named), dict(named)
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        pa = import_pyarrow()
+        arrays = [key_array(raw[name]) for name in keys]
+        floats = [iter(table.columns[name].chunks()) for name in values]  # type: ignore[arg-type]
+        for window in windows(rows()):
+            parts = [plain(array[window]) for array in arrays]
+            parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in parts]
+            yield pa.record_batch([*parts, *(pa.array(next(chunks)) for chunks in floats)], names=[*keys, *values])
+
+    def rows() -> int:
+        return next((column.rows() for column in table.columns.values()), len(next(iter(raw.values()), ())))
+
+    def again(names: list[str]) -> dict[str, Column]:
+        return {name: table.columns[name] for name in names}
+
+    facts = {name: facts_of(column) for name, column in table.columns.items()}
+    kinds = {name: key_array(column[:0]).type for name, column in raw.items()}
+    return Stream(facts, table.skipped, kinds, batches, rows, again, table.typed)
+
+
+def key_array(given: Any) -> Any:
+    """A column of keys as an Arrow array.
+
+    Lists and object columns have no type, and to infer one is to look at the data: their elements are taken as text.
+    """
+    pa = import_pyarrow()
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        return plain(given)
+    if polars is not None and isinstance(given, polars.Series):
+        return plain(given.to_arrow())
+    if isinstance(given, list | tuple | range):
+        return _texts(list(given)) if not isinstance(given, range) else pa.array(np.asarray(given, dtype=np.int64))
+    if pandas is not None and isinstance(given, pandas.Series | pandas.Index):
+        if given.dtype == object:
+            return _texts(given.tolist())
+        found = pa.Array.from_pandas(given)
+        return plain(found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found)
+    array = np.asarray(given)
+    return _texts(array.tolist()) if array.dtype == object else pa.array(array)
+
+
+def _texts(elements: list[Any]) -> Any:
+    pa = import_pyarrow()
+    return pa.array([_text(element) for element in elements], type=pa.large_string())
+
+
+def _text(element: Any) -> str | None:
+    """The text of an element; None, NaN, and what has no text are missing."""
+    try:
+        if element is None or element != element:
+            return None
+        return str(element).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    except Exception:  # what a foreign object raises would depend on the record
+        return None

@@ -1,0 +1,156 @@
+"""Files to a Stream: one or many CSV, TSV or Parquet files of the same columns, by path, list of paths or glob."""
+
+import glob
+from collections.abc import Iterator
+from itertools import islice
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.engines.column import CHUNK, Column
+from nobounds.engines.files import (
+    column_names,
+    csv_rows,
+    is_parquet,
+    next_header,
+    open_parquet,
+    open_text,
+    parse_number,
+    read_column,
+)
+from nobounds.engines.frames import arrow_family
+from nobounds.engines.keys import plain
+from nobounds.engines.source import Facts
+from nobounds.engines.stream import Stream
+
+
+def expand(given: object) -> list[Path]:
+    """The files that paths and globs name, in order; ValueError if there are none."""
+    if isinstance(given, str | PathLike):
+        given = [given]
+    if not isinstance(given, list | tuple) or not all(isinstance(path, str | PathLike) for path in given):
+        raise TypeError(f"paths must be a path, a glob or a list of them, got {type(given).__name__}")
+    found: list[Path] = []
+    for path in map(fspath, given):
+        found += (
+            [Path(path)] if Path(path).exists() else [Path(match) for match in sorted(glob.glob(path, recursive=True))]
+        )
+    if not found:
+        raise ValueError(f"no file is named {', '.join(map(fspath, given))}")
+    return found
+
+
+def from_paths(paths: list[Path]) -> Stream:
+    """The Stream of files that all have the columns of the first; Parquet files have its types as well."""
+    if len({is_parquet(path) for path in paths}) > 1:
+        raise ValueError("the files must all be Parquet, or all CSV or TSV")
+    names = column_names(paths[0])
+    for path in paths[1:]:
+        if column_names(path) != names:
+            raise ValueError(f"the files must have the same columns, got others in {path.name}")
+    if len(set(names)) < len(names):
+        raise ValueError("a column appears more than once in the files; rename it")
+    return _parquet(paths) if is_parquet(paths[0]) else _csv(paths, names)
+
+
+def _again(paths: list[Path], names: list[str]) -> dict[str, Column]:
+    return {name: _chained([read_column(path, name) for path in paths]) for name in names}
+
+
+def _chained(parts: list[Column]) -> Column:
+    """The columns of several files as one."""
+    first = parts[0]
+
+    def chunks() -> Iterator[Any]:
+        for part in parts:
+            yield from part.chunks()  # type: ignore[misc]
+
+    nullable = any(part.nullable for part in parts)
+    return Column(
+        first.integral,
+        nullable,
+        chunks,
+        rows=lambda: sum(part.rows() for part in parts),
+        lower=first.lower,
+        upper=first.upper,
+    )
+
+
+def _parquet(paths: list[Path]) -> Stream:
+    schemas = []
+    for path in paths:
+        with open_parquet(path) as file:
+            schemas.append(file.schema_arrow)
+    for path, schema in zip(paths, schemas, strict=True):
+        if schema.types != schemas[0].types:
+            raise ValueError(f"the files must have the same types of columns, got others in {path.name}")
+    facts: dict[str, Facts] = {}
+    others: dict[str, str] = {}
+    for field in schemas[0]:
+        try:
+            integral = is_integral(field.type)
+        except TypeError:
+            others[field.name] = arrow_family(field.type)
+            continue
+        nullable = not integral or any(schema.field(field.name).nullable for schema in schemas)
+        facts[field.name] = Facts(integral, nullable, **stated_bounds(field.type))
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        pa = import_pyarrow()
+        wanted = list(dict.fromkeys([*keys, *values]))
+        for path in paths:
+            with open_parquet(path) as file:
+                for batch in file.iter_batches(batch_size=CHUNK, columns=wanted or file.schema_arrow.names[:1]):
+                    parts = [plain(batch.column(name)) for name in keys]
+                    floats = [pa.array(to_floats(batch.column(name))) for name in values]
+                    yield pa.record_batch([*parts, *floats], names=[*keys, *values])
+
+    def rows() -> int:
+        total = 0
+        for path in paths:
+            with open_parquet(path) as file:
+                total += file.metadata.num_rows
+        return total
+
+    kinds = {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schemas[0]}
+    return Stream(facts, others, kinds, batches, rows, lambda names: _again(paths, names))
+
+
+def _csv(paths: list[Path], names: list[str]) -> Stream:
+    def table_rows() -> Iterator[list[str]]:
+        missing = [""] * len(names)
+        for path in paths:
+            with open_text(path) as text:
+                rows = csv_rows(text, path)
+                next_header(rows)
+                yield from (row if len(row) == len(names) else missing for row in rows)
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        pa = import_pyarrow()
+        at = {name: names.index(name) for name in [*keys, *values]}
+        rows = table_rows()
+        while chunk := list(islice(rows, CHUNK)):
+            texts = [pa.array([_text(row[at[name]]) for row in chunk], type=pa.large_string()) for name in keys]
+            numbers = [pa.array(_numbers([row[at[name]] for row in chunk])) for name in values]
+            yield pa.record_batch([*texts, *numbers], names=[*keys, *values])
+
+    def rows() -> int:
+        return sum(1 for _ in table_rows())
+
+    facts = {name: Facts(integral=False, nullable=True) for name in names}
+    kinds = dict.fromkeys(names, import_pyarrow().large_string())
+    return Stream(facts, {}, kinds, batches, rows, lambda wanted: _again(paths, wanted), typed=False)
+
+
+def _numbers(texts: list[str]) -> NDArray[np.float64]:
+    return np.fromiter(map(parse_number, texts), dtype=np.float64, count=len(texts))
+
+
+def _text(field: str) -> str | None:
+    """A key: the field without spaces around it; an empty one is missing."""
+    stripped = field.strip().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return stripped or None

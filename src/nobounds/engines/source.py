@@ -1,0 +1,96 @@
+"""A source: a table wherever it lies, as the statistics of `table` see it.
+
+Names and types of columns are public. Nothing is read before the columns' records or the tally are asked for, so that a
+budget can be charged first. At most `Bounding.rows` rows of a privacy unit are used, in at most `Bounding.groups`
+groups. Which ones depends on the rows of that unit and a number drawn for the occasion, never on other rows or on their
+order: so a unit that is removed takes no more than its rows with it, and reading again chooses the same rows (see
+docs/units.md).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nobounds.engines.column import Column
+from nobounds.ladder import Ladder
+from nobounds.rungs import Ints
+from nobounds.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the type of a numeric column says; the fields are those of Column."""
+
+    integral: bool
+    nullable: bool
+    lower: int | None = None
+    upper: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """At most so many rows of a unit, in at most so many groups; `salt` decides which, and is drawn anew each time."""
+
+    unit: str
+    rows: int
+    groups: int
+    salt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """Which groups are asked for: the columns of their keys, and the public keys, one Arrow array for each column."""
+
+    names: tuple[str, ...]
+    known: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tallied:
+    """The tally of the groups of a table, their keys, and how many units (or rows, without units) each of them has.
+
+    Group k has the key made of element k of each array in `keys`. Sensitive, unless the keys are public: its repr
+    hides all.
+    """
+
+    keys: tuple[Any, ...]
+    units: Ints
+    tally: Tally
+
+    def __repr__(self) -> str:
+        return "Tallied(hidden)"
+
+
+Progress = Callable[[int], None]
+"""Is told how many rows were read since it was told last."""
+
+
+class Source(Protocol):
+    """A table in this process or on a cluster."""
+
+    @property
+    def facts(self) -> dict[str, Facts]:
+        """The numeric columns, in order."""
+        ...
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The family of the type of each other column."""
+        ...
+
+    @property
+    def typed(self) -> bool:
+        """Whether the types of columns are known; if not, all of them are listed as numeric."""
+        ...
+
+    def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
+        """Some of the numeric columns, read when they are asked for records."""
+        ...
+
+    def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
+        """The groups of a numeric column, read now; without a name each row counts as a record."""
+        ...
+
+    def rows_of_units(self, unit: str) -> Column:
+        """How many rows each unit has, one record a unit."""
+        ...

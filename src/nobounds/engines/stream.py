@@ -1,0 +1,35 @@
+"""A stream: a table in this process that is read from front to back as Arrow batches.
+
+What is read again and again, data in memory and files, gives its columns as they are; what is a query is read once,
+into a spool.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from nobounds.engines.column import Column
+from nobounds.engines.source import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The public facts of a table, and how it is read.
+
+    `batches(keys, values)` starts to read it: pyarrow record batches with the columns `keys` as they are, and `values`
+    as float64 with NaN for what is missing. `again` gives columns that can be read again and again, if there is a way.
+    `kinds` has the Arrow types of all columns.
+    """
+
+    facts: dict[str, Facts]
+    others: dict[str, str]
+    kinds: dict[str, Any]
+    batches: Callable[[list[str], list[str]], Iterator[Any]] = field(repr=False)
+    rows: Callable[[], int] = field(repr=False)
+    again: Callable[[list[str]], dict[str, Column]] | None = field(default=None, repr=False)
+    typed: bool = True
+
+
+def facts_of(column: Column) -> Facts:
+    """The facts of a Column."""
+    return Facts(column.integral, column.nullable, column.lower, column.upper)
