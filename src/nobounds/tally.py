@@ -1,4 +1,4 @@
-"""The tally: how many records each group has on each rung, and their exact sum. Small, and the same wherever it is made.
+"""The tally: how many records each group has on each rung, and their exact sum; small, and the same in all engines.
 
 This is the kernel that every engine runs, on batches of (group, value): what it does with a record depends on that
 record alone, by the bits of its float64, and whole numbers add up in any order. So tallies of parts can be added, and
