@@ -14,6 +14,7 @@ from nobounds.quantile import bounds, maximum, minimum, quantile
 from nobounds.quantiles import quantiles
 from nobounds.release import Release
 from nobounds.sparse_vector import SparseVector
+from nobounds.table import Table
 from nobounds.vectors import vector_mean, vector_sum
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "PrivacyLoss",
     "Release",
     "SparseVector",
+    "Table",
     "bounds",
     "count",
     "describe",

@@ -85,6 +85,7 @@ class Search:
     ladder: Ladder
     two_sided: bool
     nullable: bool
+    outside: int = 0  # how many records more may lie outside, where one clip is for several sums
 
     def cost(self) -> Cost:
         """Whatever the size, the centre and the scale turn out to be, the parts cost epsilon together."""
@@ -171,7 +172,8 @@ class Search:
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
         if origin is not None and self.goes_inward(around.total):
             eps1, eps2 = split(self.inward_cost, epsilon, INWARD_SHARE[self.neighbors])
-            return [_inward(outside, around.counts, origin, eps1, eps2) for outside in rungs]
+            threshold = math.ceil(OUTSIDE / eps2) + self.outside
+            return [_inward(outside, around.counts, origin, threshold, eps1, eps2) for outside in rungs]
         eps1, eps2 = split(partial(self.outward_cost, len(sides)), epsilon, UNTILTED if origin is None else SHARE)
         return [_outward(inside, around.counts, origin, eps1, eps2) for inside in rungs]
 
@@ -249,7 +251,7 @@ def _outward(rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2
     return WidthWalk(_walk(levels, total, eps1, eps2), released)
 
 
-def _inward(rungs: Ints, counts: Ints, origin: int, eps1: Fraction, eps2: Fraction) -> WidthWalk:
+def _inward(rungs: Ints, counts: Ints, origin: int, threshold: int, eps1: Fraction, eps2: Fraction) -> WidthWalk:
     """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0."""
     up_to = _up_to(rungs, counts)
     far = _octaves_beyond(np.arange(len(up_to)), origin + LOWERED_FROM)
@@ -258,7 +260,7 @@ def _inward(rungs: Ints, counts: Ints, origin: int, eps1: Fraction, eps2: Fracti
     # The last counts all records; to halt there and never to halt both mean the width 0, so it tells nothing of them.
     beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
     levels = beyond_next - _tilt(LOWERED / eps2, far[candidates], MOST_LOWERED)
-    return WidthWalk(_walk(levels, math.ceil(OUTSIDE / eps2), eps1, eps2), candidates)
+    return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates)
 
 
 def _up_to(rungs: Ints, counts: Ints) -> Ints:

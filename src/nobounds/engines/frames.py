@@ -60,7 +60,7 @@ def named_columns(data: Any) -> list[tuple[str, Any]]:
     """The columns of a table in memory as they are, by name."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if polars is not None and isinstance(data, polars.LazyFrame):
-        data = _collect(data)
+        data = collected(data)
     if polars is not None and isinstance(data, polars.DataFrame):
         return [(series.name, series) for series in data.get_columns()]
     if isinstance(data, Mapping) or (pandas is not None and isinstance(data, pandas.DataFrame)):
@@ -120,7 +120,8 @@ def sort_columns(named: Iterable[tuple[object, Any]]) -> Frame:
     return Frame(columns, skipped, typed)
 
 
-def _collect(lazy: Any) -> Any:
+def collected(lazy: Any) -> Any:
+    """The frame of a LazyFrame."""
     try:
         return lazy.collect()
     except Exception:  # a query may fail on a record, and then says which

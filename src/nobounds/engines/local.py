@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.engines.arrow import import_pyarrow
-from nobounds.engines.column import Column
+from nobounds.engines.column import Column, windows
 from nobounds.engines.duck import FIRST, bounded, unit_sizes
 from nobounds.engines.keys import KeyCodes, public_keys
 from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
@@ -80,6 +80,22 @@ class Local:
             growing.add(groups, records)
         keys = codes.keys() if keyed.known is None else keyed.known
         return Tallied(keys, units.astype(np.int64), growing.tally())
+
+    def row_marks(self, bounding: Bounding | None) -> Column:
+        """A record 0 for each row: of as many as there are, or of those that are kept of each unit."""
+        facts = Facts(integral=True, nullable=False)
+        if bounding is None:
+            rows = self.stream.rows
+            return Column(True, False, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
+
+        @cache
+        def spool() -> Spool:
+            kept = Spool(["rows"])
+            for batch in self._batches([], [], bounding):
+                kept.add({"rows": np.zeros(len(batch))})
+            return kept
+
+        return _spooled(spool, "rows", facts, Unit(bounding.unit, bounding.rows))
 
     def rows_of_units(self, unit: str) -> Column:
         """One record a unit, read once."""

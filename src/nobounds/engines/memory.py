@@ -8,7 +8,7 @@ import numpy as np
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.column import Column, windows
-from nobounds.engines.frames import named_columns, sort_columns
+from nobounds.engines.frames import collected, named_columns, sort_columns
 from nobounds.engines.keys import plain
 from nobounds.engines.stream import Stream, facts_of
 
@@ -73,3 +73,24 @@ def _text(element: Any) -> str | None:
         return str(element).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     except Exception:  # what a foreign object raises would depend on the record
         return None
+
+
+def from_lazy(lazy: Any) -> Stream:
+    """The Stream of a polars LazyFrame: a query that is run, for the columns that are needed, when it is read."""
+    import polars
+
+    try:
+        empty = from_memory(polars.DataFrame(schema=lazy.collect_schema()))
+    except Exception:
+        raise ValueError(
+            "the schema of the LazyFrame could not be resolved; run lf.collect_schema() to see why"
+        ) from None
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        wanted = lazy.select(list(dict.fromkeys([*keys, *values])) or polars.lit(0).alias("rows"))
+        return from_memory(collected(wanted)).batches(keys, values)
+
+    def rows() -> int:
+        return int(collected(lazy.select(polars.len())).item())
+
+    return Stream(empty.facts, empty.others, empty.kinds, batches, rows)

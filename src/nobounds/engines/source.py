@@ -91,6 +91,14 @@ class Source(Protocol):
         """The groups of a numeric column, read now; without a name each row counts as a record."""
         ...
 
+    def row_marks(self, bounding: Bounding | None) -> Column:
+        """A record 0 for each row."""
+        ...
+
+    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Public keys as Arrow arrays of the types of their columns."""
+        ...
+
     def rows_of_units(self, unit: str) -> Column:
         """How many rows each unit has, one record a unit."""
         ...

@@ -1,0 +1,34 @@
+"""Whatever holds a table, to a Source: files, frames, Arrow data, relations and queries, or a Spark DataFrame."""
+
+import sys
+from dataclasses import replace
+from os import PathLike
+
+from nobounds.engines.duck import from_relation
+from nobounds.engines.local import Local
+from nobounds.engines.memory import from_lazy, from_memory
+from nobounds.engines.paths import expand, from_paths
+from nobounds.engines.source import Progress, Source
+from nobounds.engines.stream import Stream
+
+
+def open_source(data: object, progress: Progress | None = None) -> Source:
+    """The Source of a table. Its names and types are looked at, and no record is."""
+    local = Local(open_stream(data))
+    return local if progress is None else replace(local, progress=progress)
+
+
+def open_stream(data: object) -> Stream:
+    """The Stream of a table in this process."""
+    if isinstance(data, Stream):
+        return data
+    polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
+    if isinstance(data, str | PathLike) or (
+        isinstance(data, list | tuple) and data and all(isinstance(path, str | PathLike) for path in data)
+    ):
+        return from_paths(expand(data))
+    if polars is not None and isinstance(data, polars.LazyFrame):
+        return from_lazy(data)
+    if duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation):
+        return from_relation(data)
+    return from_memory(data)

@@ -1,0 +1,244 @@
+"""Statistics of each group of a table, for one epsilon: a row is in one group, so all groups cost what one does.
+
+The keys of the groups are public, or those that enough units have are chosen privately (see `key_selection`), for a
+part of epsilon and a delta. One pass makes the tally; all groups are answered together (see `groups`).
+
+A quantile is answered for each group as if it were alone. Sums and means share one clip, found among the records of all
+groups: small groups could not find one, and what clipping changes is then weighed against the noise of all groups.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.additive import Additive
+from nobounds.clip import Clip, Search
+from nobounds.clipped import CHANCE, ONE_SIDED, SIZE_SHARE, TWO_SIDED, Plan
+from nobounds.engines.column import Column
+from nobounds.engines.source import Bounding, Facts, Keyed, Source, Tallied
+from nobounds.exact import Number, rational
+from nobounds.grouped_release import GroupedRelease, ordered
+from nobounds.groups import Groups, answers, noise_many
+from nobounds.key_selection import KeySelection
+from nobounds.ladder import Ladder
+from nobounds.loss import Cost, PrivacyLoss, Unit
+from nobounds.noise import Source as Bits
+from nobounds.quantile import ask, check_rank, ladder_for
+from nobounds.rungs import finite_float
+from nobounds.spending import Chargeable, Spending, charged
+from nobounds.sums import Lattice
+from nobounds.tally import BITS, SUMMED
+
+KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
+# Parts of epsilon for the common clip of G groups: those of one group over the root of G, and at least this. The more
+# groups there are, the fewer records a clip has to be right to (benchmarks/groups.py).
+LEAST_CLIP = Fraction(1, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Which groups are asked for, and whom privacy is for; all public."""
+
+    source: Source
+    keyed: Keyed
+    delta: Fraction | None
+    unit: Unit
+    groups_per_unit: int
+    budget: Chargeable | None
+
+    def quantile(
+        self, name: str, q: Number, spending: Spending, bits: Bits, statistic: str, **facts: Any
+    ) -> GroupedRelease:
+        """A quantile of each group."""
+        rank, data = check_rank(q), self._facts(name)
+        part = self._part(spending)
+        given: dict[str, Any] = {"rho" if part.zcdp else "epsilon": part.amount}
+        asked = ask(data, (rank,), **given, **facts)
+        ladder = ladder_for(data, **facts, bits=BITS)
+        what = f"quantile {rank}" if statistic == "quantile" else statistic
+        loss = self._charged(asked.cost(), spending, f"{what} of {name}")
+        keys, found = self._tallied(name, ladder, False, spending, bits)
+        number = len(found.units)
+        groups = Groups(ladder, found.tally.starts(number), found.tally.rungs, found.tally.counts)
+        values = answers(asked, groups, bits)[0]
+        parameters = {"q": str(rank)} if statistic == "quantile" else {}
+        return self._release(statistic, keys, found, values, loss, parameters | asked.ladder.describe())
+
+    def count(self, name: str | None, spending: Spending, bits: Bits) -> GroupedRelease:
+        """How many records each group has."""
+        noise = self._part(spending).each(self.unit.rows).plan(Additive)
+        loss = self._charged(noise.cost(), spending, f"count of {name or 'rows'}")
+        keys, found = self._tallied(name, Ladder.float_bits(0), False, spending, bits)
+        number = len(found.units)
+        counts = np.diff(np.append(0, np.cumsum(found.tally.counts))[found.tally.starts(number)])
+        noisy = np.maximum(counts + noise_many(noise, 1, number, bits), 0)
+        scale = noise.scale(1)
+        parameters = {"noise": noise.name, "noise_scale": scale} | _bar(noise.half_interval(scale, 0.0, CHANCE))
+        return self._release("count", keys, found, noisy, loss, parameters)
+
+    def sum(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
+        """The sum of each group."""
+
+        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], dict[str, Any]]:
+            lattice = Lattice.of(clip.low, clip.high, plan.integral)
+            number = len(found.units)
+            counts, sums = found.tally.totals(lattice, number)
+            noisy = (
+                sums
+                + lattice.low * counts.astype(sums.dtype)
+                + noise_many(plan.additive, lattice.largest, number, bits)
+            )
+            scale = plan.additive.scale(lattice.largest) * finite_float(lattice.step)
+            bar = plan.additive.half_interval(scale, 0.0, CHANCE)
+            return _scaled(noisy, lattice.exponent, plan.integral), {"noise_scale": scale} | _bar(bar)
+
+        return self._summed("sum", name, spending, bits, release, centered=False, **facts)
+
+    def mean(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
+        """The mean of each group (see `average`)."""
+
+        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], dict[str, Any]]:
+            lattice = Lattice.of(clip.low, clip.high, plan.integral)
+            number, width = len(found.units), lattice.width
+            counts, sums = found.tally.totals(lattice, number)
+            above = sums + noise_many(plan.additive, width, number, bits)
+            below = width * counts.astype(sums.dtype) - sums + noise_many(plan.additive, width, number, bits)
+            part, whole = above.astype(np.float64), (above + below).astype(np.float64)
+            share = np.clip(np.divide(part, whole, out=np.full(number, 0.5), where=whole > 0), 0.0, 1.0)
+            low, high = finite_float(clip.low), finite_float(clip.high)
+            values = np.clip(low + share * (high - low), low, high)
+            return values, {"noise_scale": plan.additive.scale(width) * finite_float(lattice.step)}
+
+        return self._summed("mean", name, spending, bits, release, centered=True, **facts)
+
+    def _summed(
+        self,
+        statistic: str,
+        name: str,
+        spending: Spending,
+        bits: Bits,
+        release: Callable[[Plan, Clip, Tallied], tuple[NDArray[Any], dict[str, Any]]],
+        centered: bool,
+        **facts: Any,
+    ) -> GroupedRelease:
+        data = self._facts(name)
+        ladder = ladder_for(data, **facts)
+        known = 1 if self.keyed.known is None else max(len(self.keyed.known[0]), 1)
+        each = self._part(spending).each(self.unit.rows)
+
+        def planned(number: int) -> Plan:
+            return each.plan(lambda total, zcdp: _plan(total, ladder, centered, data.nullable, zcdp, number))
+
+        loss = self._charged(planned(known).cost(), spending, f"{statistic} of {name}")
+        summed = SUMMED.limited(ladder.lower, ladder.upper)
+        keys, found = self._tallied(name, summed, True, spending, bits)
+        plan = planned(max(len(found.units), 1))  # the number of groups is public by now
+        clip = plan.clip(replace(data, chunks=found.tally.chunks), bits)
+        values, parameters = release(plan, clip, found)
+        ends = [(int if plan.integral else finite_float)(end) for end in (clip.low, clip.high)]
+        parameters = {"clip": ends, "noise": plan.additive.name} | parameters | ladder.describe()
+        return self._release(statistic, keys, found, values, loss, parameters)
+
+    def _facts(self, name: str) -> Column:
+        """The public facts of a column, as a Column that has no records."""
+        facts: Facts = self.source.facts[name]
+        return Column(
+            facts.integral,
+            facts.nullable,
+            lambda: [],
+            rows=lambda: 0,
+            lower=facts.lower,
+            upper=facts.upper,
+            unit=self.unit,
+        )
+
+    def _part(self, spending: Spending) -> Spending:
+        """What is left for the statistic."""
+        return spending if self.delta is None else replace(spending, amount=(1 - KEY_SHARE) * spending.amount)
+
+    def _selection(self, spending: Spending) -> KeySelection | None:
+        if self.delta is None:
+            return None
+        return KeySelection(KEY_SHARE * spending.amount, self.delta, self.groups_per_unit)
+
+    def _charged(self, cost: Cost, spending: Spending, what: str) -> PrivacyLoss:
+        loss = self.unit.loss(cost, "add-remove")
+        selection = self._selection(spending)
+        if selection is not None:
+            loss = loss + selection.loss("add-remove", self.unit.name)
+        return charged(loss, self.budget, f"{what} by {', '.join(self.keyed.names)}")
+
+    def _tallied(
+        self, name: str | None, ladder: Ladder, sums: bool, spending: Spending, bits: Bits
+    ) -> tuple[tuple[Any, ...], Tallied]:
+        """The keys to show, in order, and the tally of their groups in that order."""
+        bounding = None
+        if self.unit != Unit():
+            bounding = Bounding(self.unit.name, self.unit.rows, self.groups_per_unit, bits(62))
+        found = self.source.tally(name, ladder, sums, self.keyed, bounding)
+        selection = self._selection(spending)
+        if selection is None:
+            return found.keys, found
+        kept = np.flatnonzero(selection.kept(found.units, bits))
+        return tuple(array.take(_indices(kept)) for array in found.keys), replace(
+            found, units=found.units[kept], tally=found.tally.only(kept)
+        )
+
+    def _release(
+        self,
+        statistic: str,
+        keys: tuple[Any, ...],
+        found: Tallied,
+        values: NDArray[Any],
+        loss: PrivacyLoss,
+        parameters: dict[str, Any],
+    ) -> GroupedRelease:
+        if self.delta is not None and len(found.units):  # found in the order of the data, which tells of them
+            order = ordered(keys)
+            keys, values = tuple(array.take(_indices(order)) for array in keys), values[order]
+        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters)
+
+
+def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp: bool, number: int) -> Plan:
+    """What is spent on the common clip of so many groups, and on the noise."""
+    one = TWO_SIDED if centered else ONE_SIDED
+    size, part = total * SIZE_SHARE, total * max(one / math.isqrt(number), LEAST_CLIP)
+    if ladder.size <= 2 and ladder.lower is not None and ladder.upper is not None:
+        size, part = Fraction(0), Fraction(0)
+    noise = total - part - size
+    # One record more is clipped for each unit of noise in each group.
+    outside = math.ceil((number - 1) / noise)
+    search = Search(part, "add-remove", ladder, centered, nullable, outside)
+    return Plan(size, search, noise, "add-remove", ladder.integral, None, centered, zcdp)
+
+
+def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
+    """Whole numbers of steps as numbers: whole ones where all answers are."""
+    if not integral:
+        return np.asarray(np.ldexp(whole.astype(np.float64), exponent)) + 0.0
+    most = max(map(abs, (int(whole.min(initial=0)), int(whole.max(initial=0))))) << exponent
+    return whole * (1 << exponent) if most < 1 << 63 else whole.astype(object) * (1 << exponent)
+
+
+def _bar(half: float) -> dict[str, float]:
+    """How far the noise alone moves an answer, 95 times of 100."""
+    return {"half_interval": half}
+
+
+def _indices(places: NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(places)
+
+
+def check_delta(delta: Number) -> Fraction:
+    """A delta between 0 and 1, without its ends."""
+    found = rational(delta, "delta")
+    if not 0 < found < 1:
+        raise ValueError(f"delta must be greater than 0 and less than 1, got delta={delta!r}")
+    return found

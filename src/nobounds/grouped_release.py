@@ -1,0 +1,105 @@
+"""A private answer for each group of a table. Safe to print, keep and send."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.loss import PrivacyLoss
+
+_SHOWN = 12  # groups in the text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedRelease:
+    """Private answers by key, what they cost together, and how they were made.
+
+    `groups` has the key of each group, and `values` its answer. Public keys are in the order in which
+    they were given, all of them; others in their own order, those that may be shown.
+    """
+
+    statistic: str
+    by: tuple[str, ...]
+    arrays: tuple[Any, ...] = field(repr=False)  # one Arrow array a key column
+    values: NDArray[Any]
+    loss: PrivacyLoss
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> list[Any]:
+        """The keys: plain values for one column, tuples for several."""
+        columns = [array.to_pylist() for array in self.arrays]
+        return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[tuple[Any, int | float]]:
+        return zip(self.groups, self.values.tolist(), strict=True)
+
+    def __getitem__(self, key: Any) -> int | float:
+        """The answer for a key; KeyError if it is not shown."""
+        try:
+            found: int | float = self.values[self.groups.index(key)].item()
+        except ValueError:
+            raise KeyError(key) from None
+        return found
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table: the key columns, and a column named after the statistic."""
+        import pyarrow as pa
+
+        name = self.statistic
+        while name in self.by:
+            name = f"private_{name}"
+        return pa.table([*self.arrays, pa.array(self.values.tolist())], names=[*self.by, name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON; dates and times become text."""
+        plain = (int, float, str, bool, type(None))
+        columns = {
+            name: [key if isinstance(key, plain) else str(key) for key in array.to_pylist()]
+            for name, array in zip(self.by, self.arrays, strict=True)
+        }
+        return {
+            "statistic": self.statistic,
+            "by": list(self.by),
+            "keys": columns,
+            "values": self.values.tolist(),
+            "loss": self.loss.to_dict(),
+            "parameters": dict(self.parameters),
+        }
+
+    def to_json(self) -> str:
+        """The release as one line of JSON."""
+        found = self.to_dict()
+        found["keys"] = {name: [_finite(key) for key in keys] for name, keys in found["keys"].items()}
+        return json.dumps(found, allow_nan=False)
+
+    def __str__(self) -> str:
+        shown = [
+            (str(key), f"{value:.6g}") for key, value in zip(self.groups[:_SHOWN], self.values[:_SHOWN], strict=True)
+        ]
+        heads = ", ".join(self.by), self.statistic
+        widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
+        lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
+        more = [f"... {len(self)} groups"] if len(self) > _SHOWN else []
+        return "\n".join([*lines, *more, f"For {self.loss}"])
+
+
+def _finite(key: Any) -> Any:
+    return None if isinstance(key, float) and not math.isfinite(key) else key
+
+
+def ordered(arrays: tuple[Any, ...]) -> NDArray[np.int64]:
+    """The places of keys in their own order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = [str(k) for k in range(len(arrays))]
+    table = pa.table(list(arrays), names=names)
+    return np.asarray(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names]), dtype=np.int64)

@@ -1,0 +1,356 @@
+"""A table of people, events or sales, wherever it lies, and private statistics of its columns: the public class."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypedDict, Unpack
+
+from nobounds.clipped import count, mean, sum
+from nobounds.describe import Description, PerColumn, describe
+from nobounds.engines.column import Column
+from nobounds.engines.frames import Frame
+from nobounds.engines.open import open_source
+from nobounds.engines.source import Bounding, Keyed, Progress, Source
+from nobounds.exact import Number, shown
+from nobounds.grouped import Grouping, check_delta
+from nobounds.grouped_release import GroupedRelease
+from nobounds.loss import Neighbors, PrivacyLoss, Unit, check_neighbors
+from nobounds.noise import Rng, source
+from nobounds.quantile import bounds, maximum, minimum, quantile
+from nobounds.quantiles import quantiles
+from nobounds.release import Release
+from nobounds.spending import Chargeable, Spending
+
+_SUGGESTED = Fraction(19, 20)
+_MOST = 1 << 31
+
+
+class Spent(TypedDict, total=False):
+    """What a statistic may cost: epsilon (pure) or rho (zCDP); and a seeded generator, for tests alone."""
+
+    epsilon: Number | None
+    rho: Number | None
+    rng: Rng
+
+
+class Options(Spent, total=False):
+    """The keywords of the statistics of a column; they are those of `nobounds.quantile`."""
+
+    lower: Number | None
+    upper: Number | None
+    resolution: Number | None
+
+
+class Table:
+    """A table whose columns are asked for private statistics, each charged to the budget before a record is read.
+
+    data: a path, a glob or a list of paths of CSV or Parquet files; a frame of pandas or polars, eager or lazy; an
+    Arrow table; a DuckDB relation; a Spark DataFrame; a dict of columns or a numpy array. `Table.sql` takes a query.
+    unit: the column that says whose row it is. Then privacy is for all rows of a unit together, of which at most
+    `rows_per_unit` are used, chosen anew for each statistic; `suggest_rows_per_unit` helps to choose that number.
+    Without a unit privacy is for single rows.
+    neighbors: "add-remove" or "swap"; units and groups need "add-remove".
+    budget: a `Budget` that every statistic is charged to.
+
+    >>> import random
+    >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "name": [f"p{i % 3000}" for i in range(6000)]},
+    ...                unit="name", rows_per_unit=2)
+    >>> people.quantile("age", 0.5, epsilon=1, resolution=1, rng=random.Random(1)).value
+    47
+    """
+
+    def __init__(
+        self,
+        data: object,
+        *,
+        unit: str | None = None,
+        rows_per_unit: int | None = None,
+        neighbors: Neighbors = "add-remove",
+        budget: Chargeable | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._source: Source = open_source(data, progress)
+        self._neighbors, self._budget = check_neighbors(neighbors), budget
+        self._unit, self._rows_per_unit = unit, rows_per_unit
+        if unit is None and rows_per_unit is not None:
+            raise ValueError("rows_per_unit needs unit, the column that says whose row it is")
+        if unit is not None:
+            self._require(unit)
+            if self._neighbors == "swap":
+                raise ValueError("a table with a unit needs neighbors='add-remove', got neighbors='swap'")
+        if rows_per_unit is not None and not _is_number(rows_per_unit):
+            raise ValueError(
+                f"rows_per_unit must be a whole number from 1 on, got rows_per_unit={shown(rows_per_unit)}"
+            )
+
+    @classmethod
+    def sql(
+        cls,
+        connection: Any,
+        query: str,
+        *,
+        unit: str | None = None,
+        rows_per_unit: int | None = None,
+        neighbors: Neighbors = "add-remove",
+        budget: Chargeable | None = None,
+        progress: Progress | None = None,
+    ) -> "Table":
+        """The table that a query gives, on a connection to DuckDB, PostgreSQL or any database of DB-API 2 or ADBC."""
+        from nobounds.engines.database import from_query
+
+        stream = from_query(connection, query)
+        return cls(
+            stream, unit=unit, rows_per_unit=rows_per_unit, neighbors=neighbors, budget=budget, progress=progress
+        )
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns and the families of their types; public."""
+        numeric = "number" if self._source.typed else "text that may be numbers"
+        return dict.fromkeys(self._source.facts, numeric) | self._source.others
+
+    def quantile(self, column: str, q: Number, **options: Unpack[Options]) -> Release:
+        """A private q-quantile of a column, as `nobounds.quantile` gives it."""
+        return quantile(self._column(column, options), q, **self._common(column), **options)
+
+    def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Options]) -> Release:
+        """Private quantiles of a column, as `nobounds.quantiles` gives them."""
+        return quantiles(self._column(column, options), q, **self._common(column), **options)
+
+    def maximum(self, column: str, **options: Unpack[Options]) -> Release:
+        """A private maximum."""
+        return maximum(self._column(column, options), **self._common(column), **options)
+
+    def minimum(self, column: str, **options: Unpack[Options]) -> Release:
+        """A private minimum."""
+        return minimum(self._column(column, options), **self._common(column), **options)
+
+    def bounds(self, column: str, **options: Unpack[Options]) -> Release:
+        """A private minimum and maximum."""
+        return bounds(self._column(column, options), **self._common(column), **options)
+
+    def sum(self, column: str, **options: Unpack[Options]) -> Release:
+        """A private sum."""
+        return sum(self._column(column, options), **self._common(column), **options)
+
+    def mean(self, column: str, **options: Unpack[Options]) -> Release:
+        """A private mean."""
+        return mean(self._column(column, options), **self._common(column), **options)
+
+    def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:
+        """A private number of rows, or of those with a value in a column; of a unit at most `rows_per_unit` count."""
+        if column is not None:
+            return count(self._column(column, options), **self._common(column), **options)
+        marks = self._source.row_marks(self._bounding(options))
+        return count(marks, **self._common("rows"), **options)
+
+    def describe(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        lower: PerColumn = None,
+        upper: PerColumn = None,
+        resolution: PerColumn = None,
+        rng: Rng = None,
+    ) -> Description:
+        """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
+        names = [name for name in self._source.facts if name != self._unit] if columns is None else list(columns)
+        for name in names:
+            self._require_numeric(name)
+        found = self._source.columns(names, self._bounding({"rng": rng}))
+        skipped = self._source.others if columns is None else {}
+        typed = self._source.typed or columns is not None  # who names a column says that it is numeric
+        return describe(
+            Frame(found, skipped, typed),
+            epsilon=epsilon,
+            rho=rho,
+            lower=lower,
+            upper=upper,
+            resolution=resolution,
+            neighbors=self._neighbors,
+            budget=self._budget,
+            rng=rng,
+        )
+
+    def group_by(
+        self,
+        *by: str,
+        keys: Iterable[Any] | None = None,
+        delta: Number | None = None,
+        groups_per_unit: int | None = None,
+    ) -> "GroupedTable":
+        """The same table by groups: the rows that have the same values in one or several columns.
+
+        keys: the public keys, values of the column or tuples of them; there are answers for all of these, and for none
+        else. Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
+        groups_per_unit: at most so many groups of a unit are used; by default as many as it has rows.
+        """
+        return GroupedTable(self, by, keys, delta, groups_per_unit)
+
+    def suggest_rows_per_unit(
+        self, *, epsilon: Number | None = None, rho: Number | None = None, q: Number = _SUGGESTED, rng: Rng = None
+    ) -> Release:
+        """A private quantile of the number of rows that a unit has: 95 % of all units have no more than its value.
+
+        Noise grows with `rows_per_unit`, and what is left of the largest units shrinks; this is the number to begin
+        with.
+        """
+        if self._unit is None:
+            raise ValueError("rows per unit need unit, the column that says whose row it is")
+        sizes = self._source.rows_of_units(self._unit)
+        budget = None if self._budget is None else _Named(self._budget, f"rows per {self._unit}")
+        return quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=budget, rng=rng)
+
+    def _column(self, name: str, options: Any) -> Column:
+        self._require_numeric(name)
+        return self._source.columns([name], self._bounding(options))[name]
+
+    def _bounding(self, options: Any) -> Bounding | None:
+        """How rows of a unit are chosen, if there are units."""
+        unit = self._privacy_unit
+        if unit == Unit():
+            return None
+        return Bounding(unit.name, unit.rows, unit.rows, source(options.get("rng"))(62))
+
+    @cached_property
+    def _privacy_unit(self) -> Unit:
+        if self._unit is None:
+            return Unit()
+        if self._rows_per_unit is None:
+            raise ValueError(
+                "a table with a unit needs rows_per_unit, the most rows of a unit to use; "
+                "table.suggest_rows_per_unit(epsilon=...) helps to choose it"
+            )
+        return Unit(self._unit, self._rows_per_unit)
+
+    def _common(self, column: str) -> dict[str, Any]:
+        budget = None if self._budget is None else _Named(self._budget, column)
+        return {"neighbors": self._neighbors, "budget": budget}
+
+    def _require(self, name: str) -> None:
+        if name not in self._source.facts and name not in self._source.others:
+            # The first line of a CSV file may be somebody's record: do not show it.
+            known = f"; the columns are {', '.join(map(repr, self.columns))}" if self._source.typed else ""
+            raise ValueError(f"column {name!r} is not in the table{known}")
+
+    def _require_numeric(self, name: str) -> None:
+        self._require(name)
+        if name not in self._source.facts:
+            raise TypeError(f"column {name!r} must be numeric, got {self._source.others[name]}; cast it first")
+
+    def __repr__(self) -> str:
+        unit = "" if self._unit is None else f", unit={self._unit!r}, rows_per_unit={self._rows_per_unit}"
+        return f"Table({len(self.columns)} columns{unit})"
+
+
+class GroupedTable:
+    """A table by groups: each statistic gives an answer for each key, all of them for one epsilon."""
+
+    def __init__(
+        self,
+        table: Table,
+        by: tuple[str, ...],
+        keys: Iterable[Any] | None,
+        delta: Number | None,
+        groups_per_unit: int | None,
+    ) -> None:
+        if not by:
+            raise ValueError("group_by needs a column, for example group_by('region', keys=['north', 'south'])")
+        for name in by:
+            table._require(name)
+        if (keys is None) == (delta is None):
+            got = "neither" if keys is None else "both"
+            raise ValueError(f"group_by needs keys= (public) or delta= (keys are chosen privately), got {got}")
+        if table._neighbors == "swap":
+            raise ValueError("groups need neighbors='add-remove', got neighbors='swap'")
+        if groups_per_unit is not None and not _is_number(groups_per_unit):
+            raise ValueError(f"groups_per_unit must be a whole number from 1 on, got {shown(groups_per_unit)}")
+        if groups_per_unit is not None and table._unit is None:
+            raise ValueError("groups_per_unit needs a table with a unit")
+        self._table, self._by = table, by
+        self._keys = None if keys is None else _checked_keys(keys, len(by))
+        self._delta = None if delta is None else check_delta(delta)
+        self._groups_per_unit = groups_per_unit
+
+    def quantile(self, column: str, q: Number, **options: Unpack[Options]) -> GroupedRelease:
+        """A private q-quantile of each group."""
+        return self._quantile("quantile", column, q, options)
+
+    def maximum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
+        """A private maximum of each group."""
+        return self._quantile("maximum", column, 1, options)
+
+    def minimum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
+        """A private minimum of each group."""
+        return self._quantile("minimum", column, 0, options)
+
+    def sum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
+        """A private sum of each group, within one clip for all of them."""
+        self._table._require_numeric(column)
+        return self._grouping().sum(column, self._spending(options), source(options.get("rng")), **_facts(options))
+
+    def mean(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
+        """A private mean of each group, within one clip for all of them."""
+        self._table._require_numeric(column)
+        return self._grouping().mean(column, self._spending(options), source(options.get("rng")), **_facts(options))
+
+    def count(self, column: str | None = None, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private number of rows of each group, or of those with a value in a column."""
+        if column is not None:
+            self._table._require_numeric(column)
+        return self._grouping().count(column, self._spending(options), source(options.get("rng")))
+
+    def _quantile(self, statistic: str, column: str, q: Number, options: Options) -> GroupedRelease:
+        self._table._require_numeric(column)
+        spending, bits = self._spending(options), source(options.get("rng"))
+        return self._grouping().quantile(column, q, spending, bits, statistic, **_facts(options))
+
+    def _spending(self, options: Any) -> Spending:
+        spending = Spending.of(options.get("epsilon"), options.get("rho"))
+        if spending.zcdp and self._delta is not None:
+            raise ValueError("keys that are chosen privately need epsilon, got rho; give epsilon, or public keys")
+        return spending
+
+    def _grouping(self) -> Grouping:
+        table, unit = self._table, self._table._privacy_unit
+        known = None if self._keys is None else table._source.known_keys(self._by, self._keys)
+        most = min(self._groups_per_unit or unit.rows, unit.rows)
+        return Grouping(table._source, Keyed(self._by, known), self._delta, unit, most, table._budget)
+
+    def __repr__(self) -> str:
+        return f"GroupedTable(by {', '.join(self._by)}, of {self._table!r})"
+
+
+class _Named:
+    """A budget whose charges say which column they are for."""
+
+    def __init__(self, budget: Chargeable, name: str) -> None:
+        self._budget, self._name = budget, name
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Charge it."""
+        self._budget.charge(loss, f"{what} of {self._name}")
+
+
+def _facts(options: Any) -> dict[str, Any]:
+    return {name: options.get(name) for name in ("lower", "upper", "resolution")}
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= _MOST
+
+
+def _checked_keys(keys: Iterable[Any], width: int) -> list[tuple[Any, ...]]:
+    """Public keys as tuples, each of them once."""
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
+    found = [tuple(key) if width > 1 else (key,) for key in keys]
+    if any(len(key) != width for key in found):
+        raise ValueError(f"each key must have {width} parts, one for each column")
+    if not found:
+        raise ValueError("keys must have at least one key, got none")
+    if len(set(found)) < len(found):
+        raise ValueError("keys must differ, got one of them twice")
+    return found
