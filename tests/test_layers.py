@@ -19,7 +19,7 @@ LEVELS = [  # lowest first
     ["bands", "spending", "sums"],
     ["tally"],
     ["above_threshold", "gaussian", "walk"],  # so the plain loop of Algorithm 1 cannot use the law that it checks
-    ["additive", "composition", "key_selection", "ledger", "skip_ahead", "sparse_vector"],
+    ["additive", "compiled", "composition", "key_selection", "ledger", "skip_ahead", "sparse_vector"],
     ["budget", "histogram", "law", "release"],
     ["counts", "runs", "scale", "sparse_law"],
     ["exponential_mechanism", "flip", "slices"],
@@ -108,7 +108,7 @@ def test_a_relative_import_is_resolved_from_its_package():
 
 def test_importing_nobounds_loads_no_optional_library():
     """After `import nobounds`, no library that only some users need is loaded."""
-    optional = {"duckdb", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlite3", "typer"}
+    optional = {"duckdb", "numba", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlite3", "typer"}
     code = "import sys, nobounds, nobounds.engines.files; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from nobounds.compiled import LeadingCounts
 from nobounds.ladder import Ladder
 from nobounds.rungs import FloatBits, Floats, Grid, Ints
 from nobounds.scan import Chunk, Chunks, blocks, scan
@@ -63,9 +64,7 @@ class Histogram:
         if ladder is self.ladder or ladder == self.ladder:
             return self
         rungs = ladder.rungs(self.ladder.map.floats(self.rungs))  # in order, as the maps are
-        firsts = np.flatnonzero(np.diff(rungs, prepend=rungs[:1] - 1))
-        counts = np.add.reduceat(self.counts, firsts) if len(firsts) else self.counts
-        return Histogram(ladder, rungs[firsts], counts)
+        return Histogram(ladder, *_added_up(rungs, self.counts))
 
     def __add__(self, other: "Histogram") -> "Histogram":
         """The histogram of both parts of the data."""
@@ -78,13 +77,15 @@ class Histogram:
 
 
 def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
-    counter = _Counter(ladder)
-    for values, counts in blocks(chunks):
+    counter, compiled = _Counter(ladder), LeadingCounts(ladder.map)
+    for values, counts in blocks(compiled.left(chunks)):
         if np.isnan(np.max(values, initial=0.0)):  # the quickest way to see that one is
             present = ~np.isnan(values)
             values, counts = values[present], None if counts is None else counts[present]
         if len(values):
             counter.add(values, counts)
+    for rungs, counts in compiled.rungs():
+        counter.keep(ladder.clamped(rungs), counts)
     return Histogram(ladder, *counter.table())
 
 
@@ -118,12 +119,12 @@ class _Counter:
     def _add(self, rungs: Ints, weights: Ints | None) -> None:
         low, high = int(rungs.min()), int(rungs.max())
         if high - low >= _DENSE:
-            self._keep(*(np.unique(rungs, return_counts=True) if weights is None else _merge([(rungs, weights)])))
+            self.keep(*(np.unique(rungs, return_counts=True) if weights is None else _merge([(rungs, weights)])))
             return
         counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
         if not self._covers(low, high):
             occupied = np.flatnonzero(counts)
-            self._keep(occupied + low, counts[occupied])
+            self.keep(occupied + low, counts[occupied])
             return
         self._dense[low - self._base : high - self._base + 1] += counts
 
@@ -140,7 +141,8 @@ class _Counter:
         self._base, self._dense = first, grown
         return True
 
-    def _keep(self, rungs: Ints, counts: Ints) -> None:
+    def keep(self, rungs: Ints, counts: Ints) -> None:
+        """Add counts of rungs, in any order."""
         self._parts.append((rungs, counts.astype(np.int64, copy=False)))
         self._waiting += len(rungs)
         if self._waiting > _DENSE:
@@ -151,7 +153,7 @@ class _Counter:
         """The occupied rungs, in order, and their counts."""
         if self._map is not None and self._leading is not None:
             keys = np.flatnonzero(self._leading != 0)  # faster than without the comparison
-            self._keep(self._ladder.clamped(self._map.of_leading(keys)), self._leading[keys])
+            self.keep(self._ladder.clamped(self._map.of_leading(keys)), self._leading[keys])
         occupied = np.flatnonzero(self._dense)
         return _merge([(occupied + self._base, self._dense[occupied]), *self._parts])
 
@@ -163,7 +165,14 @@ def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if len(parts) == 1 and bool(np.all(parts[0][0][:-1] < parts[0][0][1:])):
         return parts[0]
-    rungs, where = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-    counts = np.zeros(len(rungs), dtype=np.int64)
-    np.add.at(counts, where, np.concatenate([part[1] for part in parts]))
-    return rungs, counts
+    rungs, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    if bool(np.any(rungs[:-1] > rungs[1:])):
+        order = np.argsort(rungs, kind="stable")  # quick where they are sorted in parts
+        rungs, counts = rungs[order], counts[order]
+    return _added_up(rungs, counts)
+
+
+def _added_up(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Sorted rungs, each once."""
+    firsts = np.flatnonzero(np.diff(rungs, prepend=rungs[:1] - 1))
+    return (rungs[firsts], np.add.reduceat(counts, firsts)) if len(firsts) < len(rungs) else (rungs, counts)
