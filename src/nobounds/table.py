@@ -342,12 +342,12 @@ def _is_number(given: object) -> bool:
     return isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= _MOST
 
 
-def _checked_keys(keys: Iterable[Any], width: int) -> list[tuple[Any, ...]]:
-    """Public keys as tuples, each of them once."""
+def _checked_keys(keys: Iterable[Any], width: int) -> list[Any]:
+    """Public keys, each of them once: values, or tuples for several columns."""
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
-    found = [tuple(key) if width > 1 else (key,) for key in keys]
-    if any(len(key) != width for key in found):
+    found: list[Any] = list(keys) if width == 1 else [tuple(key) for key in keys]
+    if width > 1 and any(len(key) != width for key in found):
         raise ValueError(f"each key must have {width} parts, one for each column")
     if not found:
         raise ValueError("keys must have at least one key, got none")

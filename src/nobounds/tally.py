@@ -8,7 +8,7 @@ Rungs have 16 mantissa bits. A record stands for the middle of its rung in quant
 resolution are exact up to 65,536 of them); sums keep the rest of its mantissa, so they are exact.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ import numpy as np
 from nobounds.exact import MAX
 from nobounds.ladder import Ladder
 from nobounds.rungs import FloatBits, Floats, Ints, finite_float
-from nobounds.scan import Chunk
+from nobounds.scan import CHUNK, Chunk
 from nobounds.sums import Lattice
 
 BITS = 16
@@ -26,7 +26,8 @@ SUMMED = Ladder.float_bits(BITS)
 
 _SHIFT = 52 - BITS  # mantissa bits that a rung leaves out
 _REST = np.int64((1 << _SHIFT) - 1)
-_WAITING = 1 << 22  # records that are sorted at a time
+_WAITING = 1 << 24  # records that are sorted at a time, at least
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +50,9 @@ class Tally:
 
         With sums the ladder must be one of float bits.
         """
-        present = ~np.isnan(values)
-        records = np.ascontiguousarray(values[present], dtype=np.float64)
-        codes = np.zeros(len(records), dtype=np.int64) if groups is None else groups[present]
-        if sums:
-            records = _within(records, ladder)
-        rungs = ladder.rungs(records)
-        rest = _rest(records, rungs) if sums else None
-        return _reduced(ladder, codes, rungs, None, None if rest is None else np.zeros_like(rest), rest)
+        growing = Tallying(ladder, sums)
+        growing.add(groups, values)
+        return growing.tally()
 
     def __add__(self, other: "Tally") -> "Tally":
         """The tally of both parts of the data."""
@@ -140,16 +136,15 @@ def merged(parts: Iterable[Tally]) -> Tally:
     found = list(parts)
     if len(found) == 1:
         return found[0]
-
-    def joined(pick: Callable[[Tally], Ints | None]) -> Ints | None:
-        arrays = [array for part in found if (array := pick(part)) is not None]
-        return np.concatenate(arrays) if arrays else None
-
-    groups, rungs, counts = (np.concatenate([getattr(part, name) for part in found]) for name in _NAMES)
-    return _reduced(found[0].ladder, groups, rungs, counts, joined(lambda p: p.high), joined(lambda p: p.low))
+    ladder = found[0].ladder
+    keys = np.concatenate([_packed(ladder, part.groups, part.rungs) for part in found])
+    counts = np.concatenate([part.counts for part in found])
+    return _reduced(ladder, keys, counts, _joined([part.high for part in found]), _joined([part.low for part in found]))
 
 
-_NAMES = ("groups", "rungs", "counts")
+def _joined(arrays: list[Ints | None]) -> Ints | None:
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if len(present) == len(arrays) else None
 
 
 @dataclass(slots=True)
@@ -159,13 +154,15 @@ class Tallying:
     ladder: Ladder
     sums: bool = False
     _parts: list[Tally] = field(default_factory=list)
-    _batches: list[tuple[Ints | None, Floats]] = field(default_factory=list)
+    _keys: list[Ints] = field(default_factory=list)
+    _rests: list[Ints] = field(default_factory=list)
     _waiting: int = 0
 
     def add(self, groups: Ints | None, values: Floats) -> None:
         """Count some records more."""
-        self._batches.append((groups, values))
-        self._waiting += len(values)
+        for start in range(0, len(values), CHUNK):
+            window = slice(start, start + CHUNK)
+            self._add(None if groups is None else groups[window], values[window])
         if self._waiting >= _WAITING:
             self._reduce()
 
@@ -175,12 +172,23 @@ class Tallying:
         self._parts = [merged(self._parts)]
         return self._parts[0]
 
+    def _add(self, groups: Ints | None, values: Floats) -> None:
+        missing = np.isnan(values)
+        if missing.any():
+            values, groups = values[~missing], None if groups is None else groups[~missing]
+        records = np.ascontiguousarray(values, dtype=np.float64)
+        records = _within(records, self.ladder) if self.sums else records
+        rungs = self.ladder.rungs(records)
+        self._keys.append(_packed(self.ladder, groups, rungs))
+        if self.sums:
+            self._rests.append(_rest(records, rungs))
+        self._waiting += len(records)
+
     def _reduce(self) -> None:
-        values = np.concatenate([np.zeros(0), *(values for _, values in self._batches)])
-        codes = [groups for groups, _ in self._batches if groups is not None]
-        groups = np.concatenate(codes) if codes else None
-        self._parts.append(Tally.of(groups, values, self.ladder, self.sums))
-        self._batches, self._waiting = [], 0
+        keys = np.concatenate([_NONE, *self._keys])
+        rest = np.concatenate([_NONE, *self._rests]) if self.sums else None
+        self._parts.append(_reduced(self.ladder, keys, None, None if rest is None else np.zeros_like(rest), rest))
+        self._keys, self._rests, self._waiting = [], [], 0
         if len(self._parts) > 1 and sum(len(part.rungs) for part in self._parts[1:]) > len(self._parts[0].rungs):
             self._parts = [merged(self._parts)]
 
@@ -197,30 +205,36 @@ def _rest(records: Floats, rungs: Ints) -> Ints:
     return np.where(rungs == 0, 0, records.view(np.int64) & _REST)
 
 
-def _reduced(
-    ladder: Ladder, groups: Ints, rungs: Ints, counts: Ints | None, high: Ints | None, low: Ints | None
-) -> Tally:
-    """One entry for each group and rung, in order."""
-    width = np.int64(int(ladder.size).bit_length())  # 28 bits of a rung leave 35 for the group
-    keys = (groups << width) | (rungs - np.int64(ladder.first))
+def _packed(ladder: Ladder, groups: Ints | None, rungs: Ints) -> Ints:
+    """Group and rung in one number: 28 bits of a rung leave 35 for the group."""
+    keys = rungs - np.int64(ladder.first)
+    if groups is not None:
+        keys |= groups << np.int64(int(ladder.size).bit_length())
+    return keys
+
+
+def _reduced(ladder: Ladder, keys: Ints, counts: Ints | None, high: Ints | None, low: Ints | None) -> Tally:
+    """One entry for each group and rung, in order; without counts each key is a record."""
     if counts is None and low is None:
-        keys = np.sort(keys)
+        keys.sort()
     else:
         order = np.argsort(keys)
         keys = keys[order]
         counts, high, low = (None if part is None else part[order] for part in (counts, high, low))
-    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, dtype=np.int64)
-    entries = keys[firsts]
+    new = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    firsts = np.flatnonzero(new)
     if counts is None:
-        found = np.diff(np.append(firsts, len(keys)))
+        found = np.diff(firsts, append=len(keys))
     else:
         found = np.add.reduceat(counts, firsts) if len(firsts) else counts
-    places = entries & ((np.int64(1) << width) - 1)
-    tally = Tally(ladder, entries >> width, places + np.int64(ladder.first), found)
+    entries, width = keys[firsts], np.int64(int(ladder.size).bit_length())
+    rungs = (entries & ((np.int64(1) << width) - 1)) + np.int64(ladder.first)
+    tally = Tally(ladder, entries >> width, rungs, found)
     if high is None or low is None:
         return tally
     if len(firsts):
-        # Up to 2**22 records of 36 bits at a time: no overflow before the carry.
+        # Up to 2**24 records of 36 bits at a time: no overflow before the carry.
         high, low = np.add.reduceat(high, firsts), np.add.reduceat(low, firsts)
     return replace(tally, high=high + (low >> _SHIFT), low=low & _REST)
 

@@ -19,7 +19,7 @@ class KeyCodes:
         self._known = known is not None
         self._columns = [_Codes(array) for array in known] if known is not None else []
         self._tuples: dict[tuple[int, ...], int] = {}
-        if known is not None:
+        if known is not None and len(known) > 1:
             rows = zip(*(column.of(array) for column, array in zip(self._columns, known, strict=True)), strict=True)
             self._tuples = {tuple(map(int, row)): k for k, row in enumerate(rows)}
 

@@ -109,9 +109,9 @@ class Local:
 
         return _spooled(spool, "rows", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
-    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def known_keys(self, names: tuple[str, ...], given: list[Any]) -> tuple[Any, ...]:
         """Public keys as arrays of the types of their columns."""
-        parts = zip(*given, strict=True)
+        parts = zip(*given, strict=True) if len(names) > 1 else [given]
         return tuple(
             public_keys(list(part), self.stream.kinds[name], name) for name, part in zip(names, parts, strict=True)
         )

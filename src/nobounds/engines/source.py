@@ -95,8 +95,8 @@ class Source(Protocol):
         """A record 0 for each row."""
         ...
 
-    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Public keys as Arrow arrays of the types of their columns."""
+    def known_keys(self, names: tuple[str, ...], given: list[Any]) -> tuple[Any, ...]:
+        """Public keys, tuples if there are several columns, as Arrow arrays of the types of the columns."""
         ...
 
     def rows_of_units(self, unit: str) -> Column:
