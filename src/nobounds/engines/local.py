@@ -1,7 +1,7 @@
 """Tables in this process: their columns, bounded by unit if need be, and the tally of their groups."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -51,7 +51,7 @@ class Local:
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns that are read in place if that can be done again, and else once, into a spool."""
         if bounding is None and self.stream.again is not None:
-            return self.stream.again(names)
+            return {name: self._watched(column) for name, column in self.stream.again(names).items()}
 
         @cache
         def spool() -> Spool:
@@ -85,7 +85,7 @@ class Local:
         """A record 0 for each row: of as many as there are, or of those that are kept of each unit."""
         facts = Facts(integral=True, nullable=False)
         if bounding is None:
-            rows = self.stream.rows
+            rows = cache(self.stream.rows)
             return Column(True, False, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
 
         @cache
@@ -115,6 +115,16 @@ class Local:
         return tuple(
             public_keys(list(part), self.stream.kinds[name], name) for name, part in zip(names, parts, strict=True)
         )
+
+    def _watched(self, column: Column) -> Column:
+        """The column, telling how many rows were read."""
+
+        def chunks() -> Iterator[Any]:
+            for chunk in column.chunks():  # type: ignore[union-attr]
+                self.progress(len(chunk))
+                yield chunk
+
+        return replace(column, chunks=chunks)
 
     def _read(self, keys: list[str], values: list[str]) -> Iterator[Any]:
         for batch in self.stream.batches(keys, values):

@@ -1,11 +1,13 @@
 """Files to a Stream: one or many CSV, TSV or Parquet files of the same columns, by path, list of paths or glob."""
 
 import glob
+import os
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from nobounds.engines.files import (
 )
 from nobounds.engines.frames import arrow_family
 from nobounds.engines.keys import plain
+from nobounds.engines.share import Share
 from nobounds.engines.source import Facts
 from nobounds.engines.stream import Stream
 
@@ -57,17 +60,17 @@ def from_paths(paths: list[Path]) -> Stream:
     return _parquet(paths) if is_parquet(paths[0]) else _csv(paths, names)
 
 
-def _again(paths: list[Path], names: list[str]) -> dict[str, Column]:
-    return {name: _chained([read_column(path, name) for path in paths]) for name in names}
-
-
-def _chained(parts: list[Column]) -> Column:
+def _chained(parts: list[Column], share: Share) -> Column:
     """The columns of several files as one."""
     first = parts[0]
 
     def chunks() -> Iterator[Any]:
+        read = 0
         for part in parts:
-            yield from part.chunks()  # type: ignore[misc]
+            for chunk in part.chunks():  # type: ignore[union-attr]
+                read += len(chunk)
+                share.at(read)
+                yield chunk
 
     nullable = any(part.nullable for part in parts)
     return Column(
@@ -81,10 +84,12 @@ def _chained(parts: list[Column]) -> Column:
 
 
 def _parquet(paths: list[Path]) -> Stream:
-    schemas = []
+    schemas, total = [], 0
     for path in paths:
         with open_parquet(path) as file:
             schemas.append(file.schema_arrow)
+            total += file.metadata.num_rows
+    share = Share(total)
     for path, schema in zip(paths, schemas, strict=True):
         if schema.types != schemas[0].types:
             raise ValueError(f"the files must have the same types of columns, got others in {path.name}")
@@ -100,34 +105,37 @@ def _parquet(paths: list[Path]) -> Stream:
         facts[field.name] = Facts(integral, nullable, **stated_bounds(field.type))
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        pa = import_pyarrow()
+        pa, read = import_pyarrow(), 0
         wanted = list(dict.fromkeys([*keys, *values]))
         for path in paths:
             with open_parquet(path) as file:
                 for batch in file.iter_batches(batch_size=CHUNK, columns=wanted or file.schema_arrow.names[:1]):
+                    read += len(batch)
+                    share.at(read)
                     parts = [plain(batch.column(name)) for name in keys]
                     floats = [pa.array(to_floats(batch.column(name))) for name in values]
                     yield pa.record_batch([*parts, *floats], names=[*keys, *values])
 
-    def rows() -> int:
-        total = 0
-        for path in paths:
-            with open_parquet(path) as file:
-                total += file.metadata.num_rows
-        return total
+    def again(names: list[str]) -> dict[str, Column]:
+        return {name: _chained([read_column(path, name) for path in paths], share) for name in names}
 
     kinds = {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schemas[0]}
-    return Stream(facts, others, kinds, batches, rows, lambda names: _again(paths, names))
+    return Stream(facts, others, kinds, batches, lambda: total, again, share=share)
 
 
 def _csv(paths: list[Path], names: list[str]) -> Stream:
+    share = Share(sum(path.stat().st_size for path in paths))
+
     def table_rows() -> Iterator[list[str]]:
-        missing = [""] * len(names)
+        missing, done = [""] * len(names), 0
         for path in paths:
             with open_text(path) as text:
+                share.follow(partial(_place, text, done))
                 rows = csv_rows(text, path)
                 next_header(rows)
                 yield from (row if len(row) == len(names) else missing for row in rows)
+                done = _place(text, done)
+            share.at(done)
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         pa = import_pyarrow()
@@ -143,7 +151,12 @@ def _csv(paths: list[Path], names: list[str]) -> Stream:
 
     facts = {name: Facts(integral=False, nullable=True) for name in names}
     kinds = dict.fromkeys(names, import_pyarrow().large_string())
-    return Stream(facts, {}, kinds, batches, rows, lambda wanted: _again(paths, wanted), typed=False)
+    return Stream(facts, {}, kinds, batches, rows, typed=False, share=share)
+
+
+def _place(text: TextIO, before: int) -> int:
+    """How many bytes were read, of this file and of those before it."""
+    return before + os.lseek(text.fileno(), 0, os.SEEK_CUR)
 
 
 def _numbers(texts: list[str]) -> NDArray[np.float64]:

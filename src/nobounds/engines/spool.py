@@ -5,12 +5,9 @@ The file has no name once it is open, so nothing is left behind when the process
 
 import tempfile
 from collections.abc import Iterator
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
-
-from nobounds.engines.column import windows
 
 _BYTES = 8
 
@@ -19,18 +16,22 @@ class Spool:
     """Columns of equal length, written batch by batch and then read as often as needed."""
 
     def __init__(self, names: list[str]) -> None:
-        self._files: dict[str, IO[bytes]] = {name: tempfile.TemporaryFile() for name in names}  # noqa: SIM115
+        self._names = list(dict.fromkeys(names))
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._lengths: list[int] = []  # of the batches
         self.rows = 0
 
     def add(self, batch: dict[str, NDArray[np.float64]]) -> None:
         """Append one array for each column, all of one length."""
-        for name, file in self._files.items():
-            file.write(np.ascontiguousarray(batch[name], dtype=np.float64).data)
-        self.rows += len(next(iter(batch.values()), ()))
+        for name in self._names:
+            self._file.write(np.ascontiguousarray(batch[name], dtype=np.float64).data)
+        self._lengths.append(len(next(iter(batch.values()), ())))
+        self.rows += self._lengths[-1]
 
     def chunks(self, name: str) -> Iterator[NDArray[np.float64]]:
         """The records of a column; several passes may be under way, one after the other."""
-        file = self._files[name]
-        for window in windows(self.rows):
-            file.seek(window.start * _BYTES)
-            yield np.fromfile(file, dtype=np.float64, count=min(window.stop, self.rows) - window.start)
+        width, place, start = len(self._names), self._names.index(name), 0
+        for length in self._lengths:
+            self._file.seek((start * width + place * length) * _BYTES)
+            yield np.fromfile(self._file, dtype=np.float64, count=length)
+            start += length

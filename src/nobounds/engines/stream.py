@@ -1,7 +1,7 @@
 """A stream: a table in this process that is read from front to back as Arrow batches.
 
-What is read again and again, data in memory and files, gives its columns as they are; what is a query is read once,
-into a spool.
+What is quickly read again and again, data in memory and Parquet files, gives its columns as they are; what is text or
+a query is read once, into a spool.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,8 @@ class Stream:
 
     `batches(keys, values)` starts to read it: pyarrow record batches with the columns `keys` as they are, and `values`
     as float64 with NaN for what is missing. `again` gives columns that can be read again and again, if there is a way.
-    `kinds` has the Arrow types of all columns.
+    `kinds` has the Arrow types of all columns. `share` tells how much of the table the pass under way has read, if that
+    is known.
     """
 
     facts: dict[str, Facts]
@@ -28,6 +29,7 @@ class Stream:
     rows: Callable[[], int] = field(repr=False)
     again: Callable[[list[str]], dict[str, Column]] | None = field(default=None, repr=False)
     typed: bool = True
+    share: Callable[[], float] | None = field(default=None, repr=False)
 
 
 def facts_of(column: Column) -> Facts:
