@@ -16,7 +16,7 @@ import numpy as np
 from nobounds.compiled import LeadingCounts
 from nobounds.ladder import Ladder
 from nobounds.rungs import FloatBits, Floats, Grid, Ints
-from nobounds.scan import Chunk, Chunks, blocks, scan
+from nobounds.scan import Chunk, Chunks, blocks, present, scan
 
 _DENSE = 1 << 21  # rungs a dense table may span; 16 MB
 _MANY = 1 << 17  # values from which a table of leading bits pays
@@ -78,12 +78,10 @@ class Histogram:
 
 def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
     counter, compiled = _Counter(ladder), LeadingCounts(ladder.map)
-    for values, counts in blocks(compiled.left(chunks)):
-        if np.isnan(np.max(values, initial=0.0)):  # the quickest way to see that one is
-            present = ~np.isnan(values)
-            values, counts = values[present], None if counts is None else counts[present]
+    for block, times in blocks(compiled.left(chunks)):
+        values, weights = present(block, times)
         if len(values):
-            counter.add(values, counts)
+            counter.add(values, weights)
     for rungs, counts in compiled.rungs():
         counter.keep(ladder.clamped(rungs), counts)
     return Histogram(ladder, *counter.table())

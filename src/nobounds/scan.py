@@ -74,3 +74,11 @@ def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Floats, Ints | None]]:
         for start in range(0, len(values), CHUNK):
             window = slice(start, start + CHUNK)
             yield values[window], None if counts is None else counts[window]
+
+
+def present(values: Floats, counts: Ints | None) -> tuple[Floats, Ints | None]:
+    """A block without its missing records."""
+    if not np.isnan(np.max(values, initial=0.0)):  # the quickest way to see that none is missing
+        return values, counts
+    there = ~np.isnan(values)
+    return values[there], None if counts is None else counts[there]

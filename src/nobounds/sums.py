@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from nobounds.rungs import Floats, Ints
-from nobounds.scan import Chunk, Chunks, blocks, scan
+from nobounds.scan import Chunk, Chunks, blocks, present, scan
 
 _WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far below any noise
 _VALUE_BITS = 51  # and no value has more than 2**52 steps, so that floats hold them exactly
@@ -51,8 +51,15 @@ class Lattice:
     def steps(self, values: Floats) -> Ints:
         """The clipped values as whole numbers from 0 to width."""
         with np.errstate(over="ignore", under="ignore"):
-            whole = np.rint(np.ldexp(values, -self.exponent))
-        return np.clip(whole, self.low, self.low + self.width).astype(np.int64) - self.low
+            if abs(self.exponent) <= 1022:
+                whole = values * 2.0**-self.exponent  # the same, and sooner
+            else:
+                whole = np.ldexp(values, -self.exponent)
+        np.rint(whole, out=whole)
+        np.clip(whole, self.low, self.low + self.width, out=whole)
+        steps = whole.astype(np.int64)
+        steps -= self.low
+        return steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,7 @@ def totals(chunks: Chunks, *maps: Callable[[Floats], Ints]) -> list[int]:
 def _totals(maps: tuple[Callable[[Floats], Ints], ...], chunks: Iterable[Chunk]) -> list[int]:
     found = [0] * (len(maps) + 1)
     for block, counts in blocks(chunks):
-        present = ~np.isnan(block)
-        values, times = block[present], None if counts is None else counts[present]
+        values, times = present(block, counts)
         found[0] += len(values) if times is None else int(times.sum())
         for k, steps in enumerate(maps, start=1):
             found[k] += _sum(steps(values), times)
