@@ -3,6 +3,7 @@
 import os
 
 from hypothesis import settings
+from postgres import postgres  # noqa: F401
 
 settings.register_profile("ci", derandomize=True, print_blob=True)
 if os.environ.get("CI"):

@@ -1,0 +1,142 @@
+"""A query to a database as a Stream: by a connection of DuckDB, of ADBC, or of any driver of Python's DB-API 2.
+
+Names and types come from the query without rows. The query itself runs each time the table is read, in batches. When
+it fails nothing of what the driver says is told, for that can contain values.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from nobounds.engines.arrow import import_pyarrow, to_floats
+from nobounds.engines.column import CHUNK
+from nobounds.engines.duck import from_relation, schema_facts
+from nobounds.engines.files import parse_number
+from nobounds.engines.keys import plain
+from nobounds.engines.memory import key_array
+from nobounds.engines.postgres import from_postgres
+from nobounds.engines.sequences import from_sequence
+from nobounds.engines.source import Facts
+from nobounds.engines.sql import counted, no_rows, refuse_repeated, told_nothing
+from nobounds.engines.stream import Stream
+from nobounds.rungs import Floats
+from nobounds.scan import gathered
+
+
+def from_query(connection: Any, query: str) -> Stream:
+    """The Stream of a query, which must be one `select`."""
+    if not isinstance(query, str):
+        raise TypeError(f"query must be a text, got {type(query).__name__}")
+    if _is(connection, "duckdb", "DuckDBPyConnection"):
+        return _from_duckdb(connection, query)
+    if _is(connection, "adbc_driver_manager.dbapi", "Connection"):
+        return _from_adbc(connection, query)
+    if _is(connection, "psycopg", "Connection") or _is(connection, "psycopg2.extensions", "connection"):
+        return from_postgres(connection, query)
+    if not callable(getattr(connection, "cursor", None)) or _is(connection, "psycopg", "AsyncConnection"):
+        raise TypeError(
+            "connection must be one of DuckDB, of ADBC or of a DB-API 2 driver, "
+            f"got {type(connection).__name__}; for example sqlite3.connect('sales.db')"
+        )
+    return _from_cursors(connection, query)
+
+
+def _is(connection: Any, module: str, name: str) -> bool:
+    """Whether a connection is of a class of a library; there are none before the library is loaded."""
+    found = getattr(sys.modules.get(module), name, None)
+    return isinstance(found, type) and isinstance(connection, found)
+
+
+def _from_duckdb(connection: Any, query: str) -> Stream:
+    with told_nothing():
+        relation = connection.sql(query)
+    if relation is None:
+        raise ValueError("query must be one select, got a statement without rows")
+    return from_relation(relation)
+
+
+def _from_adbc(connection: Any, query: str) -> Stream:
+    pa = import_pyarrow()
+    with told_nothing():
+        vendor = connection.adbc_get_info().get("vendor_name")
+    if vendor == "SQLite":
+        raise TypeError(
+            "connection must tell the types of columns before it reads them, and that of ADBC to SQLite does not; "
+            "use Python's own, for example sqlite3.connect('sales.db')"
+        )
+    with told_nothing(), closing(connection.cursor()) as cursor:
+        cursor.execute(no_rows(query))
+        schema = cursor.fetch_record_batch().schema
+    numerics = [field.name for field in schema if getattr(field.type, "type_name", None) == "numeric"]
+    seen = [field.with_type(pa.float64()) if field.name in numerics else field for field in schema]
+    facts, others, kinds = schema_facts(pa.schema(seen))
+    kinds |= dict.fromkeys(numerics, pa.large_string())
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        with told_nothing(), closing(connection.cursor()) as cursor:
+            cursor.execute(query)
+            for batch in cursor.fetch_record_batch():
+                arrays = [plain(batch.column(name)) for name in keys]
+                for name in values:
+                    column = batch.column(name)
+                    arrays.append(pa.array(_decimals(column) if name in numerics else to_floats(column)))
+                yield pa.record_batch(arrays, names=[*keys, *values])
+
+    return Stream(facts, others, kinds, batches, lambda: _count(connection, query))
+
+
+def _from_cursors(connection: Any, query: str) -> Stream:
+    """A driver whose types are not known here: all columns may be numbers, and keys are taken as text."""
+    pa = import_pyarrow()
+    with told_nothing(), closing(connection.cursor()) as cursor:
+        cursor.execute(no_rows(query))
+        names = [str(column[0]) for column in cursor.description]
+    refuse_repeated(names)
+    fetched = _sqlite_rows if _is(connection, "sqlite3", "Connection") else _rows
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        at = {name: names.index(name) for name in [*keys, *values]}
+        with told_nothing(), closing(connection.cursor()) as cursor:
+            cursor.execute(query)
+            while rows := fetched(connection, cursor):
+                columns = {name: [row[place] for row in rows] for name, place in at.items()}
+                arrays = [key_array(columns[name]) for name in keys]
+                arrays += [pa.array(gathered(from_sequence(columns[name]).chunks())) for name in values]
+                yield pa.record_batch(arrays, names=[*keys, *values])
+
+    facts = {name: Facts(integral=False, nullable=True) for name in names}
+    kinds = dict.fromkeys(names, pa.large_string())
+    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
+
+
+def _rows(connection: Any, cursor: Any) -> list[Any]:
+    return list(cursor.fetchmany(CHUNK))
+
+
+def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
+    """SQLite keeps any bytes as text, and sqlite3 would stop at the first that are none."""
+    factory, cursor.row_factory = connection.text_factory, None
+    connection.text_factory = _text
+    try:
+        return _rows(connection, cursor)
+    finally:
+        connection.text_factory = factory
+
+
+def _text(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _decimals(column: Any) -> Floats:
+    """Decimals that come as text."""
+    texts = column.cast("string").to_pylist()
+    return np.array([np.nan if text is None else parse_number(text) for text in texts], dtype=np.float64)
+
+
+def _count(connection: Any, query: str) -> int:
+    with told_nothing(), closing(connection.cursor()) as cursor:
+        cursor.execute(counted(query))
+        return int(next(iter(cursor.fetchone())))

@@ -1,0 +1,37 @@
+"""Queries: the statements around one, the names of its columns, and what is told when it fails."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nobounds.engines.duck import query_failed
+
+
+def no_rows(query: str) -> str:
+    """The columns of a query, without its rows."""
+    return around(query, "*") + " where 1 = 0"
+
+
+def counted(query: str) -> str:
+    """How many rows a query has."""
+    return around(query, "count(*)")
+
+
+def around(query: str, what: str) -> str:
+    """A selection from a query, which may end in semicolons or in a comment."""
+    return f"select {what} from (\n{query.strip().rstrip(';')}\n) as nobounds_query"
+
+
+def refuse_repeated(names: list[str]) -> None:
+    """Refuse two columns of one name."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"column {name!r} appears more than once; give each column a name of its own")
+
+
+@contextmanager
+def told_nothing() -> Iterator[None]:
+    """Whatever a driver raises becomes one error: its own words can contain values."""
+    try:
+        yield
+    except Exception:
+        raise query_failed() from None
