@@ -108,7 +108,19 @@ def test_a_relative_import_is_resolved_from_its_package():
 
 def test_importing_nobounds_loads_no_optional_library():
     """After `import nobounds`, no library that only some users need is loaded."""
-    optional = {"duckdb", "numba", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlite3", "typer"}
+    optional = {
+        "duckdb",
+        "numba",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "pyspark",
+        "rich",
+        "scipy",
+        "sklearn",
+        "sqlite3",
+        "typer",
+    }
     code = "import sys, nobounds, nobounds.engines.files; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
