@@ -51,10 +51,8 @@ class Lattice:
     def steps(self, values: Floats) -> Ints:
         """The clipped values as whole numbers from 0 to width."""
         with np.errstate(over="ignore", under="ignore"):
-            if abs(self.exponent) <= 1022:
-                whole = values * 2.0**-self.exponent  # the same, and sooner
-            else:
-                whole = np.ldexp(values, -self.exponent)
+            normal = abs(self.exponent) <= 1022  # then a product is the same, and sooner
+            whole = values * 2.0**-self.exponent if normal else np.ldexp(values, -self.exponent)
         np.rint(whole, out=whole)
         np.clip(whole, self.low, self.low + self.width, out=whole)
         steps = whole.astype(np.int64)
