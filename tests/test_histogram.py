@@ -224,7 +224,7 @@ def peak_of(size: int, ladder: Ladder) -> int:
 
 @pytest.mark.parametrize("ladder", [Ladder.float_bits(8), Ladder.float_bits(14), Ladder.grid(0.01, 11)])
 def test_memory_does_not_grow_with_the_data(ladder):
-    """Counting 5,000,000 values takes at most 60 MB, and about what 1,500,000 take, in compiled code or not."""
-    few, many = peak_of(1_500_000, ladder), peak_of(5_000_000, ladder)
+    """Counting 4,500,000 values takes at most 60 MB, and about what 1,500,000 take, in compiled code or not."""
+    few, many = peak_of(1_500_000, ladder), peak_of(4_500_000, ladder)
     assert many < 60e6
     assert many < 1.5 * few
