@@ -1,7 +1,6 @@
 """The whole mechanism, audited for what it claims: private size, private sign and whichever walk they choose."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -9,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import answer_law, mean_error
+from whole_answers import live, log_law
 
 import nobounds as nb
-from nobounds.answer_law import AnswerLaw
 from nobounds.audit import audit
 from nobounds.auto import Aim, SizeRule, choose
-from nobounds.counts import Counts
 from nobounds.ladder import Ladder
 from nobounds.question import Question
 from nobounds.route import FlipRoute, Outward, Route
@@ -39,39 +37,10 @@ def no_finer_steps(monkeypatch):
     Question.of.cache_clear()
 
 
-def live(question):
-    """The question with sizes so small that every route has a real chance on a handful of records."""
-    routes = tuple(
-        tuple(replace(route, at_least=len(found) - 1 - k) for k, route in enumerate(found)) for found in question.routes
-    )
-    return replace(question, routes=routes)
-
-
 def routes_to(q, neighbors, method, ladder=None):
     """The routes for all sizes, on a ladder that does not grow, for epsilon 1 and a size that costs a twentieth."""
     ladder = ladder or Ladder.float_bits(8)
     return choose(Aim(q, F(1), neighbors, ladder, "exponential", method, False), SizeRule(F(1, 20)))
-
-
-def log_law(question, data):
-    """Log-probabilities of all answers, by position of every part, merged where answers are equal."""
-    counts = Counts.of(lambda: [np.array(data, dtype=float)], question.ladder)
-    if question.size.known is not None:
-        question = replace(question, size=replace(question.size, known=len(data)))
-    law = AnswerLaw.of(question, counts, least=0)
-    rungs = np.arange(LADDER.first, LADDER.last + 1)
-    total = np.full(len(rungs), -np.inf)
-    for chance, route, part in law.parts:
-        masses = part.log_pmf() + math.log(chance)
-        if isinstance(route, FlipRoute):  # it always answers
-            np.logaddexp.at(total, np.arange(len(masses)), masses)
-            continue
-        where = route.start + np.arange(part.walk.length) * (1 if route.up else -1) - LADDER.first
-        if route.from_zero:
-            where[0] = -LADDER.first
-        np.logaddexp.at(total, where, masses[:-1])
-        np.logaddexp.at(total, [route.stop - LADDER.first], masses[-1:])
-    return total
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
@@ -163,12 +132,12 @@ def test_directions_under_add_remove(q, up):
 )
 @settings(deadline=None)
 def test_any_number_of_quantiles_stays_within_epsilon(qs, rows, neighbors, missing, ladder):
-    """The plan for several quantiles never costs more than the total, and one quantile costs all of it."""
+    """The plan for several quantiles never costs more than the total, and one quantile costs next to all of it."""
     public = rows if neighbors == "swap" else None
     question = Question.of(tuple(qs), F(1), ladder, neighbors, "exponential", public, missing)
     assert question.cost().epsilon <= 1
     if len(qs) == 1:
-        assert question.cost().epsilon == 1
+        assert question.cost().epsilon > F(99, 100)
 
 
 def test_nothing_is_spent_on_a_size_that_no_route_needs():

@@ -4,6 +4,7 @@ The file has no name once it is open, so nothing is left behind when the process
 """
 
 import tempfile
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,6 +21,7 @@ class Spool:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._lengths: list[int] = []  # of the batches
         self.rows = 0
+        weakref.finalize(self, self._file.close)
 
     def add(self, batch: dict[str, NDArray[np.float64]]) -> None:
         """Append one array for each column, all of one length."""
