@@ -14,12 +14,12 @@ from nobounds.quantile import bounds, maximum, minimum, quantile
 from nobounds.quantiles import quantiles
 from nobounds.release import Release
 from nobounds.sparse_vector import SparseVector
-from nobounds.table import Table
 from nobounds.vectors import vector_mean, vector_sum
 
 if TYPE_CHECKING:
     from nobounds.planning.forecast import Forecast
     from nobounds.planning.plan import plan
+    from nobounds.table import Table
 
 __all__ = [
     "AboveThreshold",
@@ -51,7 +51,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Planning is loaded when it is first used: it would be a third of the time to import nobounds."""
+    """Planning and tables are loaded when they are first used: they would be half of the time to import nobounds."""
+    if name == "Table":
+        from nobounds.table import Table
+
+        return Table
     if name not in ("Forecast", "plan"):
         raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
     from nobounds.planning.forecast import Forecast
