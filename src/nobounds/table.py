@@ -1,25 +1,28 @@
 """A table of people, events or sales, wherever it lies, and private statistics of its columns: the public class."""
 
+import operator
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
+from nobounds.auto import Method
 from nobounds.clipped import count, mean, sum
 from nobounds.describe import Description, PerColumn, describe
 from nobounds.engines.column import Column
 from nobounds.engines.frames import Frame
+from nobounds.engines.keys import all_differ
 from nobounds.engines.open import open_source
 from nobounds.engines.source import Bounding, Keyed, Progress, Source
 from nobounds.exact import Number, shown
 from nobounds.grouped import Grouping, check_delta
 from nobounds.grouped_release import GroupedRelease
 from nobounds.loss import Neighbors, PrivacyLoss, Unit, check_neighbors
-from nobounds.noise import Rng, source
+from nobounds.noise import Noise, Rng, source
 from nobounds.quantile import bounds, maximum, minimum, quantile
 from nobounds.quantiles import quantiles
 from nobounds.release import Release
-from nobounds.spending import Chargeable, Spending
+from nobounds.spending import Chargeable, Spending, charged
 
 _SUGGESTED = Fraction(19, 20)
 _MOST = 1 << 31
@@ -39,6 +42,20 @@ class Options(Spent, total=False):
     lower: Number | None
     upper: Number | None
     resolution: Number | None
+
+
+class Walk(Options, total=False):
+    """The further keywords of extremes."""
+
+    beta: Number | None
+    noise: Noise
+
+
+class Search(Walk, total=False):
+    """The further keywords of a quantile."""
+
+    method: Method
+    rows: Number | None
 
 
 class Table:
@@ -71,17 +88,17 @@ class Table:
     ) -> None:
         self._source: Source = open_source(data, progress)
         self._neighbors, self._budget = check_neighbors(neighbors), budget
-        self._unit, self._rows_per_unit = unit, rows_per_unit
+        self._unit = unit
+        self._rows_per_unit = None if rows_per_unit is None else _whole(rows_per_unit, "rows_per_unit")
         if unit is None and rows_per_unit is not None:
             raise ValueError("rows_per_unit needs unit, the column that says whose row it is")
         if unit is not None:
             self._require(unit)
+            self._source.check_keys((unit,))
+            if unit == Unit().name:
+                raise ValueError(f"the unit cannot be called {unit!r}, which stands for single rows; rename the column")
             if self._neighbors == "swap":
                 raise ValueError("a table with a unit needs neighbors='add-remove', got neighbors='swap'")
-        if rows_per_unit is not None and not _is_number(rows_per_unit):
-            raise ValueError(
-                f"rows_per_unit must be a whole number from 1 on, got rows_per_unit={shown(rows_per_unit)}"
-            )
 
     @classmethod
     def sql(
@@ -109,7 +126,7 @@ class Table:
         numeric = "number" if self._source.typed else "text that may be numbers"
         return dict.fromkeys(self._source.facts, numeric) | self._source.others
 
-    def quantile(self, column: str, q: Number, **options: Unpack[Options]) -> Release:
+    def quantile(self, column: str, q: Number, **options: Unpack[Search]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
         return quantile(self._column(column, options), q, **self._common(column), **options)
 
@@ -117,15 +134,15 @@ class Table:
         """Private quantiles of a column, as `nobounds.quantiles` gives them."""
         return quantiles(self._column(column, options), q, **self._common(column), **options)
 
-    def maximum(self, column: str, **options: Unpack[Options]) -> Release:
+    def maximum(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private maximum."""
         return maximum(self._column(column, options), **self._common(column), **options)
 
-    def minimum(self, column: str, **options: Unpack[Options]) -> Release:
+    def minimum(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private minimum."""
         return minimum(self._column(column, options), **self._common(column), **options)
 
-    def bounds(self, column: str, **options: Unpack[Options]) -> Release:
+    def bounds(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private minimum and maximum."""
         return bounds(self._column(column, options), **self._common(column), **options)
 
@@ -156,9 +173,14 @@ class Table:
         rng: Rng = None,
     ) -> Description:
         """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
-        names = [name for name in self._source.facts if name != self._unit] if columns is None else list(columns)
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
+        numeric = (name for name in self._source.facts if name != self._unit)
+        names = list(dict.fromkeys(numeric if columns is None else columns))
         for name in names:
             self._require_numeric(name)
+        if not names:
+            raise ValueError("describe needs a numeric column, got none")
         found = self._source.columns(names, self._bounding({"rng": rng}))
         skipped = self._source.others if columns is None else {}
         typed = self._source.typed or columns is not None  # who names a column says that it is numeric
@@ -230,6 +252,8 @@ class Table:
         return {"neighbors": self._neighbors, "budget": budget}
 
     def _require(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"a column is called by its name, a text, got {type(name).__name__}")
         if name not in self._source.facts and name not in self._source.others:
             # The first line of a CSV file may be somebody's record: do not show it.
             known = f"; the columns are {', '.join(map(repr, self.columns))}" if self._source.typed else ""
@@ -260,19 +284,24 @@ class GroupedTable:
             raise ValueError("group_by needs a column, for example group_by('region', keys=['north', 'south'])")
         for name in by:
             table._require(name)
+        if len(set(by)) < len(by):
+            raise ValueError("group_by needs each column once, got one of them twice")
+        table._source.check_keys(by)
         if (keys is None) == (delta is None):
             got = "neither" if keys is None else "both"
             raise ValueError(f"group_by needs keys= (public) or delta= (keys are chosen privately), got {got}")
         if table._neighbors == "swap":
             raise ValueError("groups need neighbors='add-remove', got neighbors='swap'")
-        if groups_per_unit is not None and not _is_number(groups_per_unit):
-            raise ValueError(f"groups_per_unit must be a whole number from 1 on, got {shown(groups_per_unit)}")
         if groups_per_unit is not None and table._unit is None:
             raise ValueError("groups_per_unit needs a table with a unit")
         self._table, self._by = table, by
-        self._keys = None if keys is None else _checked_keys(keys, len(by))
         self._delta = None if delta is None else check_delta(delta)
-        self._groups_per_unit = groups_per_unit
+        self._groups_per_unit = None if groups_per_unit is None else _whole(groups_per_unit, "groups_per_unit")
+        self._keys = None
+        if keys is not None:
+            self._keys = table._source.known_keys(by, _tuples(keys, len(by)))
+            if not all_differ(self._keys):
+                raise ValueError("keys must differ, got one of them twice")
 
     def quantile(self, column: str, q: Number, **options: Unpack[Options]) -> GroupedRelease:
         """A private q-quantile of each group."""
@@ -288,21 +317,25 @@ class GroupedTable:
 
     def sum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
         """A private sum of each group, within one clip for all of them."""
+        _refuse_unknown(options, Options)
         self._table._require_numeric(column)
         return self._grouping().sum(column, self._spending(options), source(options.get("rng")), **_facts(options))
 
     def mean(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
         """A private mean of each group, within one clip for all of them."""
+        _refuse_unknown(options, Options)
         self._table._require_numeric(column)
         return self._grouping().mean(column, self._spending(options), source(options.get("rng")), **_facts(options))
 
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> GroupedRelease:
         """A private number of rows of each group, or of those with a value in a column."""
+        _refuse_unknown(options, Spent)
         if column is not None:
             self._table._require_numeric(column)
         return self._grouping().count(column, self._spending(options), source(options.get("rng")))
 
     def _quantile(self, statistic: str, column: str, q: Number, options: Options) -> GroupedRelease:
+        _refuse_unknown(options, Options)
         self._table._require_numeric(column)
         spending, bits = self._spending(options), source(options.get("rng"))
         return self._grouping().quantile(column, q, spending, bits, statistic, **_facts(options))
@@ -315,9 +348,8 @@ class GroupedTable:
 
     def _grouping(self) -> Grouping:
         table, unit = self._table, self._table._privacy_unit
-        known = None if self._keys is None else table._source.known_keys(self._by, self._keys)
         most = min(self._groups_per_unit or unit.rows, unit.rows)
-        return Grouping(table._source, Keyed(self._by, known), self._delta, unit, most, table._budget)
+        return Grouping(table._source, Keyed(self._by, self._keys), self._delta, unit, most, table._budget)
 
     def __repr__(self) -> str:
         return f"GroupedTable(by {', '.join(self._by)}, of {self._table!r})"
@@ -331,26 +363,40 @@ class _Named:
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
         """Charge it."""
-        self._budget.charge(loss, f"{what} of {self._name}")
+        charged(loss, self._budget, f"{what} of {self._name}")
 
 
 def _facts(options: Any) -> dict[str, Any]:
     return {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
 
-def _is_number(given: object) -> bool:
-    return isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= _MOST
+def _refuse_unknown(options: Any, known: type) -> None:
+    """Refuse other keywords, as a function that lists its own would."""
+    for name in options:
+        if name not in known.__annotations__:
+            raise TypeError(
+                f"{name} is no keyword of a statistic by groups; there are {', '.join(known.__annotations__)}"
+            )
 
 
-def _checked_keys(keys: Iterable[Any], width: int) -> list[Any]:
-    """Public keys, each of them once: values, or tuples for several columns."""
+def _whole(given: Any, name: str) -> int:
+    """A whole number from 1 on, one of numpy too."""
+    try:
+        found = 0 if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        found = 0
+    if not 1 <= found <= _MOST:
+        raise ValueError(f"{name} must be a whole number from 1 to {_MOST}, got {name}={shown(given)}")
+    return found
+
+
+def _tuples(keys: Iterable[Any], width: int) -> list[tuple[Any, ...]]:
+    """Public keys as tuples of one value a column."""
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
-    found: list[Any] = list(keys) if width == 1 else [tuple(key) for key in keys]
-    if width > 1 and any(len(key) != width for key in found):
-        raise ValueError(f"each key must have {width} parts, one for each column")
+    found = [(key,) for key in keys] if width == 1 else list(keys)
     if not found:
         raise ValueError("keys must have at least one key, got none")
-    if len(set(found)) < len(found):
-        raise ValueError("keys must differ, got one of them twice")
-    return found
+    if not all(isinstance(key, tuple | list) and len(key) == width for key in found):
+        raise ValueError(f"each key must be a tuple of {width} values, one for each column")
+    return [tuple(key) for key in found]

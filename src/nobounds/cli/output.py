@@ -73,13 +73,13 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
         cells = []
         for summary in (described.columns[name] for name in names):
             bar = summary.intervals.get(statistic)
-            cells.append(_short(summary.values[statistic]) + (f" {_half(bar)}" if bar else ""))
+            cells.append(shortened(summary.values[statistic]) + (f" {_half(bar)}" if bar else ""))
         cost = max(described.columns[name].costs[statistic] for name in names)
         table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))
     return table
 
 
-def _short(value: int | float) -> str:
+def shortened(value: int | float) -> str:
     """Five digits for people, and no exponent in the ordinary range."""
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e6):
         return f"{int(value):,}"
@@ -102,9 +102,12 @@ def _half(bar: tuple[float, float]) -> str:
 def total_in_words(loss: nb.PrivacyLoss) -> str:
     """One sentence on what the answers cost together, and for which neighbouring data sets."""
     change = "replaced by another" if loss.neighbors == "swap" else "added or removed"
-    rho = f"rho {text_up(loss.rho, 4)}"
-    figures = f"{rho} (zCDP)" if loss.epsilon == math.inf else f"epsilon {text_up(loss.epsilon)} (zCDP: {rho})"
-    return f"Total privacy loss: {figures}, for data sets that differ by one {loss.unit} {change}."
+    rho = "" if loss.rho == math.inf else f"rho {text_up(loss.rho, 4)}"
+    at = f" at delta {text_up(loss.delta)}" if loss.delta else ""
+    pure = f"epsilon {text_up(loss.epsilon)}{at}" + (f" (zCDP: {rho})" if rho else "")
+    figures = f"{rho} (zCDP)" if loss.epsilon == math.inf else pure
+    whom = loss.unit if loss.unit == "row" else f"{loss.unit} with all its rows"
+    return f"Total privacy loss: {figures}, for data sets that differ by one {whom} {change}."
 
 
 def _table(release: nb.Release) -> Table:
@@ -148,12 +151,12 @@ def _rounded(value: int | float, interval: tuple[float, float]) -> str:
     """The digits that are worth showing beside so much noise."""
     half = (interval[1] - interval[0]) / 2
     if isinstance(value, int) or not 0 < half < math.inf or abs(value) >= 1e15:
-        return _short(value)
+        return shortened(value)
     return f"{value:,.{min(max(1 - math.floor(math.log10(half)), 0), 12)}f}"
 
 
 def _clip(clip: list[int | float] | None) -> str:
-    return "" if clip is None else f"{_short(clip[0])} to {_short(clip[1])}"
+    return "" if clip is None else f"{shortened(clip[0])} to {shortened(clip[1])}"
 
 
 def _value(value: int | float | tuple[int | float, ...], interval: tuple[float, float] | None) -> str:

@@ -32,19 +32,19 @@ from nobounds.engines.stream import Stream
 
 
 def expand(given: object) -> list[Path]:
-    """The files that paths and globs name, in order; ValueError if there are none."""
+    """The files that paths and globs name, in order, each of them once; ValueError if one of them names none."""
     if isinstance(given, str | PathLike):
         given = [given]
     if not isinstance(given, list | tuple) or not all(isinstance(path, str | PathLike) for path in given):
         raise TypeError(f"paths must be a path, a glob or a list of them, got {type(given).__name__}")
-    found: list[Path] = []
+    found: dict[Path, Path] = {}
     for path in map(fspath, given):
-        found += (
-            [Path(path)] if Path(path).exists() else [Path(match) for match in sorted(glob.glob(path, recursive=True))]
-        )
-    if not found:
-        raise ValueError(f"no file is named {', '.join(map(fspath, given))}")
-    return found
+        matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise ValueError(f"no file is named {path}")
+        for match in map(Path, matches):
+            found.setdefault(match.resolve(), match)
+    return list(found.values())
 
 
 def from_paths(paths: list[Path]) -> Stream:

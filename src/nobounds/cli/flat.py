@@ -1,0 +1,46 @@
+"""Options in groups: a command takes dataclasses of options, and the shell sees each of their fields as an option."""
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, get_type_hints
+
+from nobounds.cli.errors import plain_errors
+
+
+def flat(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of its dataclasses, and of theirs, as parameters; it fails in one plain line."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[Parameter] = []
+    for name, given in signature(command).parameters.items():
+        plain = given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
+        parameters += _fields(hints[name]) if is_dataclass(hints[name]) else [plain]
+
+    @wraps(command)
+    def flattened(**given: Any) -> None:
+        with plain_errors():
+            groups = {name: _made(kind, given) for name, kind in hints.items() if is_dataclass(kind)}
+            command(**groups, **given)
+
+    flattened.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return flattened
+
+
+def _fields(group: Any) -> list[Parameter]:
+    """The fields of a group, and of the groups in it, as parameters."""
+    hints, found = get_type_hints(group, include_extras=True), []
+    for each in fields(group):
+        default = Parameter.empty if each.default is MISSING else each.default
+        plain = Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[each.name])
+        found += _fields(hints[each.name]) if is_dataclass(hints[each.name]) else [plain]
+    return found
+
+
+def _made(group: Any, given: dict[str, Any]) -> Any:
+    """A group made of what is given, which is taken out of there."""
+    hints = get_type_hints(group)
+    return group(
+        **{name: _made(kind, given) if is_dataclass(kind) else given.pop(name) for name, kind in hints.items()}
+    )

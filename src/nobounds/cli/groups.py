@@ -1,0 +1,73 @@
+"""How the command line prints the answers of groups: a table for people, JSON or CSV for machines."""
+
+import csv
+import math
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from nobounds.cli.output import shortened, total_in_words
+from nobounds.grouped_release import GroupedRelease
+
+_SHOWN = 40  # groups on a terminal
+
+
+def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None:
+    """Print the answers of groups, and what they cost together, to the standard output."""
+    if as_json:
+        print(release.to_json())
+        return
+    if as_csv:
+        table = release.to_arrow()
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        return
+    console = Console(markup=False, highlight=False, soft_wrap=True)
+    shown = _SHOWN if sys.stdout.isatty() else len(release)
+    console.print(_table(release, shown))
+    if len(release) > shown:
+        console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
+    console.print()
+    console.print(_noise(release) + total_in_words(release.loss))
+
+
+def _table(release: GroupedRelease, shown: int) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in release.by:
+        table.add_column(_printable(name), no_wrap=True)
+    table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
+    number = _format(release)
+    keys = [array[:shown].to_pylist() for array in release.arrays]
+    for *key, value in zip(*keys, release.values[:shown].tolist(), strict=True):
+        table.add_row(*map(_printable, key), number(value))
+    return table
+
+
+def _format(release: GroupedRelease) -> Callable[[int | float], str]:
+    """As many decimals for all as their noise leaves, or as make about five digits."""
+    sizes = np.abs(release.values.astype(np.float64))
+    if release.values.dtype.kind != "f" or not len(sizes) or not np.isfinite(sizes).all() or sizes.max() >= 1e15:
+        return shortened
+    half = release.parameters.get("half_interval", math.inf)
+    digit = math.log10(half) + 3 if 0 < half < math.inf else math.log10(max(float(np.median(sizes)), 1e-6))
+    decimals = min(max(4 - math.floor(digit), 0), 9)
+    return lambda value: f"{value:,.{decimals}f}"
+
+
+def _noise(release: GroupedRelease) -> str:
+    """What is known of the noise of each answer."""
+    half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
+    parts = [] if half is None else [f"± {shortened(float(f'{half:.2g}'))} at 95 %"]
+    parts += [] if clip is None else [f"clip {shortened(clip[0])} to {shortened(clip[1])}"]
+    return f"Noise of each answer: {', '.join(parts)}. " if parts else ""
+
+
+def _printable(key: object) -> str:
+    """A key may hold anything, and a terminal obeys what is not printable."""
+    text = str(key)
+    return text if text.isprintable() else ascii(text)

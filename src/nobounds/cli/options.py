@@ -1,0 +1,213 @@
+"""The options that commands share, in groups, and which of them go together.
+
+Numbers stay text until the library reads them, so that 0.1 on the command line means one tenth exactly.
+"""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nobounds.loss import Neighbors as Relation
+from nobounds.loss import check_neighbors
+
+NUMBER = "NUMBER"
+ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False)]
+OneColumn = Annotated[str | None, typer.Option("--column", metavar="NAME", help="A column; default: count all rows.")]
+Columns = Annotated[
+    list[str] | None, typer.Option("--column", metavar="NAME", help="A column; may be repeated. Default: all of them.")
+]
+Quantiles = Annotated[
+    list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
+]
+PerColumn = typer.Option(metavar="[NAME=]NUMBER", help="For one column or, without a name, for all; may be repeated.")
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the private quantiles into a PNG, PDF or SVG.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Where the table is: in files, on the standard input, or what a query gives."""
+
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILES]...",
+            help="CSV, TSV (.gz too) or Parquet files, globs of them, or - for the standard input.",
+            show_default=False,
+        ),
+    ] = None
+    sql: Annotated[
+        str | None, typer.Option(metavar="QUERY", help="Instead of files: a select, run by DuckDB; it may name files.")
+    ] = None
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where --sql is run: postgresql://..., or a DuckDB or SQLite file."),
+    ] = None
+    format: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Of the standard input: csv (the default), tsv or parquet.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if bool(self.files) == (self.sql is not None):
+            raise ValueError(f"give files or --sql, got {'both' if self.files else 'neither'}")
+        if self.database is not None and self.sql is None:
+            raise ValueError("--database needs --sql, the query to run on it")
+        if self.files and "-" in self.files and len(self.files) > 1:
+            raise ValueError("the standard input (-) goes without other files")
+        if self.format is not None and self.files != ["-"]:
+            raise ValueError("--format is for the standard input (-); the name of a file tells its own")
+        if self.format not in {None, "csv", "tsv", "parquet"}:
+            raise ValueError(f"--format must be csv, tsv or parquet, got {self.format!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What may be spent, and the budget it is charged to."""
+
+    epsilon: Annotated[str | None, typer.Option(metavar=NUMBER, help="The privacy loss of all answers together.")] = (
+        None
+    )
+    rho: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="The same as a rho of zCDP, instead of --epsilon.")
+    ] = None
+    budget: Annotated[
+        Path | None, typer.Option("--budget", metavar="FILE", help="A budget file to charge before the data are read.")
+    ] = None
+
+    @property
+    def amount(self) -> dict[str, Any]:
+        """The keywords of the library."""
+        return {"epsilon": self.epsilon, "rho": self.rho}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is public about a column."""
+
+    lower: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")] = None
+    upper: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")] = None
+    resolution: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="The grid the data live on: 0.01 for cents, 1 for whole numbers.")
+    ] = None
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The keywords of the library."""
+        return {"lower": self.lower, "upper": self.upper, "resolution": self.resolution}
+
+
+@dataclass(frozen=True, slots=True)
+class Whom:
+    """Whom privacy is for: rows, or all rows of a unit; and what neighbouring tables are."""
+
+    unit: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column that says whose row it is. Default: rows alone.")
+    ] = None
+    rows_per_unit: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most.")
+    ] = None
+    neighbors: Annotated[
+        str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")
+    ] = "add-remove"
+
+    def __post_init__(self) -> None:
+        if self.relation == "swap" and self.unit is not None:
+            raise ValueError("--unit needs --neighbors add-remove")
+        if self.unit is None and self.rows_per_unit is not None:
+            raise ValueError("--rows-per-unit needs --unit, the column that says whose row it is")
+        if self.unit is not None and self.rows_per_unit is None:
+            raise ValueError("--unit needs --rows-per-unit; the command nobounds rows-per-unit helps to choose it")
+
+    @property
+    def relation(self) -> Relation:
+        """The neighbour relation, checked."""
+        return check_neighbors(self.neighbors)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What every command is told: where the table is, what may be spent, for whom, and how to print."""
+
+    data: Data
+    spend: Spend
+    whom: Whom
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Which groups are answered."""
+
+    by: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Answer for each group of this column; may be repeated.")
+    ] = None
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY,...", help="The public keys; with several --by one --keys for each, in their order."),
+    ] = None
+    keys_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Or a file of public keys, one a line; with several --by a CSV row each."),
+    ] = None
+    delta: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="Or choose the keys privately, at this delta; 1e-6, say.")
+    ] = None
+    groups_per_unit: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="How many groups of a unit are used. Default: --rows-per-unit.")
+    ] = None
+    csv: Annotated[bool, typer.Option("--csv", help="Print the keys and answers of --by as CSV.")] = False
+
+    def __post_init__(self) -> None:
+        given = [_option(each.name) for each in fields(self) if getattr(self, each.name) and each.name != "by"]
+        if not self.by and given:
+            raise ValueError(f"{given[0]} needs --by, the column that tells the groups")
+        ways = [name for name in given if name in {"--keys", "--keys-file", "--delta"}]
+        if self.by and len(ways) != 1:
+            got = " and ".join(ways) or "none of them"
+            raise ValueError(f"--by needs --keys, --keys-file or --delta (keys are chosen privately), got {got}")
+
+    def check(self, asked: Asked) -> None:
+        """Refuse what groups need, or cannot have, of the other options."""
+        if self.by and asked.whom.relation == "swap":
+            raise ValueError("--by needs --neighbors add-remove")
+        if self.groups_per_unit is not None and asked.whom.unit is None:
+            raise ValueError("--groups-per-unit needs --unit and --rows-per-unit")
+        if self.csv and asked.as_json:
+            raise ValueError("give --json or --csv, got both")
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How candidates are walked along."""
+
+    beta: Annotated[str | None, typer.Option(metavar=NUMBER, help="The largest ratio of neighbouring candidates.")] = (
+        None
+    )
+    noise: Annotated[str, typer.Option(metavar="KIND", help="exponential, laplace or gumbel.")] = "exponential"
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """The keywords of the library."""
+        return {"beta": self.beta, "noise": self.noise}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How a quantile is found."""
+
+    method: Annotated[str, typer.Option(metavar="METHOD", help="auto, walk, flip or exponential.")] = "auto"
+    rows: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="The number of records, if it may be stated; roughly will do.")
+    ] = None
+
+    @property
+    def ways(self) -> dict[str, Any]:
+        """The keywords of the library."""
+        return {"method": self.method, "rows": self.rows}
+
+
+def _option(field: str) -> str:
+    """The name of an option in the shell."""
+    return "--" + field.replace("_", "-")

@@ -1,0 +1,54 @@
+"""A progress bar for long reads, on a terminal alone: the share of the files that was read, or a pulse.
+
+It never shows how many rows there are.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+_PATIENCE = 1.0  # seconds before there is a bar
+
+
+class Watch:
+    """What a bar shows: the share that was read, while a pass over files is under way, and else a pulse."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.share: Callable[[], float] | None = None
+        self._bar = bar
+        self._read = bar.add_task("Reading", total=1.0, visible=False)
+        self._pulse = bar.add_task("Working", total=None)
+
+    def __call__(self, rows: int) -> None:
+        """Some rows were read; how many is not shown."""
+        done = 1.0 if self.share is None else self.share()
+        self._bar.update(self._read, completed=done, visible=done < 1)
+        self._bar.update(self._pulse, visible=done >= 1)
+
+
+@contextmanager
+def watched(quiet: bool) -> Iterator[Watch]:
+    """A watch to tell of what is read; the bar comes when that takes long, and goes at the end."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(text_format_no_percentage=""),
+        TimeElapsedColumn(),
+    )
+    silent = quiet or not sys.stderr.isatty()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=silent)
+    timer = Timer(_PATIENCE, bar.start)
+    timer.daemon = True
+    if not silent:
+        timer.start()
+    try:
+        yield Watch(bar)
+    finally:
+        timer.cancel()
+        if not silent:
+            timer.join()
+        bar.stop()

@@ -1,0 +1,167 @@
+"""Tables of the command line: files and globs, the standard input, and queries to a database, opened to be read.
+
+Databases are opened to be read only, and what DuckDB or the standard input needs on disk is gone when the command ends.
+"""
+
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import nobounds as nb
+from nobounds.cli.options import Asked, Data
+from nobounds.cli.progress import watched
+from nobounds.engines.paths import expand, from_paths
+from nobounds.engines.stream import Stream
+from nobounds.spending import Spending, charged
+
+STANDARD_INPUT = "standard input"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A table, what it is called, and the Arrow types of its columns."""
+
+    table: nb.Table
+    name: str
+    kinds: dict[str, Any]
+
+
+@contextmanager
+def opened(asked: Asked, *columns: str | None) -> Iterator[Opened]:
+    """The table with these columns, while it is read; the amount and the budget are checked before it is opened."""
+    spend, whom = asked.spend, asked.whom
+    Spending.of(spend.epsilon, spend.rho)
+    purse = None if spend.budget is None else nb.Budget(path=spend.budget)
+    with watched(asked.quiet) as watch, ExitStack() as stack:
+        stream, name = _stream(asked.data, stack)
+        if asked.data.files and not stream.typed:
+            _require(stream, (whom.unit, *columns))
+        watch.share = stream.share
+        table = nb.Table(
+            stream,
+            unit=whom.unit,
+            rows_per_unit=whom.rows_per_unit,
+            neighbors=whom.relation,
+            budget=None if purse is None else _Named(purse, name),
+            progress=watch,
+        )
+        yield Opened(table, name, stream.kinds)
+
+
+def _stream(data: Data, stack: ExitStack) -> tuple[Stream, str]:
+    """The Stream of a table, and what it is called."""
+    if data.sql is not None:
+        from nobounds.engines.database import from_query
+
+        connection, name = _connection(data.database, data.sql, stack)
+        return from_query(connection, data.sql), name
+    if data.files == ["-"]:
+        return from_paths([stack.enter_context(_copied(sys.stdin.buffer, data.format))]), STANDARD_INPUT
+    paths = expand(data.files)
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return from_paths(paths), f"{paths[0].name}{more}"
+
+
+@contextmanager
+def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
+    """A file with all that a stream gives, which can be read more than once."""
+    start = stream.read(4)
+    suffix = "parquet" if start == b"PAR1" and kind is None else kind or "csv"
+    zipped = ".gz" if start[:2] == b"\x1f\x8b" else ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{STANDARD_INPUT}.{suffix}{zipped}"
+        with path.open("w+b") as file:
+            handle = Path(f"/proc/self/fd/{file.fileno()}")
+            if handle.exists():  # then the file needs no name, and nothing is left however the process ends
+                path.unlink()
+                path.symlink_to(handle)
+            file.write(start)
+            shutil.copyfileobj(stream, file)
+            file.flush()
+            yield path
+
+
+def _connection(database: str | None, query: str, stack: ExitStack) -> tuple[Any, str]:
+    """A connection to a database, to read only, and what a query to it is called."""
+    if database is None:
+        return _duckdb(":memory:", query, stack), "a query"
+    if database.startswith(("postgresql://", "postgres://")):
+        connection = _postgres(database, stack)
+        return connection, f"a query to {connection.info.dbname}"
+    path = Path(database)
+    if not path.is_file():
+        raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
+    with path.open("rb") as file:
+        start = file.read(16)
+    name = f"a query to {path.name}"
+    if start == b"SQLite format 3\0" or not start:
+        # Batches may be asked for from a thread of DuckDB, one after the other.
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        return stack.enter_context(closing(connection)), name
+    if start[8:12] == b"DUCK":
+        return _duckdb(str(path), query, stack), name
+    raise ValueError(f"--database must be a DuckDB or SQLite file, and {path.name} is neither")
+
+
+def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
+    duckdb = _driver("duckdb", "DuckDB")
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    # No variable of this process is a table, and large queries use the disk where other temporary files are.
+    settings = {"python_enable_replacements": False, "temp_directory": folder}
+    memory = path == ":memory:"
+    try:
+        connection = stack.enter_context(duckdb.connect(path, read_only=not memory, config=settings))
+    except duckdb.Error:
+        raise ValueError(
+            f"DuckDB cannot open {Path(path).name} to read it; is another process writing to it?"
+        ) from None
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:  # this has seen the query and no data
+        raise ValueError(f"--sql: {str(error).splitlines()[0]}") from None
+    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+        raise ValueError("--sql must be one select")
+    return connection
+
+
+def _postgres(url: str, stack: ExitStack) -> Any:
+    psycopg = _driver("psycopg", "PostgreSQL")
+    try:
+        connection = stack.enter_context(closing(psycopg.connect(url)))
+    except psycopg.Error as error:  # no query was run; the URL, which may have a password, is not in it
+        raise ValueError(f"--database: {str(error).splitlines()[0]}") from None
+    connection.read_only = True
+    return connection
+
+
+def _driver(module: str, what: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ImportError(f"queries to {what} need {module}: pip install 'nobounds[all]'") from None
+
+
+def _require(stream: Stream, columns: tuple[str | None, ...]) -> None:
+    """Refuse names that a CSV file has not. It may have no header, so its first line is not shown."""
+    for name in columns:
+        if name is not None and name not in stream.facts:
+            raise ValueError(f"column {name!r} is not in the file (see its first line)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A budget whose charges name the table."""
+
+    budget: nb.Budget
+    name: str
+
+    def charge(self, loss: nb.PrivacyLoss, what: str) -> None:
+        """Charge it."""
+        charged(loss, self.budget, f"{what} in {self.name}")
