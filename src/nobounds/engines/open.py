@@ -9,11 +9,14 @@ from nobounds.engines.local import Local
 from nobounds.engines.memory import from_lazy, from_memory
 from nobounds.engines.paths import expand, from_paths
 from nobounds.engines.source import Progress, Source
+from nobounds.engines.spark import from_spark, is_spark
 from nobounds.engines.stream import Stream
 
 
 def open_source(data: object, progress: Progress | None = None) -> Source:
     """The Source of a table. Its names and types are looked at, and no record is."""
+    if is_spark(data):
+        return from_spark(data)
     local = Local(open_stream(data))
     return local if progress is None else replace(local, progress=progress)
 
@@ -23,9 +26,7 @@ def open_stream(data: object) -> Stream:
     if isinstance(data, Stream):
         return data
     polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
-    if isinstance(data, str | PathLike) or (
-        isinstance(data, list | tuple) and data and all(isinstance(path, str | PathLike) for path in data)
-    ):
+    if isinstance(data, str | PathLike | list | tuple):
         return from_paths(expand(data))
     if polars is not None and isinstance(data, polars.LazyFrame):
         return from_lazy(data)

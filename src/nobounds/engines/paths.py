@@ -36,7 +36,10 @@ def expand(given: object) -> list[Path]:
     if isinstance(given, str | PathLike):
         given = [given]
     if not isinstance(given, list | tuple) or not all(isinstance(path, str | PathLike) for path in given):
-        raise TypeError(f"paths must be a path, a glob or a list of them, got {type(given).__name__}")
+        raise TypeError(
+            "a list must be one of paths or globs, got a list of something else; "
+            "pass a table, for example a dict of columns"
+        )
     found: dict[Path, Path] = {}
     for path in map(fspath, given):
         matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
