@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv-bench
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
@@ -22,8 +23,9 @@ test: lint ## set up, then format, lint, types and every test
 check: lint ## format, lint, types, layers and the fast tests
 	$(BIN)/pytest -n 2 -m "not slow"
 
-bench: $(READY) ## speed of the pass, a release and the import, beside named peers
-	$(BIN)/python benchmarks/core.py
+bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
+	$(PEERS)/bin/python benchmarks/core.py
+	$(PEERS)/bin/python benchmarks/speed.py
 
 accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 	$(BIN)/python benchmarks/accuracy.py --out docs/accuracy
@@ -49,4 +51,14 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nobounds needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+# The peers want other versions of what nobounds uses, so they have a folder of their own; one that does not install is
+# named, and left out.
+$(PEERS)/.ready: pyproject.toml benchmarks/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -e '.[arrow,fast,plots]'
+	@while read -r peer; do \
+		$(PEERS)/bin/pip install --quiet --disable-pip-version-check $$peer || echo "does not install here: $$peer"; \
+	done < benchmarks/requirements.txt
 	@touch $@

@@ -1,6 +1,7 @@
-"""Speed of the core: the pass, a release after it, and the import, each beside a named peer in the same run.
+"""Speed of the core: the second look, a release after it, and the import, each beside a named peer in the same run.
 
-Run with `make bench`. Times on a shared machine wander; the ratios wander less.
+Run with `make bench`, which measures the pass as well (see `speed`). Times on a shared machine wander; the ratios
+wander less.
 """
 
 import subprocess
@@ -33,18 +34,6 @@ def row(name: str, seconds: float, peer: str, peer_seconds: float) -> None:
     print(
         f"{name:<52}{seconds * 1e3:>10.3f} ms{peer:>24}{peer_seconds * 1e3:>10.3f} ms{seconds / peer_seconds:>9.2f} x"
     )
-
-
-def the_pass() -> None:
-    """Ten million floats onto ladders."""
-    data = np.random.default_rng(0).lognormal(3, 0.8, 10**7)
-    for peer, peer_seconds in (
-        ("numpy.sum", best(data.sum)),
-        ("numpy.quantile", best(lambda: np.quantile(data, 0.5), 2)),
-    ):
-        for name, ladder in (("float-bits", nb.Ladder.float_bits()), ("grid of cents", nb.Ladder.grid(0.01))):
-            seconds = best(lambda ladder=ladder: nb.Histogram.of([data], ladder), 3)
-            row(f"pass over 10^7 float64, {name}", seconds, peer, peer_seconds)
 
 
 def the_second_look() -> None:
@@ -94,7 +83,6 @@ def the_import() -> None:
 
 
 if __name__ == "__main__":
-    the_pass()
     the_second_look()
     the_release()
     the_import()
