@@ -20,6 +20,8 @@ from nobounds.runs import Runs
 from nobounds.scale import OCTAVES, Scale, octave
 from nobounds.walk import Walk
 
+_LARGEST = 1 << 61
+
 
 def answers(question: Question, groups: Groups, bits: Source) -> list[Values]:
     """Private quantiles of each group, one array for each q of the question.
@@ -91,10 +93,12 @@ class _Answers:
         """The private decision of the sign, as in `question.sign_test`."""
         zero = int(coarse.ladder.rungs(np.zeros(1))[0])
         q, lattice = self.q, self.q.denominator
-        twice = coarse.counts * ((coarse.rungs < zero).astype(np.int64) + (coarse.rungs <= zero))
+        twice = sums(coarse.counts * ((coarse.rungs < zero).astype(np.int64) + (coarse.rungs <= zero)), coarse.starts)
+        totals = coarse.totals
+        if 2 * lattice * int(totals.max(initial=0)) > _LARGEST:
+            twice, totals = twice.astype(object), totals.astype(object)
         rate = route.sign / (2 * lattice) / rank_sensitivity(q, self.question.neighbors)
-        noise = laplaces(rate, who, self.draws)
-        noisy = noise + sums(twice, coarse.starts) * lattice - 2 * q.numerator * coarse.totals
+        noisy = laplaces(rate, who, self.draws) + twice * lattice - 2 * q.numerator * totals
         return np.asarray(noisy >= 0 if 2 * q < 1 else noisy > 0, dtype=bool)
 
     def _answer(self, route: OneRoute, groups: Groups, who: Ints) -> None:
@@ -160,8 +164,8 @@ def _one_by_one(question: Question, groups: Groups, draws: Draws) -> list[Values
 
 def _alone(question: Question, groups: Groups, g: int, bits: Source) -> tuple[int | float, ...]:
     one = groups.histogram(g)
-    values = np.repeat(groups.ladder.map.floats(one.rungs), one.counts)
-    return question.answer(Counts(one.on(question.ladder), lambda: [values]), bits)
+    values = groups.ladder.map.floats(one.rungs)
+    return question.answer(Counts(one.on(question.ladder), lambda: [(values, one.counts)]), bits)
 
 
 def _array(values: list[int | float], integral: bool) -> Values:

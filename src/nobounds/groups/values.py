@@ -1,7 +1,7 @@
 """The answers at many positions of a route, each equal to `Question.value_at`.
 
 Floats come from the bits of rungs; grid points are whole numbers while they fit into 62 bits, and one correctly rounded
-division makes floats of them. What does not fit is left to the scalar code, once for each position.
+step makes floats of them. What does not fit is left to the scalar code, once for each position.
 """
 
 from fractions import Fraction
@@ -15,7 +15,7 @@ from nobounds.groups.walks import NEVER
 from nobounds.ladder import Ladder
 from nobounds.question import Question
 from nobounds.route import OneRoute
-from nobounds.rungs import FloatBits, Floats, Grid, Ints
+from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints
 
 Values: TypeAlias = Wholes | Floats
 
@@ -66,13 +66,19 @@ def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, 
 
 def _values(ladder: Ladder, integral: bool, rungs: Ints) -> tuple[Values, Bools]:
     """The values that stand for rungs."""
-    if isinstance(ladder.map, FloatBits) and not integral:
+    if isinstance(ladder.map, FloatBits):
         return _bounded(ladder, ladder.map.floats(rungs)), np.ones(len(rungs), dtype=bool)
+    if isinstance(ladder.map, Edges):
+        low, high = ladder.map.table[np.maximum(rungs - 1, 0)], ladder.map.table[rungs]
+        with np.errstate(over="ignore"):
+            twice = low + high  # rounded once; to halve it is exact in the range of normal floats
+        size = np.abs(twice)
+        return _bounded(ladder, twice / 2), (size == 0) | ((size > 1e-300) & (size < np.inf))
     if not isinstance(ladder.map, Grid):
         return _unknown(len(rungs), integral)
-    low, good = _points(ladder.map, np.abs(rungs), last=False)
-    high, _ = _points(ladder.map, np.abs(rungs), last=True)
-    return _scaled(ladder, integral, np.where(rungs < 0, -1, 1) * ((low + high) // 2), good)
+    first, good = _points(ladder.map, np.abs(rungs), last=False)
+    last, _ = _points(ladder.map, np.abs(rungs), last=True)
+    return _scaled(ladder, integral, np.where(rungs < 0, -1, 1) * ((first + last) // 2), good)
 
 
 def _points(grid: Grid, rungs: Ints, last: bool) -> tuple[Ints, Bools]:
@@ -92,6 +98,9 @@ def _scaled(ladder: Ladder, integral: bool, points: Ints, good: Bools) -> tuple[
     """The points times the unit, kept within the bounds."""
     assert isinstance(ladder.map, Grid)
     unit = ladder.map.unit
+    if not integral and unit.numerator & (unit.numerator - 1) == unit.denominator & (unit.denominator - 1) == 0:
+        with np.errstate(over="ignore"):  # a power of two: one rounding, of a whole number
+            return _bounded(ladder, points.astype(np.float64) * float(unit)), good
     if unit.numerator >= _SMALL or unit.denominator >= _SMALL:
         return _unknown(len(points), integral)
     good = good & (np.abs(points) <= (1 << 62) // unit.numerator)
