@@ -37,7 +37,7 @@ class KeyCodes:
         return found[where.ravel()] if len(found) else np.zeros(0, dtype=np.int64)
 
     def keys(self) -> tuple[Any, ...]:
-        """One array a key column: the keys in the order of their codes."""
+        """One array a key column: the keys in the order of their codes; no arrays if no batch of rows was there."""
         arrays = [column.values for column in self._columns]
         if len(arrays) == 1 or not arrays:
             return tuple(arrays)
@@ -78,21 +78,79 @@ class _Codes:
 
 
 def plain(array: Any) -> Any:
-    """A column of keys without dictionaries, and text in one layout."""
+    """A column of keys without dictionaries and extensions, and text in one layout.
+
+    One key has one form, so that all engines agree on which rows have the same: NaN is missing, and -0.0 is 0.0.
+    """
     pa = import_pyarrow()
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.cast(array.type.storage_type)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
+    if pa.types.is_floating(array.type):
+        return _one_form(array)
+    if array.type in (pa.binary(), getattr(pa, "binary_view", pa.binary)()) or pa.types.is_fixed_size_binary(
+        array.type
+    ):
+        return array.cast(pa.large_binary())
     text = (pa.string(), getattr(pa, "string_view", pa.string)())
     return array.cast(pa.large_string()) if array.type in text else array
+
+
+def _one_form(array: Any) -> Any:
+    import pyarrow.compute as pc
+
+    pa = import_pyarrow()
+    floats = array.cast(pa.float32()) if pa.types.is_float16(array.type) else array
+    zero = pa.scalar(0.0, type=floats.type)
+    return pc.if_else(pc.is_nan(floats), pa.scalar(None, type=floats.type), pc.add(floats, zero))
+
+
+def is_key(kind: Any) -> bool:
+    """Whether the values of an Arrow type, as `plain` gives it, can be keys or units: compared, ordered and hashed."""
+    types = import_pyarrow().types
+    numbers = (types.is_boolean, types.is_integer, types.is_float32, types.is_float64, types.is_decimal128)
+    texts = (types.is_large_string, types.is_large_binary, types.is_null)
+    return any(fits(kind) for fits in (*numbers, *texts, types.is_date, types.is_time, types.is_timestamp))
 
 
 def public_keys(given: list[Any], kind: Any, name: str) -> Any:
     """Public keys of one column as an Arrow array of the column's type."""
     pa = import_pyarrow()
+    types = pa.types
+    given = [_python(key) for key in given]
     try:
-        return plain(pa.array(given, type=kind))
+        found = plain(pa.array(given, type=kind))
+        # Arrow would round keys to the type of the column, and would take numbers for dates.
+        same = types.is_floating(kind) or all(
+            key is None or key == back for key, back in zip(given, found.to_pylist(), strict=True)
+        )
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError, ValueError):
-        raise ValueError(f"keys must be of the type of the column {name!r}, which is {kind}") from None
+        same = False
+    if not same:
+        what = "text" if types.is_large_string(kind) else str(kind)
+        raise ValueError(
+            f"keys must be of the type of the column {name!r}, which is {what}; convert them first"
+        ) from None
+    if found.null_count:
+        raise ValueError("keys must not be missing: rows without a key are in no group")
+    return found
+
+
+def _python(key: Any) -> Any:
+    """A key as a value of Python's own, if it is one of numpy or Arrow."""
+    if isinstance(key, np.datetime64):
+        return key.astype("datetime64[us]").item() if np.datetime_data(key)[0] == "ns" else key.item()
+    if isinstance(key, np.generic):
+        return key.item()
+    return key.as_py() if isinstance(key, import_pyarrow().Scalar) else key
+
+
+def all_differ(arrays: tuple[Any, ...]) -> bool:
+    """Whether no key is there twice."""
+    columns = (array.dictionary_encode().indices.to_numpy() for array in arrays)
+    codes = np.stack(list(columns), axis=1)
+    return len(np.unique(codes, axis=0)) == len(codes)
 
 
 def _whole(indices: Any) -> Ints:

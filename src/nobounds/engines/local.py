@@ -9,14 +9,14 @@ import numpy as np
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.column import Column, windows
-from nobounds.engines.duck import FIRST, bounded, unit_sizes
-from nobounds.engines.keys import KeyCodes, public_keys
+from nobounds.engines.duck import bounded, unit_sizes
+from nobounds.engines.keys import KeyCodes, is_key, public_keys
 from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
 from nobounds.engines.spool import Spool
 from nobounds.engines.stream import Stream
 from nobounds.ladder import Ladder
 from nobounds.loss import Unit
-from nobounds.rungs import Floats, Ints
+from nobounds.rungs import Floats
 from nobounds.tally import Tallying
 
 _TOGETHER = 1 << 21  # rows whose keys are looked up together
@@ -57,7 +57,7 @@ class Local:
         def spool() -> Spool:
             kept = Spool(names)
             for batch in self._batches([], names, bounding):
-                kept.add({name: _floats(batch, name) for name in names})
+                kept.add({name: _floats(batch, k - len(names)) for k, name in enumerate(names)})
             return kept
 
         unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
@@ -66,19 +66,21 @@ class Local:
     def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """One pass over the keys and the values."""
         names, codes, growing = list(keyed.names), KeyCodes(keyed.known), Tallying(ladder, sums)
+        start = 0 if bounding is None else 1  # the place of the first key: names may be there twice
         units = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
         values = [] if name is None else [name]
         wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
         for batch in _together(self._batches(names, values, bounding, wanted)):
-            found = codes.codes([batch.column(key) for key in names])
-            records = _floats(batch, name) if name is not None else np.zeros(len(found))
+            found = codes.codes([batch.column(start + k) for k in range(len(names))])
+            records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(found))
             inside = (found >= 0) & ~np.isnan(records)
             groups, records = found[inside], records[inside]
-            firsts = groups if bounding is None else groups[_column(batch, FIRST)[inside] > 0]
+            firsts = groups if bounding is None else groups[_floats(batch, 0)[inside] > 0]
             counted = np.bincount(firsts, minlength=len(units))
             units = counted + np.pad(units, (0, len(counted) - len(units)))
             growing.add(groups, records)
-        keys = codes.keys() if keyed.known is None else keyed.known
+        none = tuple(import_pyarrow().nulls(0, self.stream.kinds[key]) for key in names)
+        keys = codes.keys() or none if keyed.known is None else keyed.known
         return Tallied(keys, units.astype(np.int64), growing.tally())
 
     def row_marks(self, bounding: Bounding | None) -> Column:
@@ -109,12 +111,19 @@ class Local:
 
         return _spooled(spool, "rows", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
-    def known_keys(self, names: tuple[str, ...], given: list[Any]) -> tuple[Any, ...]:
+    def check_keys(self, names: tuple[str, ...]) -> None:
+        """TypeError if a column is of a type that cannot be a key or a unit."""
+        for name in names:
+            kind = self.stream.kinds.get(name)
+            if kind is None or not is_key(kind):
+                family = self.others.get(name, "number")
+                rule = "must be of text, numbers or dates to be a unit or a key"
+                raise TypeError(f"column {name!r} {rule}, got {family}; cast it first")
+
+    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Public keys as arrays of the types of their columns."""
-        parts = zip(*given, strict=True) if len(names) > 1 else [given]
-        return tuple(
-            public_keys(list(part), self.stream.kinds[name], name) for name, part in zip(names, parts, strict=True)
-        )
+        parts = zip(names, zip(*given, strict=True), strict=True)
+        return tuple(public_keys(list(part), self.stream.kinds[name], name) for name, part in parts)
 
     def _watched(self, column: Column) -> Column:
         """The column, telling how many rows were read."""
@@ -137,7 +146,8 @@ class Local:
         if bounding is None:
             return self._read(keys, values)
         rows = self._read([bounding.unit, *keys], values)
-        return bounded(rows if wanted is None else map(wanted.only, rows), keys, values, bounding)
+        chosen = bounded(rows if wanted is None else map(wanted.only, rows), keys, values, bounding)
+        return (_cast(batch, [self.stream.kinds[name] for name in keys]) for batch in chosen)
 
 
 class Wanted:
@@ -151,6 +161,13 @@ class Wanted:
         """A batch whose first column is the unit, and whose next are the keys, without the other rows."""
         found = self._codes.codes([batch.column(1 + k) for k in range(self._many)])
         return batch.filter(import_pyarrow().array(found >= 0))
+
+
+def _cast(batch: Any, kinds: list[Any]) -> Any:
+    """A bounded batch with the types that its keys had: DuckDB knows fewer units and zones of time."""
+    keys = [batch.column(1 + k).cast(kind) for k, kind in enumerate(kinds)]
+    rest = batch.columns[1 + len(keys) :]
+    return import_pyarrow().record_batch([batch.column(0), *keys, *rest], names=batch.schema.names)
 
 
 def _together(batches: Iterator[Any]) -> Iterator[Any]:
@@ -178,17 +195,9 @@ def _spooled(spool: Any, name: str, facts: Facts, unit: Unit) -> Column:
     )
 
 
-def _floats(batch: Any, name: str) -> Floats:
-    return np.asarray(_column(batch, name), dtype=np.float64)
-
-
-def _column(batch: Any, name: str) -> Ints | Floats:
-    """A column without nulls; of two with one name the last."""
-    at = len(batch.schema.names) - 1 - batch.schema.names[::-1].index(name)
-    column = batch.column(at)
-    found = (
-        column.to_numpy()
-        if not hasattr(column, "combine_chunks")
-        else column.combine_chunks().to_numpy(zero_copy_only=False)
-    )
-    return np.asarray(found)
+def _floats(batch: Any, place: int) -> Floats:
+    """A column without nulls."""
+    column = batch.columns[place]
+    if hasattr(column, "combine_chunks"):
+        return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(column.to_numpy(), dtype=np.float64)

@@ -17,6 +17,8 @@ def from_memory(data: object) -> Stream:
     """The Stream of a table in memory."""
     named = named_columns(data)
     table, raw = sort_columns(named), dict(named)
+    if len({_length(column) for column in raw.values()}) > 1:
+        raise ValueError("the columns of a table must all have the same length")
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         pa = import_pyarrow()
@@ -28,14 +30,28 @@ def from_memory(data: object) -> Stream:
             yield pa.record_batch([*parts, *(pa.array(next(chunks)) for chunks in floats)], names=[*keys, *values])
 
     def rows() -> int:
-        return next((column.rows() for column in table.columns.values()), len(next(iter(raw.values()), ())))
+        return next(map(_length, raw.values()), 0)
 
     def again(names: list[str]) -> dict[str, Column]:
         return {name: table.columns[name] for name in names}
 
     facts = {name: facts_of(column) for name, column in table.columns.items()}
-    kinds = {name: key_array(column[:0]).type for name, column in raw.items()}
+    kinds = {name: kind for name, column in raw.items() if (kind := _key_kind(column)) is not None}
     return Stream(facts, table.skipped, kinds, batches, rows, again, table.typed)
+
+
+def _length(column: Any) -> int:
+    return column.rows() if isinstance(column, Column) else len(column)
+
+
+def _key_kind(given: Any) -> Any:
+    """The Arrow type of a column as keys, by its type alone; None if it cannot be keys."""
+    pandas = sys.modules.get("pandas")
+    labeled = pandas is not None and isinstance(given, pandas.Series)
+    try:
+        return key_array(given.iloc[:0] if labeled else given[:0]).type
+    except Exception:  # Arrow does not know this type
+        return None
 
 
 def key_array(given: Any) -> Any:
@@ -52,12 +68,20 @@ def key_array(given: Any) -> Any:
     if isinstance(given, list | tuple | range):
         return _texts(list(given)) if not isinstance(given, range) else pa.array(np.asarray(given, dtype=np.int64))
     if pandas is not None and isinstance(given, pandas.Series | pandas.Index):
-        if given.dtype == object:
+        if given.dtype == object or (isinstance(given.dtype, pandas.StringDtype) and given.dtype.storage == "python"):
             return _texts(given.tolist())
         found = pa.Array.from_pandas(given)
+        if isinstance(found.type, pa.BaseExtensionType):  # periods and intervals: what stores them means little
+            raise TypeError(f"keys of type {found.type} are not known")
         return plain(found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found)
     array = np.asarray(given)
-    return _texts(array.tolist()) if array.dtype == object else pa.array(array)
+    missing = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
+    if array.dtype.kind in "OU":  # text of numpy may have code points that are no text elsewhere
+        elements = array.tolist()
+        return _texts(
+            elements if missing is None else [None if m else e for e, m in zip(elements, missing, strict=True)]
+        )
+    return plain(pa.array(array, mask=missing))
 
 
 def _texts(elements: list[Any]) -> Any:

@@ -95,8 +95,12 @@ class Source(Protocol):
         """A record 0 for each row."""
         ...
 
-    def known_keys(self, names: tuple[str, ...], given: list[Any]) -> tuple[Any, ...]:
-        """Public keys, tuples if there are several columns, as Arrow arrays of the types of the columns."""
+    def check_keys(self, names: tuple[str, ...]) -> None:
+        """TypeError if a column is of a type that cannot be a key or a unit."""
+        ...
+
+    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Public keys, tuples of one value a column, as Arrow arrays of the types of the columns."""
         ...
 
     def rows_of_units(self, unit: str) -> Column:

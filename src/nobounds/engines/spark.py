@@ -114,6 +114,11 @@ class Spark:
         sizes = self.frame.where(f"{place} is not null").groupBy(place).count().selectExpr("count as v0")
         return _column(Kept(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
+    def check_keys(self, names: tuple[str, ...]) -> None:
+        """TypeError if a column is of a type that cannot be a key or a unit."""
+        for name in names:
+            self._key(name)
+
     def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Public keys as arrays of the types of their columns."""
         none = self.frame.select(*map(self._key, names)).limit(0)
