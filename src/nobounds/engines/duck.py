@@ -103,7 +103,12 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
         folder_text = folder.replace("'", "''")
         connection.execute(f"set temp_directory = '{folder_text}'; set preserve_insertion_order = false")
         connection.register("stream", reader)
-        yield from connection.query(query).to_arrow_reader(CHUNK)
+        try:
+            yield from connection.query(query).to_arrow_reader(CHUNK)
+        except duckdb.Error:
+            raise ValueError(
+                "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
+            ) from None
 
 
 def quoted(name: str) -> str:
