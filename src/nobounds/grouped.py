@@ -21,7 +21,7 @@ from nobounds.clip import Clip, Search
 from nobounds.clipped import CHANCE, ONE_SIDED, SIZE_SHARE, TWO_SIDED, Plan
 from nobounds.engines.column import Column
 from nobounds.engines.source import Bounding, Facts, Keyed, Source, Tallied
-from nobounds.exact import Number, rational
+from nobounds.exact import MAX, Number, rational
 from nobounds.grouped_release import GroupedRelease, ordered
 from nobounds.groups import Groups, answers, noise_many
 from nobounds.key_selection import KeySelection
@@ -38,6 +38,7 @@ KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
 # Parts of epsilon for the common clip of G groups: those of one group over the root of G, and at least this. The more
 # groups there are, the fewer records a clip has to be right to (benchmarks/groups.py).
 LEAST_CLIP = Fraction(1, 20)
+_LARGEST = 1 << 60  # steps that add up in 64 bits, with noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +89,13 @@ class Grouping:
             lattice = Lattice.of(clip.low, clip.high, plan.integral)
             number = len(found.units)
             counts, sums = found.tally.totals(lattice, number)
-            noisy = (
-                sums
-                + lattice.low * counts.astype(sums.dtype)
-                + noise_many(plan.additive, lattice.largest, number, bits)
-            )
-            scale = plan.additive.scale(lattice.largest) * finite_float(lattice.step)
+            if int(counts.max(initial=0)) * lattice.largest >= _LARGEST:
+                counts, sums = counts.astype(object), sums.astype(object)
+            noisy = sums + lattice.low * counts + noise_many(plan.additive, lattice.largest, number, bits)
+            scale = plan.additive.scale(lattice.largest)
             bar = plan.additive.half_interval(scale, 0.0, CHANCE)
-            return _scaled(noisy, lattice.exponent, plan.integral), {"noise_scale": scale} | _bar(bar)
+            values = _scaled(noisy, lattice.exponent, plan.integral)
+            return values, {"noise_scale": _worth(scale, lattice)} | _bar(_worth(bar, lattice))
 
         return self._summed("sum", name, spending, bits, release, centered=False, **facts)
 
@@ -106,13 +106,15 @@ class Grouping:
             lattice = Lattice.of(clip.low, clip.high, plan.integral)
             number, width = len(found.units), lattice.width
             counts, sums = found.tally.totals(lattice, number)
+            if int(counts.max(initial=0)) * width >= _LARGEST:
+                counts, sums = counts.astype(object), sums.astype(object)
             above = sums + noise_many(plan.additive, width, number, bits)
-            below = width * counts.astype(sums.dtype) - sums + noise_many(plan.additive, width, number, bits)
+            below = width * counts - sums + noise_many(plan.additive, width, number, bits)
             part, whole = above.astype(np.float64), (above + below).astype(np.float64)
             share = np.clip(np.divide(part, whole, out=np.full(number, 0.5), where=whole > 0), 0.0, 1.0)
             low, high = finite_float(clip.low), finite_float(clip.high)
-            values = np.clip(low + share * (high - low), low, high)
-            return values, {"noise_scale": plan.additive.scale(width) * finite_float(lattice.step)}
+            values = np.clip(low * (1 - share) + high * share, low, high)  # high - low may be beyond the floats
+            return values, {"noise_scale": _worth(plan.additive.scale(width), lattice)}
 
         return self._summed("mean", name, spending, bits, release, centered=True, **facts)
 
@@ -169,8 +171,9 @@ class Grouping:
     def _charged(self, cost: Cost, spending: Spending, what: str) -> PrivacyLoss:
         loss = self.unit.loss(cost, "add-remove")
         selection = self._selection(spending)
-        if selection is not None:
-            loss = loss + selection.loss("add-remove", self.unit.name)
+        if selection is not None:  # added up before it is rounded, so that what is asked for is what is charged
+            both = cost.times(self.unit.rows).epsilon + selection.epsilon
+            loss = PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
         return charged(loss, self.budget, f"{what} by {', '.join(self.keyed.names)}")
 
     def _tallied(
@@ -220,9 +223,15 @@ def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp:
 def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
     """Whole numbers of steps as numbers: whole ones where all answers are."""
     if not integral:
-        return np.asarray(np.ldexp(whole.astype(np.float64), exponent)) + 0.0
-    most = max(map(abs, (int(whole.min(initial=0)), int(whole.max(initial=0))))) << exponent
+        with np.errstate(over="ignore"):
+            return np.clip(np.ldexp(whole.astype(np.float64), exponent), -MAX, MAX) + 0.0
+    most = max(map(abs, (int(whole.min(initial=0)), int(whole.max(initial=0)), 1))) << exponent
     return whole * (1 << exponent) if most < 1 << 63 else whole.astype(object) * (1 << exponent)
+
+
+def _worth(steps: float, lattice: Lattice) -> float:
+    """So many steps as a number."""
+    return finite_float(Fraction(steps) * lattice.step)
 
 
 def _bar(half: float) -> dict[str, float]:

@@ -4,14 +4,17 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.loss import PrivacyLoss
+from nobounds.rungs import finite_float
 
 _SHOWN = 12  # groups in the text
+_LONG = 10**15  # whole numbers below this are shown in full
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +31,7 @@ class GroupedRelease:
     values: NDArray[Any]
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
+    _places: dict[Any, int] = field(default_factory=dict, init=False, repr=False)  # filled when first asked for
 
     @property
     def groups(self) -> list[Any]:
@@ -43,20 +47,25 @@ class GroupedRelease:
 
     def __getitem__(self, key: Any) -> int | float:
         """The answer for a key; KeyError if it is not shown."""
-        try:
-            found: int | float = self.values[self.groups.index(key)].item()
-        except ValueError:
-            raise KeyError(key) from None
+        if not self._places:
+            self._places.update((group, k) for k, group in enumerate(self.groups))
+        place = self._places[key]
+        found: int | float = self.values[place : place + 1].tolist()[0]
         return found
 
     def to_arrow(self) -> Any:
-        """A pyarrow table: the key columns, and a column named after the statistic."""
+        """A pyarrow table: the key columns, and a column named after the statistic.
+
+        Whole numbers beyond 64 bits become floats there.
+        """
         import pyarrow as pa
 
         name = self.statistic
         while name in self.by:
             name = f"private_{name}"
-        return pa.table([*self.arrays, pa.array(self.values.tolist())], names=[*self.by, name])
+        plain = self.values.dtype != object
+        values = self.values if plain else np.array([finite_float(Fraction(value)) for value in self.values])
+        return pa.table([*self.arrays, pa.array(values)], names=[*self.by, name])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; dates and times become text."""
@@ -81,14 +90,28 @@ class GroupedRelease:
         return json.dumps(found, allow_nan=False)
 
     def __str__(self) -> str:
+        keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
         shown = [
-            (str(key), f"{value:.6g}") for key, value in zip(self.groups[:_SHOWN], self.values[:_SHOWN], strict=True)
+            (", ".join(map(_printed, key)), _short(value))
+            for key, value in zip(keys, self.values[:_SHOWN].tolist(), strict=True)
         ]
         heads = ", ".join(self.by), self.statistic
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
         more = [f"... {len(self)} groups"] if len(self) > _SHOWN else []
         return "\n".join([*lines, *more, f"For {self.loss}"])
+
+
+def _printed(key: Any) -> str:
+    """A key on one line of a terminal."""
+    text = str(key)
+    return text if text.isprintable() else repr(text)
+
+
+def _short(value: int | float) -> str:
+    if isinstance(value, int) and abs(value) < _LONG:
+        return str(value)
+    return f"{finite_float(Fraction(value)):.6g}"
 
 
 def _finite(key: Any) -> Any:
