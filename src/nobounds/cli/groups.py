@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from nobounds.cli.output import shortened, total_in_words
+from nobounds.cli.output import say, shortened, total_in_words
 from nobounds.grouped_release import GroupedRelease
 
 _SHOWN = 40  # groups on a terminal
@@ -25,7 +25,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         table = release.to_arrow()
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(table.column_names)
-        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        writer.writerows(zip(*(map(_text, column.to_pylist()) for column in table.columns), strict=True))
         return
     console = Console(markup=False, highlight=False, soft_wrap=True)
     shown = _SHOWN if sys.stdout.isatty() else len(release)
@@ -33,7 +33,8 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     if len(release) > shown:
         console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
     console.print()
-    console.print(_noise(release) + total_in_words(release.loss))
+    for sentence in filter(None, (_noise(release), total_in_words(release.loss))):
+        say(console, sentence)
 
 
 def _table(release: GroupedRelease, shown: int) -> Table:
@@ -64,10 +65,15 @@ def _noise(release: GroupedRelease) -> str:
     half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
     parts = [] if half is None else [f"± {shortened(float(f'{half:.2g}'))} at 95 %"]
     parts += [] if clip is None else [f"clip {shortened(clip[0])} to {shortened(clip[1])}"]
-    return f"Noise of each answer: {', '.join(parts)}. " if parts else ""
+    return f"Noise of each answer: {', '.join(parts)}." if parts else ""
 
 
 def _printable(key: object) -> str:
     """A key may hold anything, and a terminal obeys what is not printable."""
-    text = str(key)
+    text = _text(key)
     return text if text.isprintable() else ascii(text)
+
+
+def _text(key: object) -> str:
+    """A key as --keys takes it."""
+    return str(key).lower() if isinstance(key, bool) else str(key)

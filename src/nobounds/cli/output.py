@@ -26,8 +26,8 @@ def show(release: nb.Release, *, as_json: bool) -> None:
     console.print(_table(release))
     console.print()
     if "clip" in release.parameters:
-        console.print(CLIPPING)
-    console.print(total_in_words(release.loss))
+        say(console, CLIPPING)
+    say(console, total_in_words(release.loss))
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
@@ -43,8 +43,13 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
         console.print()
     for name, why in described.skipped.items():
         console.print(f"Skipped: {name} ({why}).", style="dim")
-    console.print(f"{described.split_in_words()} {CLIPPING}")
-    console.print(total_in_words(described.loss))
+    say(console, f"{described.split_in_words()} {CLIPPING}")
+    say(console, total_in_words(described.loss))
+
+
+def say(console: Console, sentence: str) -> None:
+    """Print a sentence: wrapped between words on a terminal, and else in one line."""
+    console.print(sentence, soft_wrap=not console.is_terminal)
 
 
 def _fitting(names: list[str], width: int) -> list[list[str]]:
@@ -88,15 +93,9 @@ def shortened(value: int | float) -> str:
 
 def _half(bar: tuple[float, float]) -> str:
     half = (bar[1] - bar[0]) / 2
-    return (
-        f"± {half:.2g}"
-        if half < 1000
-        else f"± {half:,.0f}"
-        if half < 1e15
-        else "± ?"
-        if half == math.inf
-        else f"± {half:.2g}"
-    )
+    if half == math.inf:
+        return "± ?"
+    return f"± {half:.2g}" if half < 100 or half >= 1e15 else f"± {half:,.0f}"
 
 
 def total_in_words(loss: nb.PrivacyLoss) -> str:

@@ -26,7 +26,8 @@ class Watch:
     def __call__(self, rows: int) -> None:
         """Some rows were read; how many is not shown."""
         done = 1.0 if self.share is None else self.share()
-        self._bar.update(self._read, completed=done, visible=done < 1)
+        # A task that is complete would stop its clock, and another pass may follow.
+        self._bar.update(self._read, completed=done if done < 1 else None, visible=done < 1)
         self._bar.update(self._pulse, visible=done >= 1)
 
 

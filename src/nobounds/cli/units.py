@@ -28,3 +28,5 @@ def rows_per_unit(
     with opened(asked) as found:
         release = found.table.suggest_rows_per_unit(**spend.amount, q=q)
     show(release, as_json=as_json)
+    if not as_json:
+        print(f"Of each {unit} that many rows may be used: --unit {unit} --rows-per-unit {release.value}")
