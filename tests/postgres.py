@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 _INSTALL = "to run it, install a server: apt-get install postgresql"
-_SETTINGS = "-c listen_addresses='' -c fsync=off -c shared_buffers=16MB -c max_connections=20 -c timezone=Asia/Tokyo"
+_SETTINGS = "-c listen_addresses='' -c fsync=off -c shared_buffers=16MB -c timezone=Asia/Tokyo"
+_LIMITS = "-c max_connections=20 -c statement_timeout=30s -c temp_file_limit=1GB"  # for tests that go astray
 
 
 class NoServer(Exception):
@@ -60,7 +61,7 @@ def _start(folder: Path) -> Path:
     options = ["--auth=trust", "--username=nobounds", "--encoding=UTF8", "--locale=C", "--no-sync"]
     _run(pg_ctl.with_name("initdb"), "--pgdata", f"{folder}/data", *options)
     # A log file, for else the server would keep this process's output open.
-    server = f"{_SETTINGS} -c unix_socket_directories='{folder}'"
+    server = f"{_SETTINGS} {_LIMITS} -c unix_socket_directories='{folder}'"
     _run(pg_ctl, "start", "--wait", "--pgdata", f"{folder}/data", "--log", f"{folder}/log", "--options", server)
     return pg_ctl
 

@@ -20,7 +20,7 @@ from nobounds.engines.memory import key_array
 from nobounds.engines.postgres import from_postgres
 from nobounds.engines.sequences import from_sequence
 from nobounds.engines.source import Facts
-from nobounds.engines.sql import counted, no_rows, refuse_repeated, told_nothing
+from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
 from nobounds.engines.stream import Stream
 from nobounds.rungs import Floats
 from nobounds.scan import gathered
@@ -31,7 +31,9 @@ def from_query(connection: Any, query: str) -> Stream:
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     if _is(connection, "duckdb", "DuckDBPyConnection"):
-        return _from_duckdb(connection, query)
+        with told_nothing():
+            relation = connection.sql(query)
+        return from_relation(relation)
     if _is(connection, "adbc_driver_manager.dbapi", "Connection"):
         return _from_adbc(connection, query)
     if _is(connection, "psycopg", "Connection") or _is(connection, "psycopg2.extensions", "connection"):
@@ -48,14 +50,6 @@ def _is(connection: Any, module: str, name: str) -> bool:
     """Whether a connection is of a class of a library; there are none before the library is loaded."""
     found = getattr(sys.modules.get(module), name, None)
     return isinstance(found, type) and isinstance(connection, found)
-
-
-def _from_duckdb(connection: Any, query: str) -> Stream:
-    with told_nothing():
-        relation = connection.sql(query)
-    if relation is None:
-        raise ValueError("query must be one select, got a statement without rows")
-    return from_relation(relation)
 
 
 def _from_adbc(connection: Any, query: str) -> Stream:
@@ -77,7 +71,7 @@ def _from_adbc(connection: Any, query: str) -> Stream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         with told_nothing(), closing(connection.cursor()) as cursor:
-            cursor.execute(query)
+            cursor.execute(around(query, "*"))
             for batch in cursor.fetch_record_batch():
                 arrays = [plain(batch.column(name)) for name in keys]
                 for name in values:

@@ -18,6 +18,7 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import quoted
+from nobounds.engines.keys import plain
 from nobounds.engines.source import Facts
 from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
 from nobounds.engines.stream import Stream
@@ -50,7 +51,7 @@ class _Field:
     each: Callable[[Any], Any] | None = None
 
     def array(self, elements: Sequence[Any]) -> Any:
-        """The column as keys."""
+        """The column in Arrow."""
         each = self.each
         found = elements if each is None else [None if element is None else each(element) for element in elements]
         return import_pyarrow().array(found, type=self.kind)
@@ -86,7 +87,7 @@ def from_postgres(connection: Any, query: str) -> Stream:
 
 def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], found: dict[str, Any]) -> Any:
     pa = import_pyarrow()
-    arrays = [fields[name].array(found[name]) for name in keys]
+    arrays = [plain(fields[name].array(found[name])) for name in keys]
     arrays += [pa.array(fields[name].floats(found[name])) for name in values]
     return pa.record_batch(arrays, names=[*keys, *values])
 
@@ -182,9 +183,9 @@ def _decimal(text: str) -> Decimal | None:
     return found if found.is_finite() else None
 
 
-def _shortest(text: str) -> str:
-    """Equal decimals are one text."""
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def _shortest(text: str) -> str | None:
+    """Equal decimals are one text, and NaN is missing."""
+    return None if text == "NaN" else text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _text(element: str | bytes) -> str:
