@@ -68,7 +68,7 @@ class Grouping:
         groups = Groups(ladder, found.tally.starts(number), found.tally.rungs, found.tally.counts)
         values = answers(asked, groups, bits)[0]
         parameters = {"q": str(rank)} if statistic == "quantile" else {}
-        return self._release(statistic, keys, found, values, loss, parameters | asked.ladder.describe())
+        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters | asked.ladder.describe())
 
     def count(self, name: str | None, spending: Spending, bits: Bits) -> GroupedRelease:
         """How many records each group has."""
@@ -80,7 +80,7 @@ class Grouping:
         noisy = np.maximum(counts + noise_many(noise, 1, number, bits), 0)
         scale = noise.scale(1)
         parameters = {"noise": noise.name, "noise_scale": scale} | _bar(noise.half_interval(scale, 0.0, CHANCE))
-        return self._release("count", keys, found, noisy, loss, parameters)
+        return GroupedRelease("count", self.keyed.names, keys, noisy, loss, parameters)
 
     def sum(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
         """The sum of each group."""
@@ -95,7 +95,9 @@ class Grouping:
             scale = plan.additive.scale(lattice.largest)
             bar = plan.additive.half_interval(scale, 0.0, CHANCE)
             values = _scaled(noisy, lattice.exponent, plan.integral)
-            return values, {"noise_scale": _worth(scale, lattice)} | _bar(_worth(bar, lattice))
+            return values, {"noise_scale": _worth(scale, lattice)} | _bar(
+                _worth(bar, lattice) if clip.trusted else None
+            )
 
         return self._summed("sum", name, spending, bits, release, centered=False, **facts)
 
@@ -144,7 +146,7 @@ class Grouping:
         values, parameters = release(plan, clip, found)
         ends = [(int if plan.integral else finite_float)(end) for end in (clip.low, clip.high)]
         parameters = {"clip": ends, "noise": plan.additive.name} | parameters | ladder.describe()
-        return self._release(statistic, keys, found, values, loss, parameters)
+        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters)
 
     def _facts(self, name: str) -> Column:
         """The public facts of a column, as a Column that has no records."""
@@ -187,24 +189,11 @@ class Grouping:
         selection = self._selection(spending)
         if selection is None:
             return found.keys, found
-        kept = np.flatnonzero(selection.kept(found.units, bits))
-        return tuple(array.take(_indices(kept)) for array in found.keys), replace(
-            found, units=found.units[kept], tally=found.tally.only(kept)
-        )
-
-    def _release(
-        self,
-        statistic: str,
-        keys: tuple[Any, ...],
-        found: Tallied,
-        values: NDArray[Any],
-        loss: PrivacyLoss,
-        parameters: dict[str, Any],
-    ) -> GroupedRelease:
-        if self.delta is not None and len(found.units):  # found in the order of the data, which tells of them
-            order = ordered(keys)
-            keys, values = tuple(array.take(_indices(order)) for array in keys), values[order]
-        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters)
+        # They come in the order of the data, which tells of them; in their own a seed gives the same answers, too.
+        order = ordered(tuple(array[: len(found.units)] for array in found.keys))
+        kept = order[selection.kept(found.units[order], bits)]
+        keys = tuple(array.take(_indices(kept)) for array in found.keys)
+        return keys, replace(found, units=found.units[kept], tally=found.tally.only(kept))
 
 
 def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp: bool, number: int) -> Plan:
@@ -234,8 +223,8 @@ def _worth(steps: float, lattice: Lattice) -> float:
     return finite_float(Fraction(steps) * lattice.step)
 
 
-def _bar(half: float) -> dict[str, float]:
-    """How far the noise alone moves an answer, 95 times of 100."""
+def _bar(half: float | None) -> dict[str, float | None]:
+    """How far the noise alone moves an answer, 95 times of 100; None if there are too few records to tell."""
     return {"half_interval": half}
 
 

@@ -72,12 +72,17 @@ class Tally:
         return [(self.ladder.map.floats(self.rungs), self.counts)]
 
     def only(self, kept: Ints) -> "Tally":
-        """The groups listed, in increasing order, numbered from 0 on."""
-        place = np.searchsorted(kept, self.groups)
-        inside = place < len(kept)
-        inside[inside] = kept[place[inside]] == self.groups[inside]
-        parts = (None if part is None else part[inside] for part in (self.high, self.low))
-        return Tally(self.ladder, place[inside], self.rungs[inside], self.counts[inside], *parts)
+        """The groups listed, numbered from 0 on in the order of the list."""
+        increasing = np.argsort(kept, kind="stable")
+        ids = kept[increasing]
+        place = np.searchsorted(ids, self.groups)
+        entries = np.flatnonzero(place < len(ids))
+        entries = entries[ids[place[entries]] == self.groups[entries]]
+        groups = increasing[place[entries]]
+        order = np.argsort(groups, kind="stable")
+        groups, entries = groups[order], entries[order]
+        parts = (None if part is None else part[entries] for part in (self.high, self.low))
+        return Tally(self.ladder, groups, self.rungs[entries], self.counts[entries], *parts)
 
     def totals(self, lattice: Lattice, number: int) -> tuple[Ints, Ints]:
         """How many records each group has, and the sum of their whole numbers on a lattice, from 0 to its width each.
