@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -92,23 +93,36 @@ def unit_sizes(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[Any]:
-    """The batches of a query on `stream`: these batches, their columns renamed."""
+    """The batches of a query on `stream`: these batches, their columns renamed.
+
+    They are read in this thread, for there are connections that work in no other, and kept where DuckDB can move them
+    to disk.
+    """
     duckdb, pa = import_duckdb(), import_pyarrow()
     first = next(batches, None)
     if first is None:
         return
-    renamed = (batch.rename_columns(names) for batch in chain([first], batches))
-    reader = pa.RecordBatchReader.from_batches(first.rename_columns(names).schema, renamed)
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
         folder_text = folder.replace("'", "''")
         connection.execute(f"set temp_directory = '{folder_text}'; set preserve_insertion_order = false")
-        connection.register("stream", reader)
-        try:
+        into = "create table stream as"
+        for batch in chain([first], batches):
+            connection.register("batch", pa.Table.from_batches([batch]).rename_columns(names))
+            with _no_details(duckdb):
+                connection.execute(f"{into} select * from batch")
+            into = "insert into stream"
+        with _no_details(duckdb):
             yield from connection.query(query).to_arrow_reader(CHUNK)
-        except duckdb.Error:
-            raise ValueError(
-                "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
-            ) from None
+
+
+@contextmanager
+def _no_details(duckdb: Any) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error:
+        raise ValueError(
+            "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
+        ) from None
 
 
 def quoted(name: str) -> str:
