@@ -18,6 +18,7 @@ from nobounds.ladder import Ladder
 from nobounds.noise import source
 from nobounds.question import Question
 from nobounds.route import FlipRoute, Outward, Scaled
+from nobounds.walk import Walk
 
 LADDERS = {
     "floats": Ladder.float_bits(8),
@@ -228,3 +229,20 @@ def test_a_private_size_is_capped_and_never_negative():
 def test_the_repr_hides_the_records():
     """Groups say how many there are, and on which ladder."""
     assert "7" not in repr(Groups(LADDERS["floats"], np.array([0, 1]), np.array([77]), np.array([777])))
+
+
+def test_a_tiny_exponential_variable_halts_among_the_runs_that_doubles_leave_out():
+    """2**40 queries 75 ranks below the threshold add 2**-68: E = 2**-70 halts there, not behind them."""
+    positions, counts = np.array([0, 2**40, 2**40 + 5]), np.array([25, 73, 2])
+    found = walks.walks_at(positions, counts, np.array([0, 3]), 2**40 + 10, F(1), F(0), F(10**9), F(1))
+    runs = np.array([0, 2**40, 2**40 + 5]), np.array([25, 98, 100])
+
+    def halted(u):
+        given = iter([2**63, u >> 64, u % 2**64, *[2**63] * 4])  # for the threshold, then for E
+        draws = Recording(lambda _: next(given))
+        one = Walk(*runs, 2**40 + 10, F(100), F(1), F(10**9), F(1), rising=True)
+        return int(walks.halts(found, np.array([0]), draws, lambda _: one)[0])
+
+    assert 0 <= halted(2**128 - 2**58) < 2**40
+    assert halted(2**128 - 2**64) == 2**40
+    assert halted(2**126) == 2**40 + 5

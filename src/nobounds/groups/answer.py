@@ -11,7 +11,7 @@ from nobounds.groups.draws import Bools, Draws
 from nobounds.groups.noise import laplaces
 from nobounds.groups.records import Groups, sums
 from nobounds.groups.values import Values, values_at, zeros
-from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks
+from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks_at
 from nobounds.noise import Source
 from nobounds.question import Question, walk_of
 from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled, rank_sensitivity
@@ -147,7 +147,9 @@ def _octaves(scale: Scale, coarse: Groups, who: Ints, draws: Draws) -> Ints:
     group = np.repeat(np.arange(len(halved)), halved.sizes)
     order = np.argsort(group * (OCTAVES.last + 1) + halved.rungs, kind="stable")
     positions, counts = halved.rungs[order], halved.counts[order]
-    found = walks(positions, counts, halved.starts, OCTAVES.last + 1, scale.rank, Fraction(0), scale.eps1, scale.eps2)
+    found = walks_at(
+        positions, counts, halved.starts, OCTAVES.last + 1, scale.rank, Fraction(0), scale.eps1, scale.eps2
+    )
 
     def one(k: int) -> Walk:
         return scale.walk(coarse.histogram(k))

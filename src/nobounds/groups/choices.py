@@ -14,7 +14,7 @@ import numpy as np
 from nobounds.exponential_mechanism import weighted_rung
 from nobounds.flip import flip_rung
 from nobounds.groups.draws import Bools, Draws, Words, exponential_bounds, uniform_bounds
-from nobounds.groups.ragged import running
+from nobounds.groups.ragged import Room, running
 from nobounds.groups.records import Groups
 from nobounds.noise import Source
 from nobounds.rungs import Floats, Ints
@@ -47,50 +47,34 @@ class NearRuns:
 
 def near_runs(groups: Groups, q: Fraction, rate: Fraction) -> NearRuns | None:
     """The runs that matter, as `Runs.of` and `Runs.near` have them; None if numbers would not fit into 64 bits."""
-    lattice, ladder, n = q.denominator, groups.ladder, len(groups)
-    most = reach(ladder.size, rate, DOUBLE_BITS) * lattice
-    totals = groups.totals
+    lattice, ladder = q.denominator, groups.ladder
+    totals, most = groups.totals, reach(ladder.size, rate, DOUBLE_BITS) * lattice
     if int(totals.max(initial=0)) * lattice > _LARGEST or most > _LARGEST:
         return None
     far = math.floor(most)
-    sizes, firsts = groups.sizes, groups.starts[:-1]
-    up_to = np.cumsum(groups.counts)
-    up_to -= np.repeat((up_to - groups.counts)[np.minimum(firsts, len(up_to) - 1)] if len(up_to) else firsts, sizes)
-    targets = q.numerator * totals
-    high = up_to * lattice - np.repeat(targets, sizes)  # ranks at the upper end of each occupied rung, from the target
-    low = high - groups.counts * lattice
-    kept = (low <= far) & (high >= -far)
-    some = np.flatnonzero(kept)
-    low, high, rungs = low[some], high[some], groups.rungs[some]
-    passed = np.concatenate([[0], np.cumsum(kept)])
-    starts, ends = passed[groups.starts[:-1]], passed[groups.starts[1:]]
-    # Three kinds of runs: the gap before an occupied rung, the rung, and the gap behind the last one that is kept.
-    count = ends - starts
-    where = 2 * np.arange(len(some)) + np.repeat(np.arange(n), count)
-    tails = 2 * ends + np.arange(n)
-    first, end, nearest, farthest = np.empty((4, 2 * len(some) + n), dtype=np.int64)
-    inside = some - 1 >= np.repeat(firsts, count)
-    before = np.where(inside, groups.rungs[np.maximum(some - 1, 0)] + 1, ladder.first)
-    first[where], end[where], nearest[where], farthest[where] = before, rungs, low, low
-    first[where + 1], end[where + 1], nearest[where + 1], farthest[where + 1] = rungs, rungs + 1, low, high
-    last = some[np.maximum(ends - 1, 0)] if len(some) else np.zeros(n, dtype=np.int64)
-    full = count > 0
-    following = np.full(n, ladder.last + 1)
-    behind = full & (last + 1 < groups.starts[1:])
-    following[behind] = groups.rungs[last[behind] + 1]
-    first[tails] = np.where(full, rungs[np.maximum(ends - 1, 0)] + 1, ladder.first) if len(some) else ladder.first
-    end[tails] = following
-    nearest[tails] = farthest[tails] = np.where(full, high[np.maximum(ends - 1, 0)], -targets) if len(some) else 0
-    distances = np.maximum(np.maximum(nearest, -farthest), 0)
-    good = (end > first) & (distances <= far)
-    passed = np.concatenate([[0], np.cumsum(good)])
-    return NearRuns(
-        passed[np.concatenate([[0], tails[:-1] + 1])] if n else tails,
-        first[good],
-        (end - first)[good],
-        distances[good],
-        farthest[good] <= 0,
-    )
+    room = Room.behind(groups.starts)
+    rungs, counts = room.filled(groups.rungs, ladder.last + 1), room.filled(groups.counts, 0)
+    gaps = np.empty_like(rungs)  # where the gap before each occupied rung begins, and the one behind the last
+    gaps[1:] = rungs[:-1] + 1
+    gaps[room.firsts] = ladder.first
+    up_to = np.cumsum(counts)
+    before = (up_to - counts)[room.firsts]
+    high = up_to * lattice - room.spread(before * lattice + q.numerator * totals)  # ranks, seen from the target
+    low = high - counts * lattice
+    some = np.flatnonzero((low <= far) & (high >= -far))
+    rungs, gaps, low, high = rungs[some], gaps[some], low[some], high[some]
+    # Each is two runs: the gap, whose records all lie on one side, and the rung.
+    starts, lengths = _two(gaps, rungs), _two(rungs - gaps, counts[some] > 0)
+    lows, highs = _two(low, low), _two(low, high)
+    distances = np.maximum(np.maximum(lows, -highs), 0)
+    good = np.flatnonzero((lengths > 0) & (distances <= far))
+    group = room.spread(np.arange(len(groups)))[some[good >> 1]]
+    first = np.searchsorted(group, np.arange(len(groups)))
+    return NearRuns(first, starts[good], lengths[good], distances[good], highs[good] <= 0)
+
+
+def _two(one: Ints, other: Ints | Bools) -> Ints:
+    return np.stack([one, other.astype(np.int64)], axis=1).ravel()
 
 
 def flips(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:

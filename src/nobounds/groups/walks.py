@@ -15,7 +15,7 @@ import numpy as np
 
 from nobounds.groups.draws import Bools, Draws, Words, exponential_bounds
 from nobounds.groups.noise import geometrics
-from nobounds.groups.ragged import running
+from nobounds.groups.ragged import Room, running
 from nobounds.groups.records import Groups
 from nobounds.noise import Exponential, decide
 from nobounds.route import Route
@@ -73,7 +73,7 @@ def route_walks(groups: Groups, q: Fraction, route: Route) -> Walks | None:
         rungs, counts, starts = -rungs[::-1], counts[::-1], starts[-1] - starts[::-1]
         first, last, target = -first, -last, 1 - q
     positions = np.clip(rungs - first, 0, last - first)  # what lies beyond the ends is counted there
-    found = walks(positions, counts, starts, last - first + 1, target, -route.drop, route.eps1, route.eps2)
+    found = walks_at(positions, counts, starts, last - first + 1, target, -route.drop, route.eps1, route.eps2)
     if not route.tilt or found is None:
         return found
     outermost = -route.start if route.up else route.start
@@ -85,7 +85,7 @@ def route_walks(groups: Groups, q: Fraction, route: Route) -> Walks | None:
     return replace(found, tilt=route.tilt, cuts=cuts, targets=found.targets + raised)
 
 
-def walks(
+def walks_at(
     positions: Ints,
     counts: Ints,
     starts: Ints,
@@ -96,29 +96,23 @@ def walks(
     eps2: Fraction,
 ) -> Walks | None:
     """The walks for the rank and `raised` ranks more, on records at these positions, or None."""
-    n, (lattice, share) = len(starts) - 1, (rank.denominator, rank.numerator)
-    run_starts, tails = starts[:-1] + np.arange(n), starts[1:] + np.arange(n)
-    inner = np.ones(len(positions) + n, dtype=bool)
-    inner[tails] = False
-    ends, begins = np.empty((2, len(inner)), dtype=np.int64)
-    ends[inner], ends[tails] = positions, length
+    lattice, room = rank.denominator, Room.behind(starts)
+    ends, counted = room.filled(positions, length), room.filled(counts, 0)
+    begins = np.empty_like(ends)
     begins[1:] = ends[:-1]
-    begins[run_starts] = 0
-    # Each group's records are counted up to its tail, and taken off there: one sum for all groups.
-    changes = np.empty(len(inner) + 1, dtype=np.int64)
-    changes[0] = 0
-    after = changes[1:]
-    after[inner], after[tails] = counts, 0
-    levels = np.cumsum(changes[:-1])
-    levels -= np.repeat(levels[run_starts], tails - run_starts + 1)
-    totals = levels[tails]
+    begins[room.firsts] = 0
+    levels = np.cumsum(counted)
+    levels -= counted  # records before each run
+    levels -= room.spread(levels[room.firsts])
+    totals = levels[room.lasts]
     offset = raised * lattice
     if offset.denominator != 1:
         raise ValueError("threshold and levels must lie on the lattice of the noise")
     most = int(totals.max(initial=0)) * lattice + abs(int(offset))
     if most > _LARGEST or eps1 / lattice < _LEAST_RATE or eps2 / lattice < _LEAST_RATE or length > 2**53:
         return None
-    return Walks(run_starts, begins, ends, levels, totals * share + int(offset), lattice, length, eps1, eps2)
+    targets = totals * rank.numerator + int(offset)
+    return Walks(room.firsts, begins, ends, levels, targets, lattice, length, eps1, eps2)
 
 
 def halts(walks: Walks, who: Ints, draws: Draws, one: Callable[[int], Walk]) -> Ints:
