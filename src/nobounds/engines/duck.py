@@ -75,12 +75,14 @@ def bounded(batches: Iterator[Any], keys: list[str], values: list[str], bounding
     present = [f"{name} is not null" for name in ["u", *key]] + (["not isnan(v0)"] if len(values) == 1 else [])
     part = f"select * from stream where {' and '.join(present)}"
     if keys and bounding.groups < bounding.rows:
-        order = ", ".join([f"hash(u, {', '.join(key)}, {salt})", *key])
+        # Hashed again: DuckDB combines hashes by XOR, after which some groups would come first more often than others.
+        order = ", ".join([f"hash(hash(u, {', '.join(key)}, {salt}))", *key])
         part = f"select *, dense_rank() over (partition by u order by {order}) as g from ({part})"
         part = f"select * from ({part}) where g <= {bounding.groups}"
     within = f"partition by u order by {', '.join([*key, *value]) or 'u'}"
     part = f"select *, row_number() over ({within}) - 1 as j, count(*) over (partition by u) as r from ({part})"
-    part = f"select * from ({part}) where (j * {bounding.rows} + hash(u, {salt}) % r) % r < {bounding.rows}"
+    most = bounding.rows
+    part = f"select * from ({part}) where (j * least({most}, r) + hash(hash(u, {salt})) % r) % r < {most}"
     ones = f"row_number() over (partition by {', '.join(['u', *key])} order by j) = 1"
     shown = ", ".join([f"({ones})::TINYINT as {FIRST}", *key, *value])
     for batch in _queried(batches, names, f"select {shown} from ({part})"):
