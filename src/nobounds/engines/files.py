@@ -11,6 +11,7 @@ import csv
 import gzip
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -37,10 +38,23 @@ def column_names(path: str | PathLike[str]) -> list[str]:
     """The names of a file's columns, in order: the first row of a CSV or TSV file, or a Parquet file's schema."""
     path = Path(path)
     if is_parquet(path):
-        with open_parquet(path) as file:
+        with readable(path), open_parquet(path) as file:
             return list(file.schema_arrow.names)
-    with open_text(path) as text:
+    with readable(path), open_text(path) as text:
         return next_header(csv_rows(text, path))
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """What is wrong inside a file is not told, for that can contain records; what the system says of it is."""
+    try:
+        yield
+    except ImportError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise OSError(f"{path.name} cannot be read: it is damaged, or of another format") from None
 
 
 def is_parquet(path: Path) -> bool:
@@ -76,7 +90,7 @@ def parse_number(text: str) -> float:
 
 def _from_csv(path: Path, name: str) -> Column:
     def chunks() -> Iterator[NDArray[np.float64]]:
-        with open_text(path) as text:
+        with readable(path), open_text(path) as text:
             rows = csv_rows(text, path)
             header = next_header(rows)
             wanted, width = header.index(name), len(header)
@@ -120,7 +134,7 @@ def _from_parquet(path: Path, name: str) -> Column:
     integral = is_integral(field.type)
 
     def chunks() -> Iterator[NDArray[np.float64]]:
-        with open_parquet(path) as file:
+        with readable(path), open_parquet(path) as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=[name], use_threads=False):
                 yield to_floats(batch.column(name))
 

@@ -23,6 +23,7 @@ from nobounds.engines.files import (
     open_text,
     parse_number,
     read_column,
+    readable,
 )
 from nobounds.engines.frames import arrow_family
 from nobounds.engines.keys import plain
@@ -111,7 +112,7 @@ def _parquet(paths: list[Path]) -> Stream:
         pa, read = import_pyarrow(), 0
         wanted = list(dict.fromkeys([*keys, *values]))
         for path in paths:
-            with open_parquet(path) as file:
+            with readable(path), open_parquet(path) as file:
                 for batch in file.iter_batches(batch_size=CHUNK, columns=wanted or file.schema_arrow.names[:1]):
                     read += len(batch)
                     share.at(read)
@@ -132,7 +133,7 @@ def _csv(paths: list[Path], names: list[str]) -> Stream:
     def table_rows() -> Iterator[list[str]]:
         missing, done = [""] * len(names), 0
         for path in paths:
-            with open_text(path) as text:
+            with readable(path), open_text(path) as text:
                 share.follow(partial(_place, text, done))
                 rows = csv_rows(text, path)
                 next_header(rows)
