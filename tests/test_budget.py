@@ -92,6 +92,16 @@ class TestWhatFits:
         with pytest.raises(BudgetExceeded, match=r"epsilon 0\.5 at delta 1e-08 does not fit"):
             budget.charge(APPROXIMATE, "a loss with a delta")
 
+    def test_a_refusal_for_its_delta_says_which_delta_would_fit(self):
+        """A tenth of the budget's delta is for such losses, which nobody can guess."""
+        budget = Budget(epsilon=4, delta=1e-5)
+        budget.charge(PrivacyLoss.approximate(1, 1e-9), "keys")
+        with pytest.raises(BudgetExceeded, match=r"ask for at most epsilon 3 at delta 9\.99e-07$"):
+            budget.charge(PrivacyLoss.approximate(1, 1e-6), "more keys")
+        budget.charge(PrivacyLoss.approximate(1, 9.99e-7), "more keys")
+        with pytest.raises(BudgetExceeded, match=r"nothing is left of it for losses with a delta; .* most epsilon 2$"):
+            budget.charge(PrivacyLoss.approximate(1, 1e-9), "more keys")
+
     def test_a_refusal_says_what_was_asked_what_there_is_and_what_would_fit(self):
         """All three are public numbers."""
         small, rho, both = Budget(epsilon=0.25), Budget(rho=0.015), Budget(epsilon=1, delta=1e-5)

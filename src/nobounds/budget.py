@@ -73,7 +73,7 @@ class Statement:
             fix = "make one of epsilon= and delta="
             raise ValueError(f"a budget of rho takes losses with a rho, got {loss}: {fix}")
         if not rules.allow(self.totals + loss):
-            raise BudgetExceeded(f"{self.price(loss)} does not fit in the budget of {self.limit}: {self._advice()}")
+            raise BudgetExceeded(f"{self.price(loss)} does not fit in the budget of {self.limit}: {self._advice(loss)}")
 
     def price(self, loss: PrivacyLoss) -> str:
         """What of a loss counts here, in words."""
@@ -81,14 +81,25 @@ class Statement:
             return f"rho {text_up(loss.rho)}"
         return f"epsilon {text_up(loss.epsilon)}" + (f" at delta {text_up(loss.delta)}" if loss.delta else "")
 
-    def _advice(self) -> str:
+    def _advice(self, loss: PrivacyLoss) -> str:
         if not self.remaining:
             return "nothing is left of it"
+        if loss.rho == math.inf and loss.delta:
+            return self._advice_at_delta()
         most = text_down(self.remaining)
         if self.terms.epsilon is None:
             return f"ask for at most rho {most}"
         rho = round_down(self.rules.rho_left(self.totals))
         return f"ask for at most epsilon {most}" + (f", or rho {text_down(rho)} for Gaussian noise" if rho else "")
+
+    def _advice_at_delta(self) -> str:
+        """For a loss with a delta and no rho, to which the first rule alone applies."""
+        rules = self.rules
+        epsilon, delta = (round_down(left(self.totals)) for left in (rules.epsilon_left, rules.delta_left))
+        if not (epsilon and delta):
+            most = text_down(self.remaining)
+            return f"nothing is left of it for losses with a delta; without one, ask for at most epsilon {most}"
+        return f"ask for at most epsilon {text_down(epsilon)} at delta {text_down(delta)}"
 
     def __str__(self) -> str:
         spent = "0" if self.spent is None else text_up(self.spent.rho if self.terms.rho else self.spent.epsilon)
@@ -98,6 +109,7 @@ class Statement:
 class Budget:
     """What may be spent on one set of data: an epsilon, a rho (zCDP), or an epsilon at a delta.
 
+    A tenth of that delta is for losses with a delta of their own, such as keys that are chosen privately.
     With a path it is a file that processes share, on a local disk; `Budget(path=...)` opens it again. A charge is in
     the file before `charge` returns, whatever becomes of the process after that.
 

@@ -64,6 +64,10 @@ class Rules:
             return -math.inf
         return self.basic[0] - totals.epsilon
 
+    def delta_left(self, totals: Totals) -> Fraction | float:
+        """The delta for which there is room under the first rule; negative if the rule is broken or absent."""
+        return -math.inf if self.basic is None else self.basic[1] - totals.delta
+
     def rho_left(self, totals: Totals) -> Fraction | float:
         """The rho for which there is room under the second rule; negative if the rule is broken or absent."""
         return -math.inf if self.rho is None else self.rho - totals.rho
