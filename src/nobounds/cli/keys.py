@@ -4,10 +4,9 @@ import csv
 from itertools import product
 from typing import Any
 
-import pyarrow as pa
-
 from nobounds.cli.options import Groups
 from nobounds.cli.sources import Opened
+from nobounds.engines.arrow import import_pyarrow
 from nobounds.table import GroupedTable
 
 
@@ -51,6 +50,7 @@ def _typed(texts: list[str], kind: Any, name: str) -> list[Any]:
     """The keys of a column, in its type."""
     if kind is None:  # the table will say that it has no such column
         return texts
+    pa = import_pyarrow()
     try:
         return list(pa.array(texts).cast(kind).to_pylist())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

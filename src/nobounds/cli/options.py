@@ -32,7 +32,7 @@ class Data:
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILES]...",
+            metavar="FILES",
             help="CSV, TSV (.gz too) or Parquet files, globs of them, or - for the standard input.",
             show_default=False,
         ),

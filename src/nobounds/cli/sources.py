@@ -111,7 +111,7 @@ def _connection(database: str | None, query: str, stack: ExitStack) -> tuple[Any
 
 
 def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
-    duckdb = _driver("duckdb", "DuckDB")
+    duckdb = _driver("duckdb", "all")
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     # No variable of this process is a table, and large queries use the disk where other temporary files are.
     settings = {"python_enable_replacements": False, "temp_directory": folder}
@@ -132,7 +132,7 @@ def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
 
 
 def _postgres(url: str, stack: ExitStack) -> Any:
-    psycopg = _driver("psycopg", "PostgreSQL")
+    psycopg = _driver("psycopg", "postgres")
     try:
         connection = stack.enter_context(closing(psycopg.connect(url)))
     except psycopg.Error as error:  # no query was run; the URL, which may have a password, is not in it
@@ -141,11 +141,11 @@ def _postgres(url: str, stack: ExitStack) -> Any:
     return connection
 
 
-def _driver(module: str, what: str) -> Any:
+def _driver(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise ImportError(f"queries to {what} need {module}: pip install 'nobounds[all]'") from None
+        raise ImportError(f"this query needs {module}: pip install 'nobounds[{extra}]'") from None
 
 
 def _require(stream: Stream, columns: tuple[str | None, ...]) -> None:
