@@ -52,20 +52,20 @@ def _table(release: GroupedRelease, shown: int) -> Table:
 def _format(release: GroupedRelease) -> Callable[[int | float], str]:
     """As many decimals for all as their noise leaves, or as make about five digits."""
     sizes = np.abs(release.values.astype(np.float64))
-    if release.values.dtype.kind != "f" or not len(sizes) or not np.isfinite(sizes).all() or sizes.max() >= 1e15:
+    if release.values.dtype.kind != "f" or not 0 < sizes.max(initial=0) < 1e15:
         return shortened
     half = release.parameters.get("half_interval", math.inf)
-    digit = math.log10(half) + 3 if 0 < half < math.inf else math.log10(max(float(np.median(sizes)), 1e-6))
-    decimals = min(max(4 - math.floor(digit), 0), 9)
-    return lambda value: f"{value:,.{decimals}f}"
+    digit = math.log10(half) + 3 if 0 < half < math.inf else math.log10(np.median(sizes[sizes > 0]))
+    decimals = max(4 - math.floor(digit), 0)
+    return shortened if decimals > 9 else lambda value: f"{value:,.{decimals}f}"
 
 
 def _noise(release: GroupedRelease) -> str:
-    """What is known of the noise of each answer."""
+    """What is known of the noise of each answer, and of the clip."""
     half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
-    parts = [] if half is None else [f"± {shortened(float(f'{half:.2g}'))} at 95 %"]
-    parts += [] if clip is None else [f"clip {shortened(clip[0])} to {shortened(clip[1])}"]
-    return f"Noise of each answer: {', '.join(parts)}." if parts else ""
+    parts = [] if half is None else [f"Noise of each answer: ± {shortened(float(f'{half:.2g}'))} at 95 %."]
+    parts += [] if clip is None else [f"Clip: {shortened(clip[0])} to {shortened(clip[1])}."]
+    return " ".join(parts)
 
 
 def _printable(key: object) -> str:
