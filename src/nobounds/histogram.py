@@ -19,6 +19,7 @@ from nobounds.rungs import FloatBits, Floats, Grid, Ints
 from nobounds.scan import Chunk, Chunks, blocks, present, scan
 
 _DENSE = 1 << 21  # rungs a dense table may span; 16 MB
+_FEW = 1 << 14  # values whose rungs are found at a time: what that needs is in the cache, and not mapped anew
 _MANY = 1 << 17  # values from which a table of leading bits pays
 
 
@@ -108,7 +109,9 @@ class _Counter:
         """Count the values, each as often as its weight says."""
         self._seen += len(values)
         if self._map is None or self._seen <= _MANY:
-            self._add(self._ladder.rungs(values), weights)
+            for start in range(0, len(values), _FEW):
+                window = slice(start, start + _FEW)
+                self._add(self._ladder.rungs(values[window]), None if weights is None else weights[window])
             return
         if self._leading is None:
             self._leading = np.zeros(1 << 12 + self._map.bits, dtype=np.int64)

@@ -245,7 +245,8 @@ def _without_sign(keys: Ints, bits: int) -> Ints:
 
 def _with_sign(rung: Ints, keys: Ints, bits: int) -> Ints:
     """The rungs, in place, with the signs that the leading bits tell."""
-    sign = -(keys >> (11 + bits))  # 0 or -1
+    sign = keys >> (11 + bits)
+    np.negative(sign, out=sign)  # 0 or -1
     rung ^= sign
     rung -= sign
     return rung
