@@ -20,7 +20,7 @@ import numpy as np
 Action: TypeAlias = Callable[[], Any]
 Peer: TypeAlias = Callable[[Any], Action]
 
-SECONDS, LEAST, MOST = 4.0, 1, 15  # repetitions go on for so long, and are at least and at most so many
+SECONDS, MOST = 4.0, 60  # repetitions go on for so long, and are at most so many
 BOUNDS = (0.0, 1e6)  # what the private peers are told; nobounds is told nothing
 CANDIDATES = np.geomspace(0.01, BOUNDS[1], 2001)  # and OpenDP this
 
@@ -79,24 +79,24 @@ def from_diffprivlib(statistic: str) -> Peer:
 
 
 def from_opendp(statistic: str) -> Peer:
-    """OpenDP, told BOUNDS for a sum and CANDIDATES for a median."""
+    """OpenDP, told CANDIDATES for a median, BOUNDS and the number of records for a sum."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    if statistic == "median":
-        candidates = CANDIDATES.tolist()
 
-        def measurement(scale: float) -> Any:
-            return space >> dp.m.then_private_quantile(dp.max_divergence(), candidates, 0.5, scale)
-    else:
-        total = space >> dp.t.then_clamp(BOUNDS) >> dp.t.then_sum()
+    def median(scale: float) -> Any:
+        return space >> dp.m.then_private_quantile(dp.max_divergence(), CANDIDATES.tolist(), 0.5, scale)
 
-        def measurement(scale: float) -> Any:
-            return total >> dp.m.then_laplace(scale)
+    def peer(data: Any) -> Action:
+        def total(scale: float) -> Any:
+            clamped = space >> dp.t.then_clamp(BOUNDS)
+            return clamped >> dp.t.make_bounded_float_checked_sum(len(data), BOUNDS) >> dp.m.then_laplace(scale)
 
-    release = dp.binary_search_chain(measurement, d_in=1, d_out=1.0)
-    return lambda data: lambda: release(data)
+        release = dp.binary_search_chain(median if statistic == "median" else total, d_in=1, d_out=1.0)
+        return lambda: release(data)
+
+    return peer
 
 
 def from_pydp(statistic: str) -> Peer:
@@ -175,7 +175,7 @@ def measure(statistic: str, name: str, path: Path) -> dict[str, Any]:
     action = peer(data)
     seconds, answers, sums, highest = [], [], [], []
     start = time.perf_counter()
-    while len(seconds) < LEAST or (len(seconds) < MOST and time.perf_counter() - start < SECONDS):
+    while not seconds or (len(seconds) < MOST and time.perf_counter() - start < SECONDS):
         sums.append(timed(data.sum)[0])
         highest.append(timed(data.max)[0])
         spent, answer = timed(action)

@@ -19,15 +19,17 @@ EXACT = {"numpy.quantile", "polars", "DuckDB"}
 INTRODUCTION = """# Speed
 
 Made by `make bench`, which installs the peers in a folder of their own. The data are lognormal(3, 0.8) in memory, as
-float64. Each number is the best of up to 15 repetitions in 4 seconds, in a process of its own; the machine has {cores}
+float64. Each number is the best of up to 60 repetitions in 4 seconds, in a process of its own; the machine has {cores}
 cores and others used it too, so ratios are to numpy.sum in the same process: it reads the data once, as fast as the
-memory allows. Python {python}, {versions}.
+memory allows. Python {python};
+{versions}.
 
 ![time of a private median against the number of records, for nobounds and peers](speed.png)
 
 nobounds is told nothing. The other private libraries need bounds: diffprivlib and PyDP are told [0, 10^6], as
 somebody might who does not know the data; OpenDP chooses among 2,001 candidates in geometric steps from 0.01 to 10^6,
-and its sums are clamped to [0, 10^6]. All at epsilon 1. numpy, polars and DuckDB are exact, and not private.
+and its sums are told [0, 10^6] and that there are no more records than there are. All at epsilon 1. numpy, polars and
+DuckDB, dashed and grey in the picture, are exact, and not private.
 """
 NOTES = {
     "median": """## Median
@@ -50,7 +52,7 @@ What nobounds' answers start with: counts of the records on a ladder, in numpy a
 arrays of more than a million records when it is loaded already, or when a process has counted 10^8.
 """,
 }
-FILE = """## A file that is larger than memory
+FILE = """## A file that is read as a stream
 
 A median of {size} rows of a Parquet file with row groups of 2^20, as
 `nobounds.quantile(read_column("values.parquet", "x"), 0.5, epsilon=1)`. The file is read twice.
@@ -130,25 +132,19 @@ def picture(found: Found) -> Figure:
         points = [(size, found["median", name, size]) for size in SIZES]
         lines[name] = [(size, one["seconds"]) for size, one in points if "seconds" in one]
     lines["numpy.sum"] = [(size, found["pass", "float-bits", size]["sum"]) for size in SIZES]
-    for k, (name, line) in enumerate(lines.items()):
-        if not line:
-            continue
-        private = name not in EXACT and name != "numpy.sum"
-        ours = name.startswith("nobounds")
-        axes.plot(
-            *zip(*line, strict=True),
-            color=COLORS[k % len(COLORS)] if private else "#888888",
-            linestyle="-" if private else ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)))[k % 4],
-            linewidth=3 if ours else 1.8,
-            marker="o" if private else None,
-            label=name,
-        )
-    _label_ends(axes, lines)
+    colors = {name: COLORS[k % len(COLORS)] for k, name in enumerate(name for name in lines if _private(name))}
+    for name, line in lines.items():
+        if line:
+            style: dict[str, Any] = {"linewidth": 1.8, "color": "#777777", "linestyle": "--"}
+            if _private(name):
+                style = {"linewidth": 3 if "nobounds" in name else 1.8, "color": colors[name], "marker": "o"}
+            axes.plot(*zip(*line, strict=True), **style)
+    _label_ends(axes, lines, colors)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(SIZES)
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlim(SIZES[0] / 1.3, SIZES[-1] * 12)
+    axes.set_xlim(SIZES[0] / 1.3, SIZES[-1] * 7)
     axes.set_xlabel("records", fontsize=13)
     axes.set_ylabel("seconds for a median", fontsize=13)
     axes.tick_params(labelsize=12)
@@ -157,13 +153,17 @@ def picture(found: Found) -> Figure:
     return figure
 
 
-def _label_ends(axes: Any, lines: dict[str, list[tuple[int, float]]]) -> None:
+def _private(name: str) -> bool:
+    return name not in EXACT and name != "numpy.sum"
+
+
+def _label_ends(axes: Any, lines: dict[str, list[tuple[int, float]]], colors: dict[str, str]) -> None:
     """A name at the right of every line, moved up where two would overlap."""
     ends = sorted((line[-1][1], line[-1][0], name) for name, line in lines.items() if line)
     least = 0.0
     for seconds, size, name in ends:
-        # Lines that end early are named where they end; those at the right edge make room for each other.
-        at = max(seconds, least) if size == SIZES[-1] else seconds
-        least = at * 1.55 if size == SIZES[-1] else least
-        kind = "" if name in EXACT or name == "numpy.sum" else " (private)"
-        axes.annotate(name + kind, (size, at), xytext=(10, 0), textcoords="offset points", va="center", fontsize=11.5)
+        at = seconds
+        if size == SIZES[-1]:  # those at the right edge make room for each other
+            at, least = max(seconds, least), max(seconds, least) * 1.6
+        options = {"va": "center", "fontsize": 12, "color": colors.get(name, "#555555")}
+        axes.annotate(name, (size, at), xytext=(9, 0), textcoords="offset points", **options)
