@@ -10,7 +10,6 @@ resolution are exact up to 65,536 of them); sums keep the rest of its mantissa, 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -242,19 +241,3 @@ def _reduced(ladder: Ladder, keys: Ints, counts: Ints | None, high: Ints | None,
         # Up to 2**24 records of 36 bits at a time: no overflow before the carry.
         high, low = np.add.reduceat(high, firsts), np.add.reduceat(low, firsts)
     return replace(tally, high=high + (low >> _SHIFT), low=low & _REST)
-
-
-def exact_sum(tally: Tally) -> Fraction:
-    """The exact sum of all records (private), for tests."""
-    assert isinstance(tally.ladder.map, FloatBits)
-    total = Fraction(0)
-    for k, rung in enumerate(tally.rungs.tolist()):
-        if rung:
-            assert tally.high is not None
-            assert tally.low is not None
-            pattern = (abs(rung) + tally.ladder.map.below) << _SHIFT
-            base = Fraction(float(np.int64(pattern).view(np.float64)))
-            ulp = Fraction(2) ** ((pattern >> 52) - 1023 - 52)
-            rest = (int(tally.high[k]) << _SHIFT) + int(tally.low[k])
-            total += (base * int(tally.counts[k]) + ulp * rest) * (1 if rung > 0 else -1)
-    return total
