@@ -138,10 +138,19 @@ def test_numba_is_not_loaded_for_a_million_values(values, before, expected):
     assert out.split() == [str(expected), str(expected)]
 
 
-def test_numba_is_loaded_once_it_pays(monkeypatch):
-    """After as many values as numpy counts in the time that loading takes; never where it is not installed."""
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    assert not nobounds.compiled.loaded(nobounds.compiled._LOADING - 1)
-    assert nobounds.compiled.loaded(nobounds.compiled._LOADING)
-    monkeypatch.setattr(nobounds.compiled, "find_spec", lambda name: None)
-    assert not nobounds.compiled.loaded(nobounds.compiled._LOADING)
+@pytest.mark.parametrize("installed", [True, False])
+def test_numba_is_loaded_once_it_pays(installed):
+    """After as many values as numpy counts in the time that loading takes; where it cannot be loaded, never."""
+    code = (
+        "import sys, numpy as np, nobounds as nb, nobounds.compiled as c\n"
+        "class Refusing:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'numba': raise ImportError('numba needs another numpy')\n"
+        f"{'' if installed else 'sys.meta_path.insert(0, Refusing())'}\n"
+        "c._LOADING, c._MANY = 3000, 500\n"
+        "for _ in range(4):\n"
+        "    assert nb.Histogram.of([np.zeros(1000)], nb.Ladder.float_bits()).total == 1000\n"
+        "    print('numba' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["False", "False", str(installed), str(installed)]

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -91,8 +90,17 @@ class LeadingCounts:
 
 
 def loaded(values: int) -> bool:
-    """Whether there is numba, and it is loaded or worth loading for so many values."""
-    return "numba" in sys.modules or (values >= _LOADING and find_spec("numba") is not None)
+    """Whether numba is loaded, or worth loading for so many values and then there."""
+    return "numba" in sys.modules or (values >= _LOADING and _loads())
+
+
+@lru_cache(maxsize=1)
+def _loads() -> bool:
+    try:
+        import numba  # noqa: F401
+    except ImportError:  # it is not installed, or not for this numpy
+        return False
+    return True
 
 
 def _plain(chunk: Floats) -> bool:
