@@ -5,11 +5,13 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from flint import arb
 from scipy import stats
 
 from nobounds import skip_ahead
 from nobounds.law import Law
-from nobounds.noise import Exponential, source
+from nobounds.noise import Exponential, Uniform, source
+from nobounds.runs import pick, pick_ball
 from nobounds.skip_ahead import halt_position
 from nobounds.walk import Walk
 
@@ -99,3 +101,21 @@ def test_an_open_comparison_draws_more_bits():
     assert sum(asked) == 64
     e.ball(256)
     assert sum(asked) >= 256
+
+
+def test_a_halt_among_the_runs_left_out_is_not_decided_in_doubles():
+    """A variable smaller than all that was left out may belong there: only a look at those runs can tell."""
+    walk = Walk.of([0] * 50 + [200], F(200), eps1=F(1), eps2=F(1))
+    ones = Exponential(lambda k: (1 << k) - 1)  # about 2**-64
+    assert skip_ahead._in_doubles(walk, F(200), ones) is None
+    assert skip_ahead._in_doubles(walk, F(200), Exponential(lambda k: 1 << (k - 1))) == 50
+
+
+def test_a_choice_among_the_runs_left_out_is_not_decided_in_doubles():
+    """So it is for the choice of a run by a uniform number, in doubles and in balls."""
+    light = np.array([1.0, 1.0])
+    tiny, half = Uniform(lambda k: 1), Uniform(lambda k: 1 << (k - 1) | 1)
+    assert pick(light, light, 2.0**-60, tiny) is None
+    assert pick(light, light, 2.0**-60, Uniform(lambda k: 1 << (k - 2))) == 0
+    assert pick(light, light * (1 + 2.0**-40), 2.0**-60, half) is None
+    assert pick_ball([arb(1), arb(1)], arb(2) ** -40, tiny, 64) is None

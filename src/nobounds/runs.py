@@ -138,6 +138,8 @@ def pick(light: Floats, heavy: Floats, left_out: float, u: Uniform) -> int | Non
     slack = len(low) * 2.0**-52
     low, high = low * (1 - slack), high * (1 + slack)
     first, last = u.bounds()
+    if left_out and first <= left_out / low[-1] * (1 + slack):  # it may fall on one that is left out
+        return None
     run = int(np.searchsorted(low / high[-1], last))
     return run if run < len(low) and run == int(np.searchsorted(high / low[-1], first)) else None
 
@@ -148,6 +150,8 @@ def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int)
 
     before = arb(left_out, left_out)  # the runs left out may weigh something, wherever they lie
     place = u.ball(precision) * (sum(weights, arb(0)) + before)
+    if not place > before:
+        return None
     for run, weight in enumerate(weights):
         before = before + weight
         if place < before:

@@ -35,7 +35,7 @@ def halt_position(walk: Walk, bits: Source, full: Callable[[], Walk] | None = No
         position = None
     if position is None:
         walk = full() if full else walk
-        position = decide(lambda precision: _in_balls(walk, threshold, e, precision))
+        position = decide(lambda precision: in_balls(walk, threshold, e, precision))
     return None if position == walk.length else position
 
 
@@ -80,7 +80,9 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     with np.errstate(over="ignore"):
         total = np.cumsum(each * lengths)
     error = _ERROR + len(total) * 2.0**-52
-    left_out = 2.0**-_BITS
+    left_out = 2.0**-_BITS if first else 0.0
+    if low <= left_out and first:  # it may have halted among the runs that were left out
+        return None
     run = int(np.searchsorted(total * (1 - error), high))  # surely halted by the end of this run ...
     if run != int(np.searchsorted(total * (1 + error) + left_out, low)):  # ... and surely not before it
         return None
@@ -97,7 +99,7 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     return int(walk.starts[first + run]) + steps - 1
 
 
-def _in_balls(walk: Walk, threshold: Fraction, e: Exponential, precision: int) -> int | None:
+def in_balls(walk: Walk, threshold: Fraction, e: Exponential, precision: int) -> int | None:
     """The same in ball arithmetic at the working precision."""
     from flint import arb
 
@@ -106,8 +108,10 @@ def _in_balls(walk: Walk, threshold: Fraction, e: Exponential, precision: int) -
         goal = goal.expm1()
     first, last = _window(walk, threshold, precision, 0.0 if walk.noise == "exponential" else 2.0 * precision)
     eps2, a = ball(walk.eps2), ball(walk.eps2 * walk.step)
-    half = arb(2) ** -(precision + 1)
+    half = arb(2) ** -(precision + 1) if first else arb(0)
     before = arb(half, half)  # the runs left out add between 0 and 2**-precision
+    if first and not goal > before:
+        return None
     for run in range(first, last):
         gap = threshold - int(walk.levels[run])
         start = int(walk.starts[run])

@@ -20,7 +20,7 @@ from nobounds.groups.records import Groups
 from nobounds.noise import Exponential, decide
 from nobounds.route import Route
 from nobounds.rungs import Floats, Ints
-from nobounds.skip_ahead import _in_balls, halt_position
+from nobounds.skip_ahead import in_balls, halt_position
 from nobounds.walk import Walk, increments
 
 NEVER = -1
@@ -141,7 +141,7 @@ def halts_one_by_one(who: Ints, draws: Draws, one: Callable[[int], Walk]) -> Int
 
 
 def _decided(walk: Walk, threshold: Fraction, e: Exponential) -> int:
-    position = decide(lambda precision: _in_balls(walk, threshold, e, precision))
+    position = decide(lambda precision: in_balls(walk, threshold, e, precision))
     return NEVER if position == walk.length else position
 
 
