@@ -367,6 +367,8 @@ def test_sums_are_exact(rows):
     tally = tallied(rows)
     assert exact_sum(tally) == sum(map(Fraction, kept))
     assert tally.counts.sum() == sum(x == x for _, x in rows)
+    assert not tally.high[tally.rungs == 0].any()
+    assert not tally.low[tally.rungs == 0].any()
     assert repr(tally) == repr(tallied([]))
 
 
@@ -403,11 +405,13 @@ lattices = st.builds(
 
 
 def near(lattice):
-    """Records at, beside and between the ends of a lattice, on rungs that reach across them, and anywhere."""
+    """Records at, beside and between the ends of a lattice, on rungs across them, half-way between steps, anywhere."""
     step = lattice.step
     low, high = float(lattice.low * step), float((lattice.low + lattice.width) * step)
     marks = [x for end in (low, high) for x in (end, np.nextafter(end, np.inf), np.nextafter(end, -np.inf))]
     marks += [end * (1 + k * 2.0**-18) for end in (low, high) for k in range(-8, 9)]
+    halves = np.array([k + 0.5 for k in (-3, -2, -1, 0, 1, lattice.low, lattice.low + lattice.width)]) * float(step)
+    marks += [*halves, *np.nextafter(halves, np.inf), *np.nextafter(halves, -np.inf)]
     return st.sampled_from(list(map(float, marks))) | st.floats(low, high) | floats
 
 
