@@ -32,6 +32,7 @@ _FULL = 1 << 32  # values that could overflow an entry
 _Table: TypeAlias = NDArray[np.uint32]  # half the cache that 64 bits take
 
 _seen = 0  # values that numpy has counted in this process
+_spare: dict[int, list[_Table]] = {}  # empty tables by their sizes: fresh memory costs as much as a million values
 
 
 class LeadingCounts:
@@ -65,12 +66,13 @@ class LeadingCounts:
     def _add(self, values: Floats, count: Callable[[Floats, _Table], None]) -> None:
         assert self._map is not None
         if self._room < len(values):
-            self._parts, self._tables, self._room = self.parts(), [], _FULL - 1
+            self.parts()
+            self._room = _FULL - 1
         self._room -= len(values)
         waiting = deque(values[start : start + _PART] for start in range(0, len(values), _PART))
         threads = min(len(waiting), _THREADS, _cores())
         while len(self._tables) < threads:
-            self._tables.append(np.zeros(1 << 12 + self._map.bits, dtype=np.uint32))
+            self._tables.append(_empty(1 << 12 + self._map.bits))
         if threads == 1:
             _work(count, waiting, self._tables[0])
             return
@@ -82,7 +84,9 @@ class LeadingCounts:
 
     def parts(self) -> list[tuple[Ints, Ints]]:
         """Patterns and their counts, in tables to be added up."""
-        return self._parts + [_occupied(table) for table in self._tables]
+        while self._tables:
+            self._parts.append(_emptied(self._tables.pop()))
+        return self._parts
 
     def rungs(self) -> list[tuple[Ints, Ints]]:
         """The same for the rungs of the map."""
@@ -118,9 +122,20 @@ def _work(count: Callable[[Floats, _Table], None], waiting: deque[Floats], table
             count(waiting.popleft(), table)
 
 
-def _occupied(table: _Table) -> tuple[Ints, Ints]:
+def _empty(size: int) -> _Table:
+    with suppress(KeyError, IndexError):
+        return _spare[size].pop()
+    return np.zeros(size, dtype=np.uint32)
+
+
+def _emptied(table: _Table) -> tuple[Ints, Ints]:
+    """What is in a table, which is then put by."""
     keys = np.flatnonzero(table != 0)
-    return keys, table[keys].astype(np.int64)
+    counts = table[keys].astype(np.int64)
+    table[keys] = 0
+    if len(tables := _spare.setdefault(len(table), [])) < _THREADS:
+        tables.append(table)
+    return keys, counts
 
 
 def _counter(rungs: FloatBits | Grid) -> Callable[[Floats, _Table], None]:

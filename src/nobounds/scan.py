@@ -17,7 +17,7 @@ P = TypeVar("P")
 Chunk: TypeAlias = Floats | tuple[Floats, Ints]
 """Some records; or values, and how many records have each of them."""
 
-CHUNK = 1 << 16  # values a step: the temporaries stay in the cache, and steps are few (best of 2**14 to 2**17)
+CHUNK = 1 << 17  # values a step: the temporaries stay in the cache, and steps are few (best of 2**14 to 2**17)
 
 
 @runtime_checkable

@@ -101,7 +101,7 @@ def _totals(maps: tuple[Callable[[Floats], Ints], ...], chunks: Iterable[Chunk])
 
 
 def _sum(whole: Ints, times: Ints | None) -> int:
-    """At most 2**16 whole numbers of up to 41 bits; taken many times, in halves that do not overflow."""
+    """At most 2**17 whole numbers of up to 41 bits; taken many times, in halves that do not overflow."""
     if times is None:
         return int(whole.sum())
     high, low = np.divmod(whole, 1 << 21)
