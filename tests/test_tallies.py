@@ -404,14 +404,20 @@ lattices = st.builds(
 )
 
 
+def half_way(lattice):
+    """Numbers half-way between steps, and the floats next to them."""
+    steps = np.array([-3, -2, -1, 0, 1, lattice.low, lattice.low + lattice.width])
+    halves = (steps + 0.5) * float(lattice.step)
+    return np.concatenate([halves, np.nextafter(halves, np.inf), np.nextafter(halves, -np.inf)])
+
+
 def near(lattice):
     """Records at, beside and between the ends of a lattice, on rungs across them, half-way between steps, anywhere."""
     step = lattice.step
     low, high = float(lattice.low * step), float((lattice.low + lattice.width) * step)
     marks = [x for end in (low, high) for x in (end, np.nextafter(end, np.inf), np.nextafter(end, -np.inf))]
     marks += [end * (1 + k * 2.0**-18) for end in (low, high) for k in range(-8, 9)]
-    halves = np.array([k + 0.5 for k in (-3, -2, -1, 0, 1, lattice.low, lattice.low + lattice.width)]) * float(step)
-    marks += [*halves, *np.nextafter(halves, np.inf), *np.nextafter(halves, -np.inf)]
+    marks += half_way(lattice).tolist()
     return st.sampled_from(list(map(float, marks))) | st.floats(low, high) | floats
 
 
@@ -447,7 +453,17 @@ def test_totals_are_those_of_fractions(data, lattice):
     assert counts.tolist() == [int(tally.counts[tally.groups == group].sum()) for group in range(4)]
 
 
-@settings(deadline=None, max_examples=400)
+@pytest.mark.parametrize("integral", [True, False])
+@pytest.mark.parametrize("low", [-5, 0, 1000])
+def test_sums_half_way_between_steps_are_rounded_up(integral, low):
+    """To the last bit, also far below a step."""
+    lattice = Lattice.of(Fraction(low), Fraction(low + 10), integral)
+    for x in half_way(lattice).tolist():
+        for tally in [tallied([(0, x)]), tallied([(0, x)] * 3)]:
+            assert tally.totals(lattice, 1)[1].tolist() == [brute(tally, lattice)[0]]
+
+
+@settings(deadline=None, max_examples=200)
 @given(st.data(), lattices)
 def test_one_record_changes_one_sum_by_no_more_than_the_width(data, lattice):
     """By a whole number from 0 to the width of the clip, wherever the record lies, and no other group at all."""
