@@ -54,7 +54,8 @@ def line(statistic: str, name: str, size: int, found: dict[str, Any]) -> str:
         return f"{start}  not measured: it would take more than {PATIENCE:.0f} s"
     return (
         f"{start}{1e3 * found['seconds']:>12.2f} ms{found['seconds'] / found['sum']:>10.1f} x numpy.sum"
-        f"{found['seconds'] / found['max']:>10.1f} x numpy.max{found['memory'] / 1e6:>9.0f} MB"
+        f"{found['seconds'] / found['max']:>10.1f} x numpy.max"
+        f"{found['worked']:>10.1f} x processor time{found['memory'] / 1e6:>9.0f} MB"
         f"{found['error']:>12.3g} ({found['runs']} runs)"
     )
 

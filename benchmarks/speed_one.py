@@ -141,11 +141,11 @@ PEERS: dict[str, dict[str, Callable[[], Peer]]] = {
 }
 
 
-def timed(action: Action) -> tuple[float, Any]:
-    """Seconds, and the answer."""
-    start = time.perf_counter()
+def timed(action: Action) -> tuple[float, float, Any]:
+    """Seconds, seconds of the processors, and the answer."""
+    start, worked = time.perf_counter(), time.process_time()
     answer = action()
-    return time.perf_counter() - start, answer
+    return time.perf_counter() - start, time.process_time() - worked, answer
 
 
 def peak() -> int:
@@ -173,24 +173,26 @@ def measure(statistic: str, name: str, path: Path) -> dict[str, Any]:
     peer(small)()  # libraries are loaded, kernels compiled
     before = peak()
     action = peer(data)
-    seconds, answers, sums, highest = [], [], [], []
+    own, sums, highest = [], [], []
     start = time.perf_counter()
-    while not seconds or (len(seconds) < MOST and time.perf_counter() - start < SECONDS):
-        sums.append(timed(data.sum)[0])
-        highest.append(timed(data.max)[0])
-        spent, answer = timed(action)
-        seconds.append(spent)
-        answers.append(float(answer))
+    while not own or (len(own) < MOST and time.perf_counter() - start < SECONDS):
+        sums.append(timed(data.sum))
+        highest.append(timed(data.max))
+        own.append(timed(action))
     added = peak() - before
-    sums.extend(timed(data.sum)[0] for _ in range(3))
-    highest.extend(timed(data.max)[0] for _ in range(3))
-    errors = [error(statistic, data, answer) for answer in answers]
+    sums.extend(timed(data.sum) for _ in range(3))
+    highest.extend(timed(data.max) for _ in range(3))
+    (seconds, worked), (by_sum, sum_worked), (by_max, _) = (
+        (min(run[0] for run in runs), min(run[1] for run in runs)) for runs in (own, sums, highest)
+    )
+    errors = [error(statistic, data, float(answer)) for _, _, answer in own[:15]]
     return {
-        "seconds": min(seconds),
-        "sum": min(sums),
-        "max": min(highest),
+        "seconds": seconds,
+        "sum": by_sum,
+        "max": by_max,
+        "worked": worked / sum_worked,
         "error": float(np.median(errors)),
-        "runs": len(seconds),
+        "runs": len(own),
         "memory": added,
     }
 
@@ -204,7 +206,7 @@ def measure_file(path: Path, compiled: bool) -> dict[str, Any]:
     column = read_column(path, "x")
     next(iter(column.chunks()))  # the reader is loaded
     before = peak()
-    seconds, release = timed(lambda: nb.quantile(column, 0.5, epsilon=1))
+    seconds, _, release = timed(lambda: nb.quantile(column, 0.5, epsilon=1))
     return {"seconds": seconds, "memory": peak() - before, "value": release.value}
 
 

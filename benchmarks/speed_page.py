@@ -49,7 +49,8 @@ OpenDP's mean needs a public number of records, and is left out.
     "pass": """## The pass
 
 What nobounds' answers start with: counts of the records on a ladder, in numpy alone and with numba, which is used for
-arrays of more than a million records when it is loaded already, or when a process has counted 10^8.
+arrays of more than a million records when it is loaded already, or when a process has counted 10^8. The second ratio is
+of processor time, in all threads together: what else the machine did changes it less.
 """,
 }
 FILE = """## A file that is read as a stream
@@ -95,7 +96,7 @@ def _table(found: Found, statistic: str) -> str:
     head = ["", *(_power(size) for size in SIZES), *ends]
     rows = [head, ["---"] * len(head)]
     for name in PEERS[statistic]:
-        cells = [_cell(found[statistic, name, size]) for size in SIZES]
+        cells = [_cell(found[statistic, name, size], statistic == "pass") for size in SIZES]
         one = found[statistic, name, last]
         if "seconds" not in one:
             tail = ["" for _ in ends]
@@ -106,15 +107,15 @@ def _table(found: Found, statistic: str) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _cell(one: dict[str, Any]) -> str:
+def _cell(one: dict[str, Any], with_work: bool) -> str:
     if "missing" in one:
         return "does not run here"
     if "slow" in one:
         return f"over {PATIENCE:.0f} s"
     seconds = one["seconds"]
     shown = f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
-    ratio = seconds / one["sum"]
-    return f"{shown} ({ratio:.1f} x)" if ratio < 10 else f"{shown} ({ratio:,.0f} x)"
+    ratios = [seconds / one["sum"], *([one["worked"]] if with_work else [])]
+    return f"{shown} ({', '.join(f'{x:.1f} x' if x < 10 else f'{x:,.0f} x' for x in ratios)})"
 
 
 def _error(statistic: str, name: str, error: float) -> str:
