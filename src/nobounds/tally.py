@@ -109,8 +109,10 @@ class Tally:
         sign = np.where(self.rungs < 0, -1, 1)
         step = lattice.step
         bottom, top = (finite_float(end * step) for end in (lattice.low, lattice.low + lattice.width))
-        inside = (size > 0) & (np.minimum(sign * first, sign * last) >= bottom)
-        inside &= np.maximum(sign * first, sign * last) <= top
+        # No record lies beyond the public bounds, so a rung that reaches across one is inside if they are.
+        least, most = _ends(self.ladder)
+        inside = (size > 0) & (np.maximum(np.minimum(sign * first, sign * last), least) >= bottom)
+        inside &= np.minimum(np.maximum(sign * first, sign * last), most) <= top
         wide = int(self.counts.max(initial=0)) * (lattice.width + abs(lattice.low)) >= 1 << 62
 
         def whole_numbers(numbers: Ints) -> Ints:
@@ -199,9 +201,12 @@ class Tallying:
 
 def _within(records: Floats, ladder: Ladder) -> Floats:
     """The records kept within the public bounds and the range of floats."""
+    return np.clip(records, *_ends(ladder))
+
+
+def _ends(ladder: Ladder) -> tuple[float, float]:
     low = -MAX if ladder.lower is None else finite_float(ladder.lower)
-    high = MAX if ladder.upper is None else finite_float(ladder.upper)
-    return np.clip(records, low, high)
+    return low, MAX if ladder.upper is None else finite_float(ladder.upper)
 
 
 def _rest(records: Floats, rungs: Ints) -> Ints:
