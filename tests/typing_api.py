@@ -2,11 +2,13 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 
 import nobounds as nb
+from nobounds.grouped_release import GroupedRelease
+from nobounds.table import GroupedTable
 
 x = np.arange(10)
 
@@ -38,3 +40,23 @@ assert_type(nb.PrivacyLoss.zcdp(0.5).at(1e-6), float)
 assert_type(nb.plan("mean", n=100, data="normal", epsilon=[0.1, 1]), nb.Forecast)
 assert_type(nb.minimum(x, epsilon=1).value, int | float | tuple[int | float, ...])
 assert_type(nb.Table({"x": x}).quantile("x", 0.5, epsilon=1, method="walk", beta="1.01", rows=10), nb.Release)
+table = nb.Table({"x": x, "k": ["a"] * 10}, neighbors="add-remove", budget=nb.Budget(epsilon=99, delta=1e-3))
+assert_type(nb.Table({"x": x, "who": x}, unit="who", rows_per_unit=2, progress=lambda rows: None), nb.Table)
+assert_type(nb.Table({"who": x}, unit="who").suggest_rows_per_unit(epsilon=1, q="0.9"), nb.Release)
+assert_type(table.columns, dict[str, str])
+assert_type(table.quantiles("x", [0.5, "0.9"], epsilon=1, lower=0, upper=Decimal(9)), nb.Release)
+assert_type(table.maximum("x", epsilon=1, resolution=1, rng=np.random.default_rng(1)), nb.Release)
+assert_type(table.sum("x", epsilon=Fraction(1, 3)), nb.Release)
+assert_type(table.count(epsilon=1), nb.Release)
+assert_type(table.describe(["x"], epsilon=1, lower={"x": 0}), nb.Description)
+assert_type(table.group_by("k", delta=1e-6), GroupedTable)
+groups = table.group_by("k", "x", keys=[("a", 1), ("a", 2)])
+assert_type(groups.quantile("x", 0.5, epsilon=1, lower=0), GroupedRelease)
+assert_type(groups.mean("x", epsilon="0.5", resolution=1), GroupedRelease)
+release = groups.count(epsilon=1)
+assert_type(release, GroupedRelease)
+assert_type(release["a", 1], int | float)
+assert_type(release.loss, nb.PrivacyLoss)
+assert_type(list(release), list[tuple[Any, int | float]])
+assert_type(release.to_dict(), dict[str, Any])
+assert_type(release.to_json(), str)
