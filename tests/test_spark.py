@@ -208,6 +208,19 @@ def test_the_answers_are_those_of_the_array(spark: Spark, table: pa.Table):
             assert answers[0] == answers[1]
 
 
+def test_a_table_on_spark_answers_as_one_in_memory(frame: Any, table: pa.Table):
+    """By groups with public keys and without groups: the same releases from the same random numbers."""
+    tables = [nb.Table(frame.select("Région", "value")), nb.Table(table.select(["Région", "value"]))]
+    statistics: list[Callable[[nb.Table], object]] = [
+        lambda data: data.count(epsilon=1, rng=random.Random(2)),
+        lambda data: data.maximum("value", epsilon=1, rng=random.Random(3)),
+        lambda data: data.group_by("Région", keys=["öst", "", "?"]).mean("value", epsilon=1, rng=random.Random(4)),
+    ]
+    for statistic in statistics:
+        one, other = map(statistic, tables)
+        assert repr(one) == repr(other)
+
+
 def test_an_empty_frame_has_empty_tables(session: Any, spark: Spark):
     """No rows, no partitions: the tables of nothing."""
     for empty in (spark.frame.limit(0), session.createDataFrame([], "k string, value double")):
@@ -574,6 +587,7 @@ from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.tally import SUMMED
 
+print("imported")
 hidden = Path(sys.argv[1])
 session = (
     SparkSession.builder.remote("local[2]")
@@ -627,7 +641,8 @@ def test_spark_connect_misses_nobounds_on_workers_and_then_gives_the_same(tmp_pa
     worker.chmod(0o755)
     environment = os.environ | {"PYSPARK_PYTHON": str(worker), "PYSPARK_DRIVER_PYTHON": sys.executable}
     command = [sys.executable, "-W", "ignore", "-c", CONNECT, str(hidden)]
-    found = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    found = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert "imported" in found.stdout, found.stderr[-2000:]
     if "started" not in found.stdout:
         pytest.skip("a local Spark Connect server cannot be started here")
     assert found.returncode == 0, found.stderr[-2000:]
