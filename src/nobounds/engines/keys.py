@@ -10,6 +10,8 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.rungs import Ints
 
+_MOST = 1 << 62
+
 
 class KeyCodes:
     """The codes of keys: those of public keys are their places, others are numbered as they come."""
@@ -32,9 +34,9 @@ class KeyCodes:
         ]
         if len(parts) == 1:
             return parts[0]
-        rows, where = np.unique(np.stack(parts, axis=1), axis=0, return_inverse=True)
-        found = np.array([self._one(tuple(map(int, row))) for row in rows], dtype=np.int64)
-        return found[where.ravel()] if len(found) else np.zeros(0, dtype=np.int64)
+        _, firsts, where = np.unique(self._packed(parts), return_index=True, return_inverse=True)
+        rows = zip(*(part[firsts].tolist() for part in parts), strict=True)
+        return np.array([self._one(row) for row in rows], dtype=np.int64)[where]
 
     def keys(self) -> tuple[Any, ...]:
         """One array a key column: the keys in the order of their codes; no arrays if no batch of rows was there."""
@@ -43,6 +45,18 @@ class KeyCodes:
             return tuple(arrays)
         rows = np.array(list(self._tuples), dtype=np.int64).reshape(-1, len(arrays))
         return tuple(array.take(import_pyarrow().array(rows[:, k])) for k, array in enumerate(arrays))
+
+    def _packed(self, parts: list[Ints]) -> Ints:
+        """A whole number for each row of codes, which differ if the rows do."""
+        packed = np.zeros(len(parts[0]), dtype=np.int64)
+        size = 1
+        for part, column in zip(parts, self._columns, strict=True):
+            many = len(column.values) + 1
+            if size * many > _MOST:  # as many numbers as there are rows will do
+                found, packed = np.unique(packed, return_inverse=True)
+                size = len(found)
+            packed, size = packed * many + part + 1, size * many
+        return packed
 
     def _one(self, row: tuple[int, ...]) -> int:
         if min(row) < 0:

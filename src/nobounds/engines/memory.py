@@ -64,6 +64,8 @@ def key_array(given: Any) -> Any:
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return plain(given)
     if polars is not None and isinstance(given, polars.Series):
+        if given.dtype == polars.Object:  # to Arrow these are addresses
+            return _texts(given.to_list())
         return plain(given.to_arrow())
     if isinstance(given, list | tuple | range):
         return _texts(list(given)) if not isinstance(given, range) else pa.array(np.asarray(given, dtype=np.int64))
