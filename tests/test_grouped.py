@@ -148,6 +148,45 @@ class TestPublicKeys:
         hours = np.array(["2024-01-01T05"], dtype="datetime64[ns]")
         assert nb.Table(days).group_by("t", keys=hours).count(epsilon=SURE).values[0] == 9
 
+    def test_no_text_of_a_key_is_an_error(self):
+        """Code points that are no text elsewhere, in any kind of column: an error would tell of the record."""
+        odd = ["a", "\ud800", "b", "a"]
+        texts = [odd, np.array(odd), np.array(odd, dtype=object), pd.Series(odd, dtype=object)]
+        texts += [pd.Series(odd, dtype=pd.StringDtype("python"))]
+        for keys in texts:
+            for unit in ({}, {"unit": "k", "rows_per_unit": 2}):
+                table = nb.Table({"k": keys, "x": np.ones(4)}, **unit)
+                assert dict(table.group_by("k", keys=["a", "b"]).count(epsilon=SURE)) == {"a": 2, "b": 1}
+
+    def test_objects_are_keys_by_their_text(self):
+        """Equal ones are one key wherever in memory they lie, and what has no text is missing."""
+
+        class Mute:
+            def __str__(self):
+                raise ValueError("86421")
+
+        things = [(1, "a"), (1, "a"), Mute(), None, date(2024, 1, 1), 7]
+        series = pl.Series("k", things, dtype=pl.Object)
+        for keys in (things, pd.Series(things, dtype=object), series, np.fromiter(things, dtype=object)):
+            groups = nb.Table({"k": keys, "x": np.ones(6)}).group_by("k", keys=["(1, 'a')", "2024-01-01", "7"])
+            assert groups.count(epsilon=SURE).values.tolist() == [2, 1, 1]
+
+    def test_an_index_of_pandas_is_not_looked_at(self):
+        """Rows go by their places, whatever their labels are."""
+        labels = [2.5, -1.0, 7.0, -1.0]
+        frame = pd.DataFrame({"k": ["a", "b", "a", "a"], "x": [1.0, 2.0, 3.0, 4.0]}, index=labels)
+        assert dict(nb.Table(frame).group_by("k", keys=["b", "a"]).count(epsilon=SURE)) == {"b": 1, "a": 3}
+
+    def test_keys_of_many_columns_are_told_apart(self):
+        """Even if there are more combinations than whole numbers of 64 bits."""
+        many = 2000
+        columns = {f"k{k}": (np.arange(many) * (2 * k + 1)) % many for k in range(7)}
+        keys = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+        table = nb.Table({name: np.tile(column, 3) for name, column in columns.items()})
+        release = table.group_by(*columns, keys=[*keys[::-1], (1, 0, 0, 0, 0, 0, 0)]).count(epsilon=SURE)
+        assert release.values.tolist() == [3] * many + [0]
+        assert release.groups[:many] == keys[::-1]
+
     def test_a_column_can_be_key_and_value_and_unit(self):
         """All at once."""
         data = {"x": np.arange(2000) % 4}
