@@ -41,6 +41,8 @@ def expand(given: object) -> list[Path]:
             "a list must be one of paths or globs, got a list of something else; "
             "pass a table, for example a dict of columns"
         )
+    if not given:
+        raise ValueError("a list of paths must name at least one file, got none")
     found: dict[Path, Path] = {}
     for path in map(fspath, given):
         matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
