@@ -194,11 +194,23 @@ def test_keys_that_are_no_number_are_missing(psycopgs):
         assert str(zero) == ("0.0" if kind != "numeric" else "0")
 
 
-def test_dates_that_python_has_not_are_missing(psycopgs):
+def test_dates_that_python_has_not_are_missing(connection):
     """Infinite dates and those before Christ fail nothing: such a key is none."""
     for kind in ["date", "timestamp", "timestamptz"]:
         listed = ", ".join(f"('{x}'::{kind})" for x in ["infinity", "-infinity", "0044-03-15 BC", "12024-01-01"])
-        assert keys(from_query(psycopgs, f"select d from (values {listed}) as t (d)"), "d") == [None] * 4
+        assert keys(from_query(connection, f"select d from (values {listed}) as t (d)"), "d") == [None] * 4
+        ends = ["0001-01-03", "9999-12-29", "1969-12-31"]
+        listed = ", ".join(f"('{x}'::{kind})" for x in ends)
+        found = keys(from_query(connection, f"select d from (values {listed}) as t (d)"), "d")
+        assert [(day.year, day.month) for day in found] == [(1, 1), (9999, 12), (1969, 12)]
+
+
+def test_infinite_dates_of_duckdb_are_missing():
+    """As in PostgreSQL."""
+    with duckdb.connect() as connection:
+        for kind in ["date", "timestamp", "timestamptz"]:
+            query = f"select unnest(['infinity', '-infinity', '2024-02-29'])::{kind} as d"
+            assert [key is None for key in keys(from_query(connection, query), "d")] == [True, True, False]
 
 
 def test_types_of_ones_own_are_text(psycopgs):

@@ -3,6 +3,7 @@
 A row with a missing key belongs to no group, and with public keys so does one whose key is not among them: code -1.
 """
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,8 @@ class _Codes:
 def plain(array: Any) -> Any:
     """A column of keys without dictionaries and extensions, and text in one layout.
 
-    One key has one form, so that all engines agree on which rows have the same: NaN is missing, and -0.0 is 0.0.
+    One key has one form, so that all engines agree on which rows have the same: NaN is missing, and -0.0 is 0.0. A date
+    or time that Python has not, like infinity, is missing too: it could not be shown.
     """
     pa = import_pyarrow()
     if isinstance(array.type, pa.BaseExtensionType):
@@ -103,6 +105,8 @@ def plain(array: Any) -> Any:
         array = array.cast(array.type.value_type)
     if pa.types.is_floating(array.type):
         return _one_form(array)
+    if pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
+        return _in_calendar(array)
     if array.type in (pa.binary(), getattr(pa, "binary_view", pa.binary)()) or pa.types.is_fixed_size_binary(
         array.type
     ):
@@ -118,6 +122,23 @@ def _one_form(array: Any) -> Any:
     floats = array.cast(pa.float32()) if pa.types.is_float16(array.type) else array
     zero = pa.scalar(0.0, type=floats.type)
     return pc.if_else(pc.is_nan(floats), pa.scalar(None, type=floats.type), pc.add(floats, zero))
+
+
+def _in_calendar(array: Any) -> Any:
+    import pyarrow.compute as pc
+
+    pa = import_pyarrow()
+    kind = array.type
+    unit = "d" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else kind.unit
+    if unit == "ns":
+        return array  # from 1677 to 2262
+    a_day = {"d": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}[unit]
+    aside = a_day if getattr(kind, "tz", None) is not None else 0  # for the hours between zones
+    low, high = date.min.toordinal() * a_day + aside, (date.max.toordinal() + 1) * a_day - aside
+    since = date(1970, 1, 1).toordinal() * a_day
+    whole = array.cast(pa.int32() if unit == "d" else pa.int64())
+    inside = pc.and_(pc.greater_equal(whole, low - since), pc.less(whole, high - since))
+    return pc.if_else(inside, array, pa.scalar(None, type=kind))
 
 
 def is_key(kind: Any) -> bool:

@@ -17,8 +17,8 @@ def counted(query: str) -> str:
 
 
 def around(query: str, what: str) -> str:
-    """A selection from a query, which may end in semicolons or in a comment."""
-    return f"select {what} from (\n{query.strip().rstrip(';')}\n) as nobounds_query"
+    """A selection from a query, which may end in semicolons or in a comment. Some databases refuse `as` here."""
+    return f"select {what} from (\n{query.strip().rstrip(';')}\n) nobounds_query"
 
 
 def refuse_repeated(names: list[str]) -> None:
