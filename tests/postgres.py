@@ -5,15 +5,16 @@ PostgreSQL refuses to run as root; then it runs as the user `postgres`, or `nobo
 
 import glob
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 _INSTALL = "to run it, install a server: apt-get install postgresql"
 _SETTINGS = "-c listen_addresses='' -c fsync=off -c shared_buffers=16MB -c timezone=Asia/Tokyo"
 _LIMITS = "-c max_connections=20 -c statement_timeout=30s -c temp_file_limit=1GB"  # for tests that go astray
@@ -26,7 +27,7 @@ class NoServer(Exception):
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """How to connect to a server of this session; without one the test is skipped, and says why."""
-    with tempfile.TemporaryDirectory(prefix="nobounds", dir="/tmp" if os.geteuid() == 0 else None) as folder:
+    with tempfile.TemporaryDirectory(prefix="nobounds", dir="/tmp" if _ROOT else None) as folder:
         try:
             pg_ctl = _start(Path(folder))
         except NoServer as reason:
@@ -76,10 +77,12 @@ def _run(*command: object) -> None:
         raise NoServer(f"{Path(str(command[0])).name} failed: {(done.stderr or done.stdout).strip()}")
 
 
-def _user() -> pwd.struct_passwd | None:
+def _user() -> Any:
     """Whom to run the server as; None is oneself."""
-    if os.geteuid() != 0:
+    if not _ROOT:
         return None
+    import pwd  # there is none on Windows
+
     for name in ["postgres", "nobody"]:
         try:
             return pwd.getpwnam(name)
