@@ -67,7 +67,8 @@ class Release:
         if not all(map(math.isfinite, self.interval)):
             return " (too few records to tell more)"
         low, high = self.interval
-        return f" ({low:.6g} to {high:.6g} for the noise, at 95 %; clipping is not in it)"
+        clipped = "" if self.statistic == "count" else "; clipping is not in it"
+        return f" ({low:.6g} to {high:.6g} for the noise, at 95 %{clipped})"
 
 
 def _end(end: float | None, otherwise: float) -> float:
