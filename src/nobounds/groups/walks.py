@@ -20,7 +20,7 @@ from nobounds.groups.records import Groups
 from nobounds.noise import Exponential, decide
 from nobounds.route import Route
 from nobounds.rungs import Floats, Ints
-from nobounds.skip_ahead import in_balls, halt_position
+from nobounds.skip_ahead import halt_position, in_balls
 from nobounds.walk import Walk, increments
 
 NEVER = -1
