@@ -47,11 +47,14 @@ def main():
             truth = np.bincount(g, x) / (1 if statistic == "sum" else size)
             errors = {}
             for share, outside in product(SHARES, OUTSIDE):
+
                 def planned(total, ladder, centered, nullable, zcdp, number, share=share, outside=outside):
                     plan = plain(total, ladder, centered, nullable, zcdp, number)
                     part = total * share
                     noise = total - part - plan.size
-                    search = grouped.replace(plan.search, epsilon=part, outside=math.ceil(outside * (number - 1) / noise))
+                    search = grouped.replace(
+                        plan.search, epsilon=part, outside=math.ceil(outside * (number - 1) / noise)
+                    )
                     return grouped.replace(plan, search=search, noise=noise)
 
                 grouped._plan = planned
@@ -63,7 +66,10 @@ def main():
         means = {s: math.exp(np.mean([math.log(relative[f][s]) for f in FAMILIES])) for s in relative["uniform"]}
         ranked = sorted((m, s) for s, m in means.items() if s != "rule")
         shown = ", ".join(f"{float(s[0]):.3f}/{float(s[1]):.2f}: {m:.2f}" for m, s in ranked[:4])
-        print(f"{statistic:5} {groups:5} groups of {size:5}: rule {means['rule']:.2f}; best share/outside {shown}", flush=True)
+        print(
+            f"{statistic:5} {groups:5} groups of {size:5}: rule {means['rule']:.2f}; best share/outside {shown}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -186,7 +186,9 @@ class Budget:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._ledger.path is None:
-            raise TypeError("a budget in memory cannot be copied or pickled, since the copy would spend it again: give it a path=")
+            raise TypeError(
+                "a budget in memory cannot be copied or pickled, since the copy would spend it again: give it a path="
+            )
         return _opened, (str(self._ledger.path),)
 
     def _now(self) -> Statement:

@@ -37,7 +37,7 @@ from nobounds.tally import BITS, SUMMED
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
 # Parts of epsilon for the common clip of G groups: those of one group over the root of G, and at least this. The more
 # groups there are, the fewer records a clip has to be right to (benchmarks/groups.py).
-LEAST_CLIP = Fraction(1, 20)
+LEAST_CLIP = Fraction(1, 40)
 _LARGEST = 1 << 60  # steps that add up in 64 bits, with noise
 
 
