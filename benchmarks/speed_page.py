@@ -35,7 +35,7 @@ NOTES = {
     "median": """## Median
 
 The time, and how many times that of numpy.sum it is. The last columns are the error, in records, and the memory that is
-needed beside the data.
+needed beside the data. "Over 30 s" was not measured: ten times the time before it is more than that.
 """,
     "sum": """## Sum
 
