@@ -614,3 +614,24 @@ class TestRelease:
         counted = by_region().count(epsilon="0.25")
         assert counted.parameters["noise_scale"] == 4
         assert counted.parameters["half_interval"] == pytest.approx(4 * math.log(20))
+
+
+def test_the_half_intervals_of_groups_hold_the_noise():
+    """Over many releases the noise alone leaves sums, means and counts within them 95 times of 100, or more."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0, 100, 20_000)
+    groups = nb.Table({"x": x, "g": np.arange(20_000) % 20}).group_by("g", keys=range(20))
+    by = np.arange(20_000) % 20
+    held = {"sum": [], "mean": [], "count": []}
+    for seed in range(30):
+        for name, inside in held.items():
+            column = () if name == "count" else ("x",)
+            release = getattr(groups, name)(*column, epsilon=0.5, rng=np.random.default_rng(seed))
+            low, high = release.parameters.get("clip", (0, 0))
+            clipped = np.clip(x, low, high)
+            truth = {"sum": np.bincount(by, clipped), "count": np.bincount(by)}
+            truth["mean"] = truth["sum"] / truth["count"]
+            inside.append(np.abs(release.values - truth[name]) <= release.half_intervals)
+    for name, inside in held.items():
+        assert np.mean(inside) > 0.93, name
+        assert np.mean(inside) < 0.995, name

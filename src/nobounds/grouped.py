@@ -79,13 +79,14 @@ class Grouping:
         counts = np.diff(np.append(0, np.cumsum(found.tally.counts))[found.tally.starts(number)])
         noisy = np.maximum(counts + noise_many(noise, 1, number, bits), 0)
         scale = noise.scale(1)
-        parameters = {"noise": noise.name, "noise_scale": scale} | _bar(noise.half_interval(scale, 0.0, CHANCE))
-        return GroupedRelease("count", self.keyed.names, keys, noisy, loss, parameters)
+        bar = noise.half_interval(scale, 0.0, CHANCE)
+        parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
+        return GroupedRelease("count", self.keyed.names, keys, noisy, loss, parameters, np.full(number, bar))
 
     def sum(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
         """The sum of each group."""
 
-        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], dict[str, Any]]:
+        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]:
             lattice = Lattice.of(clip.low, clip.high, plan.integral)
             number = len(found.units)
             counts, sums = found.tally.totals(lattice, number)
@@ -95,16 +96,15 @@ class Grouping:
             scale = plan.additive.scale(lattice.largest)
             bar = plan.additive.half_interval(scale, 0.0, CHANCE)
             values = _scaled(noisy, lattice.exponent, plan.integral)
-            return values, {"noise_scale": _worth(scale, lattice)} | _bar(
-                _worth(bar, lattice) if clip.trusted else None
-            )
+            known = {"half_interval": _worth(bar, lattice) if clip.trusted else None}
+            return values, np.full(number, _worth(bar, lattice)), {"noise_scale": _worth(scale, lattice)} | known
 
         return self._summed("sum", name, spending, bits, release, centered=False, **facts)
 
     def mean(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
         """The mean of each group (see `average`)."""
 
-        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], dict[str, Any]]:
+        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]:
             lattice = Lattice.of(clip.low, clip.high, plan.integral)
             number, width = len(found.units), lattice.width
             counts, sums = found.tally.totals(lattice, number)
@@ -116,7 +116,11 @@ class Grouping:
             share = np.clip(np.divide(part, whole, out=np.full(number, 0.5), where=whole > 0), 0.0, 1.0)
             low, high = finite_float(clip.low), finite_float(clip.high)
             values = np.clip(low * (1 - share) + high * share, low, high)  # high - low may be beyond the floats
-            return values, {"noise_scale": _worth(plan.additive.scale(width), lattice)}
+            # The noise of the two sums counts with weights that add up to 1: at most as much as that of one of them.
+            scale = plan.additive.scale(width)
+            bar = plan.additive.half_interval(scale, 0.0, CHANCE) / np.maximum(whole, 1.0)
+            bars = np.minimum(bar, 1.0) * _worth(width, lattice)
+            return values, bars, {"noise_scale": _worth(scale, lattice)}
 
         return self._summed("mean", name, spending, bits, release, centered=True, **facts)
 
@@ -126,7 +130,7 @@ class Grouping:
         name: str,
         spending: Spending,
         bits: Bits,
-        release: Callable[[Plan, Clip, Tallied], tuple[NDArray[Any], dict[str, Any]]],
+        release: Callable[[Plan, Clip, Tallied], tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]],
         centered: bool,
         **facts: Any,
     ) -> GroupedRelease:
@@ -143,10 +147,11 @@ class Grouping:
         keys, found = self._tallied(name, summed, True, spending, bits)
         plan = planned(max(len(found.units), 1))  # the number of groups is public by now
         clip = plan.clip(replace(data, chunks=found.tally.chunks), bits)
-        values, parameters = release(plan, clip, found)
+        values, bars, parameters = release(plan, clip, found)
         ends = [(int if plan.integral else finite_float)(end) for end in (clip.low, clip.high)]
         parameters = {"clip": ends, "noise": plan.additive.name} | parameters | ladder.describe()
-        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters)
+        half = bars if clip.trusted else None
+        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters, half)
 
     def _facts(self, name: str) -> Column:
         """The public facts of a column, as a Column that has no records."""
@@ -221,11 +226,6 @@ def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
 def _worth(steps: float, lattice: Lattice) -> float:
     """So many steps as a number."""
     return finite_float(Fraction(steps) * lattice.step)
-
-
-def _bar(half: float | None) -> dict[str, float | None]:
-    """How far the noise alone moves an answer, 95 times of 100; None if there are too few records to tell."""
-    return {"half_interval": half}
 
 
 def _indices(places: NDArray[np.int64]) -> Any:

@@ -31,6 +31,7 @@ class GroupedRelease:
     values: NDArray[Any]
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
+    half_intervals: NDArray[np.float64] | None = None  # how far noise alone moves each answer, at most, 95 times of 100
     _places: dict[Any, int] = field(default_factory=dict, init=False, repr=False)  # filled when first asked for
 
     @property
@@ -81,6 +82,7 @@ class GroupedRelease:
             "values": self.values.tolist(),
             "loss": self.loss.to_dict(),
             "parameters": dict(self.parameters),
+            **({} if self.half_intervals is None else {"half_intervals": self.half_intervals.tolist()}),
         }
 
     def to_json(self) -> str:

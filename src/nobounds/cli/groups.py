@@ -54,7 +54,7 @@ def _format(release: GroupedRelease) -> Callable[[int | float], str]:
     sizes = np.abs(release.values.astype(np.float64))
     if release.values.dtype.kind != "f" or not 0 < sizes.max(initial=0) < 1e15:
         return shortened
-    half = release.parameters.get("half_interval", math.inf)
+    half = release.parameters.get("half_interval") or math.inf
     digit = math.log10(half) + 3 if 0 < half < math.inf else math.log10(np.median(sizes[sizes > 0]))
     decimals = max(4 - math.floor(digit), 0)
     return shortened if decimals > 9 else lambda value: f"{value:,.{decimals}f}"
