@@ -373,6 +373,18 @@ def test_public_keys_are_chosen_before_rows_are_bounded(session: Any):
     assert found.units.tolist() == [100, 100]
 
 
+def test_units_and_keys_that_are_equal_are_one(session: Any):
+    """Zero has one sign, and NaN is NaN: a unit has two rows in one group, of which both are kept if they may be."""
+    for number in ("0.0D", "double('NaN')"):
+        rows = session.range(200).selectExpr(
+            f"if(id % 2 = 0, {number}, -{number}) as key", "id div 2 as unit", "1 as x"
+        )
+        found = from_spark(rows).tally("x", SUMMED, True, Keyed(("key",)), Bounding("unit", 2, 1, 6))
+        assert (found.units.tolist(), found.tally.counts.tolist()) == ([100], [200])
+        found = from_spark(rows).tally("x", SUMMED, True, Keyed(("unit",)), Bounding("key", 3, 3, 6))
+        assert found.tally.counts.sum() == 3
+
+
 # --- workers that die, shuffles that get lost
 
 
@@ -567,9 +579,10 @@ def test_the_error_of_a_job_shows_no_record(session: Any):
     ]
     for job in jobs:
         with pytest.raises(
-            ValueError, match=r"^the Spark job failed; run df.count\(\) on its own to see why$"
+            ValueError, match=r"^the Spark job failed; run df.count\(\) on its own to see why, and"
         ) as error:
             job()
+        assert "record" not in str(error.value)
         assert error.value.__cause__ is None
         assert error.value.__suppress_context__
 
@@ -640,6 +653,7 @@ def test_spark_connect_misses_nobounds_on_workers_and_then_gives_the_same(tmp_pa
     worker.write_text(f'#!/bin/sh\nPYTHONPATH="{hooks}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
     worker.chmod(0o755)
     environment = os.environ | {"PYSPARK_PYTHON": str(worker), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    environment["SPARK_TESTING"] = "1"  # the server takes a free port
     command = [sys.executable, "-W", "ignore", "-c", CONNECT, str(hidden)]
     found = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "imported" in found.stdout, found.stderr[-2000:]

@@ -194,4 +194,7 @@ def _reason(session: Any) -> str:
             "the Spark job failed: nobounds cannot be imported on the workers; install it there, in the version of "
             "this process"
         )
-    return "the Spark job failed; run df.count() on its own to see why"
+    return (
+        "the Spark job failed; run df.count() on its own to see why, and if that runs give the driver more memory "
+        "(spark.driver.memory, spark.driver.maxResultSize)"
+    )
