@@ -636,3 +636,12 @@ def test_the_half_intervals_of_groups_hold_the_noise():
     for name, inside in held.items():
         assert np.mean(inside) > 0.93, name
         assert np.mean(inside) < 0.995, name
+
+
+def test_far_more_public_keys_than_records_do_not_clip_everything_away():
+    """The clip leaves at most a tenth of the records outside, however many groups share it."""
+    x = np.random.default_rng(1).uniform(50, 100, 4000)
+    table = nb.Table({"x": x, "g": np.zeros(4000, dtype=np.int64)})
+    release = table.group_by("g", keys=range(5000)).sum("x", epsilon=1, rng=random.Random(1))
+    assert 60 < release.parameters["clip"][1] < 200
+    assert release[0] == pytest.approx(x.sum(), rel=0.05)

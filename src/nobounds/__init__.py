@@ -17,6 +17,7 @@ from nobounds.sparse_vector import SparseVector
 from nobounds.vectors import vector_mean, vector_sum
 
 if TYPE_CHECKING:
+    from nobounds.grouped_release import GroupedRelease
     from nobounds.planning.forecast import Forecast
     from nobounds.planning.plan import plan
     from nobounds.table import Table
@@ -27,6 +28,7 @@ __all__ = [
     "BudgetExceeded",
     "Description",
     "Forecast",
+    "GroupedRelease",
     "Histogram",
     "IterativeExponential",
     "Ladder",
@@ -52,10 +54,11 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Planning and tables are loaded when they are first used: they would be half of the time to import nobounds."""
-    if name == "Table":
+    if name in ("GroupedRelease", "Table"):
+        from nobounds.grouped_release import GroupedRelease
         from nobounds.table import Table
 
-        return Table
+        return {"GroupedRelease": GroupedRelease, "Table": Table}[name]
     if name not in ("Forecast", "plan"):
         raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
     from nobounds.planning.forecast import Forecast

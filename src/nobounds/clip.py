@@ -14,7 +14,7 @@ outward, where a mistake makes the interval too small, never absurd.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -52,6 +52,7 @@ LOWERED, LOWERED_FROM = 2, 2
 MOST_RAISED, MOST_LOWERED = 4, 6
 INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
 MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
+MOST_OUTSIDE = 10  # of one clip for several sums, at most a tenth of the records lies outside
 SCALE_RANK = Fraction(3, 4)
 SCALE_NATS, INWARD_NATS = (18, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
 # A scale is bought where that is at most a quarter of epsilon; where it is less than a twentieth, so much is spent:
@@ -104,9 +105,10 @@ class Search:
             left -= scale.cost(self.neighbors, False).epsilon
         kept, origin = self.settle(center, origin)
         around = around if kept == center else self.deviations(data, kept)
-        walks = self.walks(around, kept, origin, left)
+        fewer = replace(self, outside=min(self.outside, max(size, 0) // MOST_OUTSIDE))
+        walks = fewer.walks(around, kept, origin, left)
         widths = [self.width(walk.candidates, halt_position(walk.walk, bits)) for walk in walks]
-        return self.clip(kept, widths, self.trusts(size - slack, walks))
+        return self.clip(kept, widths, self.trusts(size - slack - fewer.outside, walks))
 
     def center(self, size: int) -> Question | None:
         """The question for the median, if so many records make it cheap; else the centre is 0."""
