@@ -19,7 +19,17 @@ from nobounds.tally import Tally
 
 _INTEGRAL = ("byte", "short", "integer", "long")
 _TEXT = ("string", "char", "varchar")
-_UNORDERED = ("array", "map", "struct", "variant", "void")
+_PLAIN = (*_INTEGRAL, *_TEXT, "boolean", "decimal", "binary", "time")
+# Keys and units in the one form that `keys.plain` gives them: NaN and what Python's calendar has not are missing.
+_FORMS = {
+    "float": "if(isnan({0}), null, if({0} = 0, 0.0F, {0}))",
+    "double": "if(isnan({0}), null, if({0} = 0, 0.0D, {0}))",
+    "date": "if({0} between date'0001-01-01' and date'9999-12-31', {0}, null)",
+    "timestamp": "if({0} >= timestamp'0001-01-02 00:00:00Z' and {0} < timestamp'9999-12-31 00:00:00Z', {0}, null)",
+    "timestamp_ntz": (
+        "if({0} between timestamp_ntz'0001-01-01 00:00:00' and timestamp_ntz'9999-12-31 23:59:59.999999', {0}, null)"
+    ),
+} | dict.fromkeys(_PLAIN, "{0}")
 _SALT = (1 << 63) - 1
 
 
@@ -81,26 +91,11 @@ class Spark:
         keys, values = [f"k{k}" for k in range(len(keyed.names))], [] if name is None else [name]
         rows = self._rows(list(keyed.names), values, bounding, keyed.known)
         kernel = Kernel(len(keys), name is not None, bounding is not None, ladder, sums, keyed.known)
-        kinds = (self._key_kind(key) for key in keyed.names)
-        schema = ", ".join(
-            [*(f"{key} {kind}" for key, kind in zip(keys, kinds, strict=True)), *(f"{part} long" for part in _PARTS)]
-        )
+        kinds = [self._key_kind(key) for key in keyed.names] + ["long"] * len(_PARTS)
+        schema = ", ".join(f"{column} {kind}" for column, kind in zip([*keys, *_PARTS], kinds, strict=True))
         parts = rows.mapInArrow(kernel, schema).groupBy(*keys, "rung")
         total = parts.sum("count", "high", "low").toDF(*keys, *_PARTS)
-        found = run(total, total.toArrow)
-        found = found.sort_by([(key, "ascending") for key in keys]).combine_chunks()
-        codes = KeyCodes(keyed.known)
-        groups = codes.codes([found.column(key) for key in keys])
-        rung, count, high, low = (found.column(part).fill_null(0).to_numpy() for part in _PARTS)
-        of_units = found.column("rung").is_null().to_numpy()
-        units = np.zeros(
-            max(int(groups.max(initial=-1)) + 1, len(keyed.known[0]) if keyed.known else 0), dtype=np.int64
-        )
-        units[groups[of_units]] = count[of_units]
-        entries = (part[~of_units] for part in (groups, rung, count, *((high, low) if sums else ())))
-        # Added to the tally of nothing, entries come into their order, and sums carry.
-        tally = Tally.of(None, np.zeros(0), ladder, sums) + Tally(ladder, *entries)
-        return Tallied(codes.keys() if keyed.known is None else keyed.known, units, tally)
+        return _tallied(run(total, total.toArrow), keys, keyed.known, ladder, sums)
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row."""
@@ -110,8 +105,8 @@ class Spark:
 
     def rows_of_units(self, unit: str) -> Column:
         """One record a unit."""
-        place = self._key(unit)
-        sizes = self.frame.where(f"{place} is not null").groupBy(place).count().selectExpr("count as v0")
+        units = self.frame.selectExpr(f"{self._key(unit)} as u").where("u is not null")
+        sizes = units.groupBy("u").count().selectExpr("count as v0")
         return _column(Kept(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
     def check_keys(self, names: tuple[str, ...]) -> None:
@@ -121,7 +116,7 @@ class Spark:
 
     def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Public keys as arrays of the types of their columns."""
-        none = self.frame.select(*map(self._key, names)).limit(0)
+        none = self.frame.selectExpr(*map(self._key, names)).limit(0)
         kinds = (plain(column).type for column in run(none, none.toArrow).columns)
         parts = zip(names, zip(*given, strict=True), kinds, strict=True)
         return tuple(public_keys(list(part), kind, name) for name, part, kind in parts)
@@ -149,14 +144,14 @@ class Spark:
         return self.frame.sparkSession.createDataFrame(table).hint("broadcast")
 
     def _key(self, name: str) -> str:
-        """The place of a column that units or keys are in."""
+        """A column that units or keys are in, in the one form of keys."""
         place, kind = self.fields[name]
-        if kind.typeName() in _UNORDERED:
+        if kind.typeName() not in _FORMS:
             raise TypeError(f"column {name!r} must have a plain type to be a unit or a key, got {_family(kind)}")
         if "collate" in kind.simpleString():
             # Texts that differ may be equal then, and their hashes need not be.
             raise TypeError(f"column {name!r} must not have a collation; use collate({name}, 'UTF8_BINARY')")
-        return place
+        return _FORMS[kind.typeName()].format(place)
 
     def _key_kind(self, name: str) -> str:
         kind = self.fields[name][1]
@@ -164,6 +159,21 @@ class Spark:
 
 
 _PARTS = ("rung", "count", "high", "low")
+
+
+def _tallied(found: Any, keys: list[str], known: tuple[Any, ...] | None, ladder: Ladder, sums: bool) -> Tallied:
+    """The summed rows of all kernels, in the order of their keys."""
+    found = found.sort_by([(key, "ascending") for key in keys])
+    codes = KeyCodes(known)
+    groups = codes.codes([found.column(key).combine_chunks() for key in keys])
+    rung, count, high, low = (found.column(part).fill_null(0).to_numpy() for part in _PARTS)
+    of_units = found.column("rung").is_null().to_numpy()
+    units = np.zeros(int(groups.max(initial=-1)) + 1 if known is None else len(known[0]), dtype=np.int64)
+    units[groups[of_units]] = count[of_units]
+    entries = (part[~of_units] for part in (groups, rung, count, *((high, low) if sums else ())))
+    # Added to the tally of nothing, entries come into their order, and sums carry.
+    tally = Tally.of(None, np.zeros(0), ladder, sums) + Tally(ladder, *entries)
+    return Tallied(codes.keys() if known is None else known, units, tally)
 
 
 def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
