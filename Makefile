@@ -18,10 +18,10 @@ demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bu
 	$(BIN)/nobounds sum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1 --resolution 1
 
 test: lint ## set up, then format, lint, types and every test
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: lint ## format, lint, types, layers and the fast tests
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
 bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
 	$(PEERS)/bin/python benchmarks/core.py

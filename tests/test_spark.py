@@ -36,6 +36,7 @@ from nobounds.tally import SUMMED, Tally
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'nobounds[spark]'")
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("spark"),
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, and there is no java"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
