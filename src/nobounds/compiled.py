@@ -1,4 +1,4 @@
-"""Counts of leading bits in compiled code: one pass in 2 times numpy.sum instead of 8 (`make bench` measures both).
+"""Counts of leading bits in compiled code: a pass takes 2 to 3 times numpy.sum instead of 8 to 10 (`make bench`).
 
 This needs numba, which takes as long to load as numpy takes for 10^8 values. So a process that has loaded numba uses
 it for all large arrays, and any other from its 10^8th value on, when it is likely to see more. The counts are the same.
