@@ -20,7 +20,7 @@ from nobounds.clipped import CHANCE, SLACK
 from nobounds.counts import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.frames import Frame, frame
-from nobounds.exact import Number, round_up, text_up
+from nobounds.exact import Number, printable, round_up, text_up
 from nobounds.halving import Halving
 from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, Unit, check_neighbors, gaussian, pure
@@ -91,12 +91,13 @@ class Description:
         )
 
     def __str__(self) -> str:
-        width = max([len("column"), *map(len, self.columns)])
+        names = {name: printable(name) for name in self.columns}
+        width = max([len("column"), *map(len, names.values())])
         lines = [" ".join(["column".ljust(width), *(name.rjust(10) for name in STATISTICS)])]
         for name, summary in self.columns.items():
             cells = (f"{summary.values[statistic]:.6g}".rjust(10) for statistic in STATISTICS)
-            lines.append(" ".join([name.ljust(width), *cells]))
-        lines += [f"skipped: {name} ({why})" for name, why in self.skipped.items()]
+            lines.append(" ".join([names[name].ljust(width), *cells]))
+        lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
         return "\n".join([*lines, self.split_in_words(), f"Total: {self.loss}"])
 
 

@@ -60,6 +60,15 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:80] + "..."
 
 
+def printable(text: str) -> str:
+    r"""A text as it is, or in quotes and escapes if a part of it is not printable: a terminal would obey that.
+
+    >>> printable("Ann"), printable("\x1b[2J")
+    ('Ann', "'\\x1b[2J'")
+    """
+    return text if text.isprintable() else ascii(text)
+
+
 def positive(value: object, name: str) -> Fraction:
     """Like `rational`, and greater than 0."""
     number = rational(value, name)

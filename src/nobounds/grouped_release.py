@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nobounds.exact import printable
 from nobounds.loss import PrivacyLoss
 from nobounds.rungs import finite_float
 
@@ -97,7 +98,7 @@ class GroupedRelease:
             (", ".join(map(_printed, key)), _short(value))
             for key, value in zip(keys, self.values[:_SHOWN].tolist(), strict=True)
         ]
-        heads = ", ".join(self.by), self.statistic
+        heads = ", ".join(map(printable, self.by)), self.statistic
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
         more = [f"... {len(self)} groups"] if len(self) > _SHOWN else []
@@ -106,8 +107,7 @@ class GroupedRelease:
 
 def _printed(key: Any) -> str:
     """A key on one line of a terminal."""
-    text = str(key)
-    return text if text.isprintable() else repr(text)
+    return printable(str(key))
 
 
 def _short(value: int | float) -> str:

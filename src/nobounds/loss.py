@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
-from nobounds.exact import Number, positive, rational, round_up, text_up
+from nobounds.exact import Number, positive, printable, rational, round_up, text_up
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
 
@@ -217,12 +217,12 @@ class PrivacyLoss:
 
     def __str__(self) -> str:
         if self.epsilon == self.rho == math.inf:
-            return f"no bound ({self.neighbors}, per {self.unit})"
+            return f"no bound ({self.neighbors}, per {printable(self.unit)})"
         if self.epsilon == math.inf:
-            return f"rho {text_up(self.rho, 4)} (zCDP, {self.neighbors}, per {self.unit})"
+            return f"rho {text_up(self.rho, 4)} (zCDP, {self.neighbors}, per {printable(self.unit)})"
         at = f" at delta {text_up(self.delta)}" if self.delta else ""
         rho = "" if self.rho == math.inf else f"; rho {text_up(self.rho, 4)}"
-        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {self.unit}{rho})"
+        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {printable(self.unit)}{rho})"
 
 
 def _not_negative(value: Number, name: str) -> Fraction:

@@ -12,6 +12,7 @@ from rich.table import Table
 from nobounds.budget import Budget, Statement, read
 from nobounds.cli.errors import plain_errors
 from nobounds.composition import round_down
+from nobounds.exact import printable
 from nobounds.loss import check_neighbors
 
 app = typer.Typer(
@@ -54,7 +55,7 @@ def create(
         relation = None if neighbors is None else check_neighbors(neighbors)
         Budget(epsilon=epsilon, delta=delta, rho=rho, path=file, neighbors=relation, unit=unit)
         made = read(file)
-        print(f"Created {file}: {made.limit} to spend{_for_whom(made)}.")
+        print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}.")
 
 
 @app.command()
@@ -81,15 +82,13 @@ def _table(statement: Statement) -> Table:
     table.add_column("what", overflow="fold", style="bold")
     table.add_column("cost", no_wrap=True)
     for charge in statement.history:
-        # A name of a column may hold anything, and a terminal obeys what is not printable.
-        what = charge.what if charge.what.isprintable() else ascii(charge.what)
-        table.add_row(f"{charge.when:%Y-%m-%d %H:%M:%S}", what, statement.price(charge.loss))
+        table.add_row(f"{charge.when:%Y-%m-%d %H:%M:%S}", printable(charge.what), statement.price(charge.loss))
     return table
 
 
 def _for_whom(statement: Statement) -> str:
     """The neighbour relation and the unit, as far as they are settled."""
-    unit = f"per {statement.unit}" if statement.unit else ""
+    unit = f"per {printable(statement.unit)}" if statement.unit else ""
     known = ", ".join(part for part in (statement.neighbors, unit) if part)
     return f" ({known})" if known else ""
 

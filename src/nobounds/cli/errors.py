@@ -15,7 +15,9 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError, EOFError, ImportError, BudgetExceeded) as error:
-        print(f"Error: {error}", file=sys.stderr)
+        # A name of a file or a column may be in it, and a terminal obeys what is not printable.
+        message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
+        print(f"Error: {message}", file=sys.stderr)
         raise typer.Exit(2) from None
     except Exception as error:
         # The message of an exception that nobody planned may hold private values, so its name has to do.

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nobounds.cli.output import say, shortened, total_in_words
+from nobounds.exact import printable
 from nobounds.grouped_release import GroupedRelease
 
 _SHOWN = 40  # groups on a terminal
@@ -23,9 +24,10 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         return
     if as_csv:
         table = release.to_arrow()
+        text = _printable if sys.stdout.isatty() else _text
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(table.column_names)
-        writer.writerows(zip(*(map(_text, column.to_pylist()) for column in table.columns), strict=True))
+        writer.writerow(map(text, table.column_names))
+        writer.writerows(zip(*(map(text, column.to_pylist()) for column in table.columns), strict=True))
         return
     console = Console(markup=False, highlight=False, soft_wrap=True)
     shown = _SHOWN if sys.stdout.isatty() else len(release)
@@ -69,9 +71,7 @@ def _noise(release: GroupedRelease) -> str:
 
 
 def _printable(key: object) -> str:
-    """A key may hold anything, and a terminal obeys what is not printable."""
-    text = _text(key)
-    return text if text.isprintable() else ascii(text)
+    return printable(_text(key))
 
 
 def _text(key: object) -> str:

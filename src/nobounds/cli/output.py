@@ -10,7 +10,7 @@ from rich.table import Table
 
 import nobounds as nb
 from nobounds.describe import STATISTICS
-from nobounds.exact import text_up
+from nobounds.exact import printable, text_up
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
@@ -42,7 +42,7 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
         console.print(_summaries(described, names))
         console.print()
     for name, why in described.skipped.items():
-        console.print(f"Skipped: {name} ({why}).", style="dim")
+        console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
     say(console, f"{described.split_in_words()} {CLIPPING}")
     say(console, total_in_words(described.loss))
 
@@ -57,7 +57,7 @@ def _fitting(names: list[str], width: int) -> list[list[str]]:
     groups: list[list[str]] = []
     left = 0
     for name in names:
-        needed = max(len(name), _CELL) + 3
+        needed = max(len(printable(name)), _CELL) + 3
         if not groups or left < needed:
             groups.append([])
             left = width - _MARGIN
@@ -71,7 +71,7 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("", no_wrap=True, style="bold")
     for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(printable(name), justify="right", no_wrap=True)
     kind = "rho" if described.loss.epsilon == math.inf else "epsilon"
     table.add_column(kind, justify="right", no_wrap=True, style="dim")
     for statistic in STATISTICS:
@@ -105,7 +105,7 @@ def total_in_words(loss: nb.PrivacyLoss) -> str:
     at = f" at delta {text_up(loss.delta)}" if loss.delta else ""
     pure = f"epsilon {text_up(loss.epsilon)}{at}" + (f" (zCDP: {rho})" if rho else "")
     figures = f"{rho} (zCDP)" if loss.epsilon == math.inf else pure
-    whom = loss.unit if loss.unit == "row" else f"{loss.unit} with all its rows"
+    whom = loss.unit if loss.unit == "row" else f"{printable(loss.unit)} with all its rows"
     return f"Total privacy loss: {figures}, for data sets that differ by one {whom} {change}."
 
 

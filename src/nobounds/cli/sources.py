@@ -19,6 +19,7 @@ from nobounds.cli.options import Asked, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.paths import expand, from_paths
 from nobounds.engines.stream import Stream
+from nobounds.exact import printable
 from nobounds.spending import Spending, charged
 
 STANDARD_INPUT = "standard input"
@@ -66,7 +67,7 @@ def _stream(data: Data, stack: ExitStack) -> tuple[Stream, str]:
         return from_paths([stack.enter_context(_copied(sys.stdin.buffer, data.format))]), STANDARD_INPUT
     paths = expand(data.files)
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return from_paths(paths), f"{paths[0].name}{more}"
+    return from_paths(paths), f"{printable(paths[0].name)}{more}"
 
 
 @contextmanager
@@ -100,7 +101,7 @@ def _connection(database: str | None, query: str, stack: ExitStack) -> tuple[Any
         raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
     with path.open("rb") as file:
         start = file.read(16)
-    name = f"a query to {path.name}"
+    name = f"a query to {printable(path.name)}"
     if start == b"SQLite format 3\0" or not start:
         # Batches may be asked for from a thread of DuckDB, one after the other.
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)

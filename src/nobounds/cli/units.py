@@ -8,6 +8,7 @@ from nobounds.cli.flat import flat
 from nobounds.cli.options import NUMBER, Asked, Data, Spend, Whom
 from nobounds.cli.output import show
 from nobounds.cli.sources import opened
+from nobounds.exact import printable
 
 
 @flat
@@ -29,4 +30,5 @@ def rows_per_unit(
         release = found.table.suggest_rows_per_unit(**spend.amount, q=q)
     show(release, as_json=as_json)
     if not as_json:
-        print(f"Of each {unit} that many rows may be used: --unit {unit} --rows-per-unit {release.value}")
+        name = printable(unit)
+        print(f"Of each {name} that many rows may be used: --unit {name} --rows-per-unit {release.value}")
