@@ -96,7 +96,8 @@ def plain(array: Any) -> Any:
     """A column of keys without dictionaries and extensions, and text in one layout.
 
     One key has one form, so that all engines agree on which rows have the same: NaN is missing, and -0.0 is 0.0. A date
-    or time that Python has not, like infinity, is missing too: it could not be shown.
+    or time that Python has not, like infinity, is missing too: it could not be shown. Bytes that are no UTF-8 are
+    replaced in text.
     """
     pa = import_pyarrow()
     if isinstance(array.type, pa.BaseExtensionType):
@@ -111,8 +112,24 @@ def plain(array: Any) -> Any:
         array.type
     ):
         return array.cast(pa.large_binary())
-    text = (pa.string(), getattr(pa, "string_view", pa.string)())
-    return array.cast(pa.large_string()) if array.type in text else array
+    text = (pa.string(), getattr(pa, "string_view", pa.string)(), pa.large_string())
+    return _in_unicode(array.cast(pa.large_string())) if array.type in text else array
+
+
+def _in_unicode(array: Any) -> Any:
+    """Texts with what is no UTF-8 in them replaced: Arrow and Parquet files may hold any bytes under that name."""
+    pa = import_pyarrow()
+    try:
+        array.validate(full=True)
+        return array
+    except pa.ArrowInvalid:
+        texts = (None if text is None else text.decode("utf-8", "replace") for text in _bytes(array))
+        return pa.array(list(texts), type=pa.large_string())
+
+
+def _bytes(array: Any) -> list[bytes | None]:
+    found: list[bytes | None] = array.cast(import_pyarrow().large_binary()).to_pylist()
+    return found
 
 
 def _one_form(array: Any) -> Any:
@@ -130,14 +147,14 @@ def _in_calendar(array: Any) -> Any:
     pa = import_pyarrow()
     kind = array.type
     unit = "d" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else kind.unit
-    if unit == "ns":
-        return array  # from 1677 to 2262
-    a_day = {"d": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}[unit]
-    aside = a_day if getattr(kind, "tz", None) is not None else 0  # for the hours between zones
-    low, high = date.min.toordinal() * a_day + aside, (date.max.toordinal() + 1) * a_day - aside
+    a_day = {"d": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[unit]
     since = date(1970, 1, 1).toordinal() * a_day
+    low, high = date.min.toordinal() * a_day - since, (date.max.toordinal() + 1) * a_day - since - 1
+    if unit == "ns":  # all of them, from 1677 to 2262, but for the one that is NaT to pandas
+        low, high = -(1 << 63) + 1, (1 << 63) - 1
+    aside = a_day if getattr(kind, "tz", None) is not None else 0  # for the hours between zones
     whole = array.cast(pa.int32() if unit == "d" else pa.int64())
-    inside = pc.and_(pc.greater_equal(whole, low - since), pc.less(whole, high - since))
+    inside = pc.and_(pc.greater_equal(whole, low + aside), pc.less_equal(whole, high - aside))
     return pc.if_else(inside, array, pa.scalar(None, type=kind))
 
 
