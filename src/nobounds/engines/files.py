@@ -124,8 +124,8 @@ def csv_rows(text: TextIO, path: Path) -> Iterator[list[str]]:
 
 
 def next_header(rows: Iterator[list[str]]) -> list[str]:
-    """The column names in the first of these rows; none if there is no row."""
-    return [name.strip() for name in next(rows, [])]
+    """The column names in the first of these rows, with what is no UTF-8 replaced; none if there is no row."""
+    return [name.strip().encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in next(rows, [])]
 
 
 def _from_parquet(path: Path, name: str) -> Column:

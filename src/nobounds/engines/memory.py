@@ -66,7 +66,7 @@ def key_array(given: Any) -> Any:
     if polars is not None and isinstance(given, polars.Series):
         if given.dtype == polars.Object:  # to Arrow these are addresses
             return _texts(given.to_list())
-        return plain(given.to_arrow())
+        return plain(given.alias("").to_arrow())  # Arrow takes no name with a NUL
     if isinstance(given, list | tuple | range):
         return _texts(list(given)) if not isinstance(given, range) else pa.array(np.asarray(given, dtype=np.int64))
     if pandas is not None and isinstance(given, pandas.Series | pandas.Index):
@@ -113,7 +113,9 @@ def from_lazy(lazy: Any) -> Stream:
         ) from None
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        wanted = lazy.select(list(dict.fromkeys([*keys, *values])) or polars.lit(0).alias("rows"))
+        names = list(dict.fromkeys([*keys, *values]))
+        # By name, for a text alone may be a pattern.
+        wanted = lazy.select(polars.selectors.by_name(names) if names else polars.lit(0).alias("rows"))
         return from_memory(collected(wanted)).batches(keys, values)
 
     def rows() -> int:
