@@ -32,6 +32,10 @@ def from_query(connection: Any, query: str) -> Stream:
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     if _is(connection, "duckdb", "DuckDBPyConnection"):
         with told_nothing():
+            kinds = [str(statement.type) for statement in connection.extract_statements(query)]
+        if kinds != ["StatementType.SELECT"]:
+            raise ValueError("query must be one select")
+        with told_nothing():
             relation = connection.sql(query)
         return from_relation(relation)
     if _is(connection, "adbc_driver_manager.dbapi", "Connection"):
