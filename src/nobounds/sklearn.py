@@ -60,7 +60,7 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """Find the clipping bounds of each feature; the budget is charged before the data are read."""
         epsilon, relation = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
         low, high = sorted(check_rank(q) for q in self.quantile_range)
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False)  # by shape and type alone: nothing is converted
+        X = self._checked(X)
         count = X.shape[1]
         loss = charged(PrivacyLoss.pure(epsilon, neighbors=relation), self.budget, f"bounds of {count} features")
         rng = None if self.random_state is None else random.Random(check_random_state(self.random_state).randint(2**31))
@@ -77,9 +77,22 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Any:
         """X with each feature kept within its bounds."""
         check_is_fitted(self)
-        X = _numbers(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False))
+        X = _numbers(self._checked(X, reset=False))
         X = X if X.dtype in TYPES else X.astype(np.float64)
         return np.clip(X, self.lower_.astype(X.dtype), self.upper_.astype(X.dtype))
+
+    def _checked(self, X: Any, reset: bool = True) -> Any:
+        """X, checked by shape and type alone: nothing is converted, and no record is in an error.
+
+        A list of rows has no type, and to infer one is to look at the data: one text would make texts of all numbers.
+        """
+        if not hasattr(X, "shape"):
+            X = np.array(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
+        if len(X.shape) < 2:
+            raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data first")
+        if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+            raise ValueError("Complex data not supported")
+        return validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
