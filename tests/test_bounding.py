@@ -243,7 +243,7 @@ def test_public_keys_are_chosen_from_first():
     """Rows in other groups do not use up what a unit may have."""
     data = pa.table({"unit": [1] * 102, "g": ["z"] * 100 + ["a"] * 2, "x": np.arange(1.0, 103)})
     local = Local(from_memory(data))
-    known = local.known_keys(("g",), [("b",), ("a",)])
+    known = local.known_keys(("g",), [["b", "a"]])
     for salt in range(5):
         rows, units = kept(local, Bounding("unit", 2, 1, salt), known=known)
         assert rows == Counter({("a", 101): 1, ("a", 102): 1})

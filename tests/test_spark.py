@@ -195,7 +195,7 @@ def test_public_keys_are_tallied_at_their_places(spark: Spark, table: pa.Table):
         (("Région",), [("öst",), ("nowhere",), ("north",)]),
         (("kind", "Région"), [(2, "south"), (9, "south"), (0, "")]),
     ):
-        keyed = Keyed(names, spark.known_keys(names, given))
+        keyed = Keyed(names, spark.known_keys(names, [list(part) for part in zip(*given, strict=True)]))
         for name in ("value", None):
             same_tallied(spark.tally(name, SUMMED, True, keyed, None), local.tally(name, SUMMED, True, keyed, None))
 
@@ -299,7 +299,7 @@ def test_keys_keep_their_types(session: Any):
     names = tuple(texts)
     found = source.tally("x", SUMMED, True, Keyed(names), None)
     assert found.units.tolist() == [6]
-    known = source.known_keys(names, [tuple(key[0].as_py() for key in found.keys)])
+    known = source.known_keys(names, [[key[0].as_py()] for key in found.keys])
     assert all(one.equals(other) for one, other in zip(known, found.keys, strict=True))
     same_tallied(source.tally("x", SUMMED, True, Keyed(names, known), Bounding("unit", 1, 1, 3)), found)
 
@@ -369,7 +369,7 @@ def test_public_keys_are_chosen_before_rows_are_bounded(session: Any):
     """Rows of other groups do not use up the rows and groups of a unit."""
     rows = session.range(3000).selectExpr("id div 30 as unit", "id % 30 as key", "1.0D as x")
     source = from_spark(rows)
-    keyed = Keyed(("key",), source.known_keys(("key",), [(7,), (8,)]))
+    keyed = Keyed(("key",), source.known_keys(("key",), [[7, 8]]))
     found = source.tally("x", SUMMED, True, keyed, Bounding("unit", 2, 2, 1))
     assert found.units.tolist() == [100, 100]
 
@@ -642,7 +642,7 @@ hidden.unlink()
 found = Histogram.of(column.chunks(), Ladder.float_bits(16))
 expected = Histogram.of([np.sqrt(np.arange(10_000.0))], Ladder.float_bits(16))
 assert np.array_equal(found.rungs, expected.rungs) and np.array_equal(found.counts, expected.counts)
-keyed = Keyed(("key",), source.known_keys(("key",), [(2,), (0,)]))
+keyed = Keyed(("key",), source.known_keys(("key",), [[2, 0]]))
 tallied = source.tally("x", SUMMED, True, keyed, Bounding("unit", 1, 1, 3))
 assert tallied.units.sum() == tallied.tally.counts.sum() == 1000
 print("counted")

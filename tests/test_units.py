@@ -97,7 +97,7 @@ def test_without_bounding_the_same_user_costs_too_much():
 def by_region(rows, most, groups, salt):
     """The records of each region that count."""
     source = table(rows, most)._source
-    keyed = Keyed(("region",), source.known_keys(("region",), [(region,) for region in REGIONS]))
+    keyed = Keyed(("region",), source.known_keys(("region",), [REGIONS]))
     found = source.tally("x", SUMMED, True, keyed, Bounding("user", most, groups, salt))
     values = SUMMED.map.floats(found.tally.rungs)
     return found, [

@@ -299,7 +299,7 @@ class GroupedTable:
         self._groups_per_unit = None if groups_per_unit is None else _whole(groups_per_unit, "groups_per_unit")
         self._keys = None
         if keys is not None:
-            self._keys = table._source.known_keys(by, _tuples(keys, len(by)))
+            self._keys = table._source.known_keys(by, _by_column(keys, len(by)))
             if not all_differ(self._keys):
                 raise ValueError("keys must differ, got one of them twice")
 
@@ -390,13 +390,15 @@ def _whole(given: Any, name: str) -> int:
     return found
 
 
-def _tuples(keys: Iterable[Any], width: int) -> list[tuple[Any, ...]]:
-    """Public keys as tuples of one value a column."""
+def _by_column(keys: Iterable[Any], width: int) -> list[list[Any]]:
+    """Public keys as a list for each column."""
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
-    found = [(key,) for key in keys] if width == 1 else list(keys)
+    found = list(keys)
     if not found:
         raise ValueError("keys must have at least one key, got none")
+    if width == 1:
+        return [found]
     if not all(isinstance(key, tuple | list) and len(key) == width for key in found):
         raise ValueError(f"each key must be a tuple of {width} values, one for each column")
-    return [tuple(key) for key in found]
+    return [list(column) for column in zip(*found, strict=True)]

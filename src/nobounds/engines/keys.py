@@ -166,17 +166,20 @@ def is_key(kind: Any) -> bool:
     return any(fits(kind) for fits in (*numbers, *texts, types.is_date, types.is_time, types.is_timestamp))
 
 
+_OWN = frozenset({bool, int, float, str})
+
+
 def public_keys(given: list[Any], kind: Any, name: str) -> Any:
     """Public keys of one column as an Arrow array of the column's type."""
     pa = import_pyarrow()
     types = pa.types
-    given = [_python(key) for key in given]
+    given = given if _OWN.issuperset(map(type, given)) else [_python(key) for key in given]
     try:
         found = plain(pa.array(given, type=kind))
         # Arrow would round keys to the type of the column, and would take numbers for dates.
-        same = types.is_floating(kind) or all(
-            key is None or key == back for key, back in zip(given, found.to_pylist(), strict=True)
-        )
+        back = found.to_pylist()
+        same = types.is_floating(kind) or given == back
+        same = same or all(key is None or key == again for key, again in zip(given, back, strict=True))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError, ValueError):
         same = False
     if not same:
@@ -200,8 +203,10 @@ def _python(key: Any) -> Any:
 
 def all_differ(arrays: tuple[Any, ...]) -> bool:
     """Whether no key is there twice."""
-    columns = (array.dictionary_encode().indices.to_numpy() for array in arrays)
-    codes = np.stack(list(columns), axis=1)
+    columns = [array.dictionary_encode() for array in arrays]
+    if len(columns) == 1:
+        return len(columns[0].dictionary) == len(columns[0])
+    codes = np.stack([column.indices.to_numpy() for column in columns], axis=1)
     return len(np.unique(codes, axis=0)) == len(codes)
 
 

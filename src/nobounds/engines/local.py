@@ -120,10 +120,9 @@ class Local:
                 rule = "must be of text, numbers or dates to be a unit or a key"
                 raise TypeError(f"column {name!r} {rule}, got {family}; cast it first")
 
-    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Public keys as arrays of the types of their columns."""
-        parts = zip(names, zip(*given, strict=True), strict=True)
-        return tuple(public_keys(list(part), self.stream.kinds[name], name) for name, part in parts)
+    def known_keys(self, names: tuple[str, ...], given: list[list[Any]]) -> tuple[Any, ...]:
+        """Public keys, a list for each column, as arrays of the types of the columns."""
+        return tuple(public_keys(part, self.stream.kinds[name], name) for name, part in zip(names, given, strict=True))
 
     def _watched(self, column: Column) -> Column:
         """The column, telling how many rows were read."""

@@ -99,8 +99,8 @@ class Source(Protocol):
         """TypeError if a column is of a type that cannot be a key or a unit."""
         ...
 
-    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Public keys, tuples of one value a column, as Arrow arrays of the types of the columns."""
+    def known_keys(self, names: tuple[str, ...], given: list[list[Any]]) -> tuple[Any, ...]:
+        """Public keys, a list for each column, as Arrow arrays of the types of the columns."""
         ...
 
     def rows_of_units(self, unit: str) -> Column:

@@ -114,12 +114,11 @@ class Spark:
         for name in names:
             self._key(name)
 
-    def known_keys(self, names: tuple[str, ...], given: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Public keys as arrays of the types of their columns."""
+    def known_keys(self, names: tuple[str, ...], given: list[list[Any]]) -> tuple[Any, ...]:
+        """Public keys, a list for each column, as arrays of the types of the columns."""
         none = self.frame.selectExpr(*map(self._key, names)).limit(0)
         kinds = (plain(column).type for column in run(none, none.toArrow).columns)
-        parts = zip(names, zip(*given, strict=True), kinds, strict=True)
-        return tuple(public_keys(list(part), kind, name) for name, part, kind in parts)
+        return tuple(public_keys(part, kind, name) for name, part, kind in zip(names, given, kinds, strict=True))
 
     def _rows(
         self, keys: list[str], values: list[str], bounding: Bounding | None, known: tuple[Any, ...] | None = None
