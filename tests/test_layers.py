@@ -39,6 +39,7 @@ LEVELS = [  # lowest first
     ["planning"],
     ["__init__"],
     ["audit", "sklearn"],
+    ["trust"],
     ["baselines"],
     ["paper"],
     ["cli", "studio"],

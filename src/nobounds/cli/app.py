@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from nobounds import plots
+from nobounds.cli.audit import audit
 from nobounds.cli.budget import app as budget_app
 from nobounds.cli.flat import flat
 from nobounds.cli.groups import show_groups
@@ -164,4 +165,5 @@ def _answer(asked: Asked, groups: Groups, statistic: str, *given: Any, **options
 
 app.command("rows-per-unit")(rows_per_unit)
 app.command()(plan)
+app.command()(audit)
 app.command()(paper)

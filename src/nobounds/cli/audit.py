@@ -1,0 +1,115 @@
+"""The audit command: every claim of the library against the worst that exact laws show; or a mechanism of one's own."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from nobounds.cli.errors import plain_errors
+from nobounds.trust.cases import NEAR, Row
+from nobounds.trust.table import all_cases, exceeded, run
+
+HEADS = ("noise", "setting", "measure", "claimed", "observed", "ratio", "kind", "verdict", "neighbours that show it")
+_STYLES = {"holds": "green", "loose": "yellow", "EXCEEDED": "bold red"}
+
+
+def audit(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A table of a fifth of the rows, in under 20 seconds.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    processes: Annotated[int, typer.Option(metavar="NUMBER", help="How many processes; default: all cores.")] = 0,
+) -> None:
+    """What every mechanism claims, the worst loss of its exact law over neighbouring data, and the pair that shows it.
+
+    The exit status is 0 if all claims hold, 1 if one is exceeded, and 2 if the command was not understood.
+    """
+    with plain_errors():
+        rows = _run(quick, processes or os.cpu_count() or 1)
+        show(rows, as_json=as_json)
+        found = exceeded(rows)
+    raise typer.Exit(1 if found else 0)
+
+
+def _run(quick: bool, processes: int) -> list[Row]:
+    cases = all_cases(quick)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    silent = not sys.stderr.isatty()
+    rows: list[Row] = []
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=silent) as progress:
+        done = progress.add_task("Auditing", total=len(cases))
+        for place, found in run(quick, processes):
+            rows += found
+            progress.update(done, advance=1, description=cases[place].mechanism)
+    order = list(dict.fromkeys((row.mechanism, row.neighbors, row.unit) for row in rows))
+    return sorted(rows, key=lambda row: order.index((row.mechanism, row.neighbors, row.unit)))
+
+
+def show(rows: Sequence[Row], *, as_json: bool) -> None:
+    """Print the table and the verdict on all of it."""
+    if as_json:
+        verdict = "EXCEEDED" if exceeded(rows) else "holds"
+        print(json.dumps({"verdict": verdict, "rows": [plain(row) for row in rows]}, indent=2, allow_nan=False))
+        return
+    console = Console(markup=False, highlight=False, soft_wrap=True)
+    widths = [max(len(text) for text in column) for column in zip(HEADS, *map(_cells, rows), strict=True)]
+    if not console.is_terminal:  # all of every row, however long
+        console.width = sum(widths) + 3 * len(widths)
+    for _, group in groupby(rows, key=lambda row: (row.mechanism, row.neighbors, row.unit)):
+        console.print(_table(list(group), widths))
+        console.print()
+    for sentence in in_words(rows):
+        console.print(sentence)
+
+
+def plain(row: Row) -> dict[str, Any]:
+    """A row as plain values; what is infinite is None."""
+    found = asdict(row) | {"ratio": row.ratio, "verdict": row.verdict}
+    return {name: None if value == float("inf") else value for name, value in found.items()}
+
+
+def in_words(rows: Sequence[Row]) -> list[str]:
+    """What the table says, in a few sentences."""
+    tight = [row for row in rows if row.kind == "tight"]
+    broken, loose = exceeded(rows), [row for row in rows if row.verdict == "loose"]
+    words = [f"{len(rows)} claims: {len(broken) or 'none'} exceeded."]
+    if tight:
+        least = min(row.ratio for row in tight)
+        words.append(f"{len(tight)} are tight, reached to {NEAR:.0%} or more: the least ratio is {least:.3f}.")
+    if len(tight) < len(rows):
+        words.append(f"{len(rows) - len(tight)} are bounds that need not be reached.")
+    if loose:
+        words.append(f"{len(loose)} are looser than they should be.")
+    words += [f"EXCEEDED: {row.mechanism} ({row.setting}, {row.noise}, {row.neighbors})" for row in broken]
+    return words
+
+
+def _table(rows: Sequence[Row], widths: Sequence[int]) -> Table:
+    """The rows of one mechanism."""
+    first = rows[0]
+    title = f"{first.mechanism} ({first.neighbors}, per {first.unit})"
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title, title_justify="left")
+    for head, width in zip(HEADS, widths, strict=True):
+        right = head in ("claimed", "observed", "ratio")
+        last = head == HEADS[-1]
+        table.add_column(
+            head, justify="right" if right else "left", min_width=None if last else width, no_wrap=not last
+        )
+    for row in rows:
+        table.add_row(*_cells(row), style=None if row.verdict == "holds" else _STYLES[row.verdict])
+    return table
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    numbers = f"{row.claimed:.4g}", f"{row.observed:.4g}", f"{row.ratio:.3f}"
+    where = f"{row.x} | {row.y}" + (f" ({row.at})" if row.at else "")
+    return row.noise, row.setting, row.measure, *numbers, row.kind, row.verdict, where

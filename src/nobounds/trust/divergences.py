@@ -1,0 +1,25 @@
+"""How far two laws are apart, by their log-probabilities: Renyi divergences for rho, hockey sticks for delta."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from nobounds.rungs import Floats
+
+ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 16.0, 64.0)
+
+
+def rho_between(log_p: Floats, log_q: Floats, orders: Iterable[float] = ORDERS) -> float:
+    """The largest Renyi divergence over its order, both ways: the least rho that these two laws allow."""
+    return max(
+        float(np.logaddexp.reduce(order * a + (1 - order) * b)) / (order - 1) / order
+        for a, b in ((log_p, log_q), (log_q, log_p))
+        for order in orders
+    )
+
+
+def delta_between(log_p: Floats, log_q: Floats, epsilon: float) -> float:
+    """The larger of both hockey-stick divergences: the least delta that these two laws allow at epsilon."""
+    p, q, x = np.exp(log_p), np.exp(log_q), math.exp(epsilon)
+    return float(max(np.maximum(p - x * q, 0.0).sum(), np.maximum(q - x * p, 0.0).sum()))
