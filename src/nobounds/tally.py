@@ -72,14 +72,10 @@ class Tally:
 
     def only(self, kept: Ints) -> "Tally":
         """The groups listed, numbered from 0 on in the order of the list."""
-        increasing = np.argsort(kept, kind="stable")
-        ids = kept[increasing]
-        place = np.searchsorted(ids, self.groups)
-        entries = np.flatnonzero(place < len(ids))
-        entries = entries[ids[place[entries]] == self.groups[entries]]
-        groups = increasing[place[entries]]
-        order = np.argsort(groups, kind="stable")
-        groups, entries = groups[order], entries[order]
+        starts = self.starts(int(kept.max(initial=-1)) + 1)
+        sizes = np.diff(starts)[kept]
+        groups = np.repeat(np.arange(len(kept)), sizes)
+        entries = np.arange(len(groups)) + np.repeat(starts[kept] - (np.cumsum(sizes) - sizes), sizes)
         parts = (None if part is None else part[entries] for part in (self.high, self.low))
         return Tally(self.ladder, groups, self.rungs[entries], self.counts[entries], *parts)
 
