@@ -5,7 +5,6 @@ import gzip
 import subprocess
 import sys
 from decimal import Decimal
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nobounds.engines import files, frames
 from nobounds.engines.arrays import column
-from nobounds.engines.column import CHUNK, Column
+from nobounds.engines.column import Column
 from nobounds.engines.files import read_column
-from nobounds.engines.frames import Frame, frame, read_frame
+from nobounds.engines.frames import Frame, frame
+from nobounds.engines.local import Local
+from nobounds.engines.paths import from_paths
 
 NAN, INF = float("nan"), float("inf")
 
@@ -92,6 +92,14 @@ STRUCTURED = np.ma.array(
     dtype=[("pay", "f4"), ("size", "u8"), ("flag", "?"), ("name", "U9")],
     mask=[(False,) * 4, (True, True, True, False), (False,) * 4],
 )
+
+
+def read_frame(path):
+    """The Frame of all columns of a file, as `nobounds.Table` reads it."""
+    source = Local(from_paths([path]))
+    return Frame(source.columns(list(source.facts), None), source.others, source.typed)
+
+
 TYPED = {
     "pandas": lambda folder: frame(PANDAS),
     "pandas arrow": lambda folder: frame(TABLE.to_pandas(types_mapper=pd.ArrowDtype)),
@@ -240,35 +248,6 @@ def test_the_reprs_of_frames_with_the_same_types_are_the_same():
     assert repr(frame({"pay": np.array([86421.0])})) == repr(frame({"pay": np.array([1.0, 2.0])}))
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet"])
-def test_records_are_read_once_and_the_file_is_not_needed_again(tmp_path, suffix, monkeypatch):
-    """Names come first; all columns come from one reading when one is asked; then the file can go."""
-    data = np.arange(CHUNK + 7.0)
-    path = tmp_path / f"x{suffix}"
-    if suffix == ".parquet":
-        pq.write_table(pa.table({"a": data, "b": -data}), path, row_group_size=1000)
-    else:
-        gap = "\t" if "tsv" in suffix else ","
-        write(path, f"a{gap}b\n" + "".join(f"{x!r}{gap}{-x!r}\n" for x in data.tolist()))
-    opened = []
-    for module, name in product([files, frames], ["open_text", "open_parquet"]):
-        plain = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda path, plain=plain: opened.append(path) or plain(path))
-    found = read_frame(path)
-    assert opened == [path]
-    assert found.columns["b"].rows() == len(data)
-    assert opened == [path] * 2
-    path.unlink()
-    for _ in range(2):
-        for name, expected in [("a", data), ("b", -data)]:
-            chunks = list(found.columns[name].chunks())
-            assert np.array_equal(np.concatenate(chunks), expected)
-            assert max(map(len, chunks)) <= CHUNK
-            for chunk in chunks:
-                chunk[:] = NAN
-    assert found.columns["a"].rows() == len(data)
-
-
 def test_a_frame_of_a_file_has_the_columns_that_are_read_one_by_one(tmp_path):
     """Bad rows, bad values and quoted lines are read as `read_column` reads them, and so are the types of Parquet."""
     text = 'a, b \n1,10\n2,x\n3\n4,40,5\n\n"two\nlines", "110"\n6,\n\udcff,7_0\n8,80'
@@ -292,18 +271,6 @@ def test_a_frame_of_a_file_has_the_columns_that_are_read_one_by_one(tmp_path):
             assert facts(each) == facts(alone)
             assert each.rows() == alone.rows()
             assert np.array_equal(records(each), records(alone), equal_nan=True)
-
-
-def test_only_the_named_columns_are_read(tmp_path):
-    """With names, these columns come in the order of the names, and other columns may share one name."""
-    csv = write(tmp_path / "x.csv", "a,b,c,c\n1,2,3,3\n")
-    parquet = write_parquet(tmp_path / "x.parquet", pa.table([[1], [2], ["x"], [3], [3]], ["a", "b", "t", "c", "c"]))
-    for path in [csv, parquet]:
-        found = read_frame(path, ["b", "a", "b"])
-        assert {name: records(each) for name, each in found.columns.items()} == {"b": [2.0], "a": [1.0]}
-        assert list(found.columns) == ["b", "a"]
-        assert read_frame(path, []) == Frame({}, {})
-    assert read_frame(parquet, iter(["t"])) == Frame({}, {"t": "text"})
 
 
 def test_empty_tables_and_tables_without_numbers_are_frames(tmp_path):
@@ -362,37 +329,14 @@ def test_names_that_become_one_text_are_refused():
 
 
 def test_a_file_with_columns_of_one_name_is_refused(tmp_path):
-    """The names of a Parquet schema are told, and those of a CSV header are not: it may be a record."""
-    with pytest.raises(ValueError, match=r"^a column appears more than once \(see its first line\); rename it") as csv:
-        read_frame(write(tmp_path / "x.csv", "86421,5,86421\n1,2,3\n"))
-    assert "86421" not in str(csv.value)
-    with pytest.raises(ValueError, match=r"^column 'a' appears more than once; the columns are 'a', 'a'$"):
-        read_frame(write_parquet(tmp_path / "x.parquet", pa.table([[1], [2]], ["a", "a"])))
-
-
-def test_unknown_names_and_files_are_refused_as_for_one_column(tmp_path):
-    """What `read_column` refuses, `read_frame` refuses in the same words."""
-    csv = write(tmp_path / "x.csv", "a,b,b\n1,2,3\n")
-    parquet = write_parquet(tmp_path / "x.parquet", pa.table({"a": [1]}))
-    (tmp_path / "folder.csv").mkdir()
-    (tmp_path / "folder.parquet").mkdir()
-    for path, name in [
-        (csv, "pay"),
-        (csv, "b"),
-        (parquet, "pay"),
-        (tmp_path / "none.csv", "a"),
-        (tmp_path / "none.parquet", "a"),
-        (tmp_path / "x.xlsx", "a"),
-        (tmp_path / "folder.csv", "a"),
-        (tmp_path / "folder.parquet", "a"),
-    ]:
-        with pytest.raises((ValueError, OSError)) as one:
-            read_column(path, name)
-        with pytest.raises(type(one.value)) as many:
-            read_frame(str(path), [name])
-        assert str(many.value) == str(one.value)
-    with pytest.raises(TypeError, match=r"names must be a list .*, got str; .*for example \['income'\]"):
-        read_frame(csv, "a")
+    """The names are not told: the header of a CSV file may be a record."""
+    for path in (
+        write(tmp_path / "x.csv", "86421,5,86421\n1,2,3\n"),
+        write_parquet(tmp_path / "x.parquet", pa.table([[1], [2]], ["86421", "86421"])),
+    ):
+        with pytest.raises(ValueError, match="appears more than once") as refused:
+            read_frame(path)
+        assert "86421" not in str(refused.value)
 
 
 @pytest.mark.parametrize("data", [86421, "86421", b"86421", None, {86421}, iter([86421]), np.float64(86421)])
@@ -453,12 +397,11 @@ def test_a_lazy_frame_is_collected_once():
     assert len(runs) == 1
 
 
-def test_numpy_tables_and_csv_files_load_no_other_library(tmp_path):
-    """Frames of arrays, dicts and text files import neither pandas nor polars nor pyarrow."""
-    path = write(tmp_path / "x.csv", "a\n1\n")
+def test_numpy_tables_load_no_other_library():
+    """Frames of arrays and dicts import neither pandas nor polars nor pyarrow."""
     code = (
-        "import sys, numpy; from nobounds.engines.frames import frame, read_frame;"
-        f"frame(numpy.zeros((2, 2))); frame({{'a': [1]}}); read_frame({str(path)!r}); print(*sys.modules)"
+        "import sys, numpy; from nobounds.engines.frames import frame;"
+        "frame(numpy.zeros((2, 2))); frame({'a': [1]}); print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {"pandas", "polars", "pyarrow"}.isdisjoint(loaded)

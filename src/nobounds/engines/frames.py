@@ -1,4 +1,4 @@
-"""Whole tables, in memory or in a file, to named Columns.
+"""Whole tables in memory to named Columns.
 
 The names and types of a table's columns are public; so is which of them are numeric, for the type of a column decides
 that and its values never do. A column of another type is skipped, and what is kept of it is the family of its type.
@@ -7,28 +7,16 @@ that and its values never do. A column of another type is skipped, and what is k
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.arrays import column
-from nobounds.engines.arrow import import_pyarrow, is_integral, speaks_arrow, stated_bounds, to_floats
-from nobounds.engines.column import CHUNK, Column
-from nobounds.engines.files import (
-    csv_rows,
-    is_parquet,
-    next_header,
-    open_parquet,
-    open_text,
-    parse_number,
-    require_name,
-)
+from nobounds.engines.arrow import import_pyarrow, speaks_arrow
+from nobounds.engines.column import Column
 
 _UNNAMED = "value"
 _TEXT = frozenset({"str", "str_", "StringDtype", "String", "string", "large_string", "string_view"})
@@ -78,20 +66,6 @@ def named_columns(data: Any) -> list[tuple[str, Any]]:
         )
     name = getattr(records, "name", None)
     return [(_UNNAMED if name in {None, ""} else str(name), records)]
-
-
-def read_frame(path: str | PathLike[str], names: Iterable[str] | None = None) -> Frame:
-    """The Frame of a CSV, TSV or Parquet file, or of the named columns of it.
-
-    Its header or schema is read now; the records once, when the first of them are asked for, and kept in memory.
-
-    The text of a CSV file tells no types, so each of its columns is there, with NaN for what is not a number.
-    """
-    if isinstance(names, str):
-        raise TypeError("names must be a list of column names, got str; pass a list, for example ['income']")
-    path = Path(path)
-    wanted = None if names is None else list(dict.fromkeys(names))
-    return _read_parquet(path, wanted) if is_parquet(path) else _read_csv(path, wanted)
 
 
 def sort_columns(named: Iterable[tuple[object, Any]]) -> Frame:
@@ -196,70 +170,3 @@ def arrow_family(kind: Any) -> str:
 
 def _word(name: str, prefix: str = "") -> str:
     return "text" if name in _TEXT else prefix + name.rstrip("_")
-
-
-def _chosen(path: Path, present: list[str], wanted: list[str] | None) -> list[str]:
-    if wanted is None and not is_parquet(path) and len(set(present)) < len(present):
-        # Not the name: a CSV file may have no header, and then its first row is somebody's record.
-        raise ValueError("a column appears more than once (see its first line); rename it, or give the names to read")
-    chosen = present if wanted is None else wanted
-    for name in chosen:
-        require_name(path, name, present)
-    return chosen
-
-
-def _read_csv(path: Path, wanted: list[str] | None) -> Frame:
-    with open_text(path) as text:
-        header = next_header(csv_rows(text, path))
-    chosen = _chosen(path, header, wanted)
-
-    @cache
-    def load() -> dict[str, Any]:
-        numbers = {name: array("d") for name in chosen}
-        targets = [(header.index(name), numbers[name].append) for name in numbers]
-        missing = [""] * len(header)
-        with open_text(path) as text:
-            rows = csv_rows(text, path)
-            next_header(rows)
-            for row in rows:
-                fields = row if len(row) == len(header) else missing
-                for position, append in targets:
-                    append(parse_number(fields[position]))
-        return numbers
-
-    columns = {name: _loaded(load, name, integral=False, nullable=True) for name in chosen}
-    return Frame(columns, {}, typed=wanted is not None)  # who names a column says that it is numeric
-
-
-def _read_parquet(path: Path, wanted: list[str] | None) -> Frame:
-    columns: dict[str, Column] = {}
-    skipped: dict[str, str] = {}
-
-    @cache
-    def load() -> dict[str, Any]:
-        with open_parquet(path) as file:
-            numbers = {name: np.empty(file.metadata.num_rows) for name in columns}
-            start = 0
-            for batch in file.iter_batches(batch_size=CHUNK, columns=list(numbers), use_threads=False):
-                for name, records in numbers.items():
-                    records[start : start + len(batch)] = to_floats(batch.column(name))
-                start += len(batch)
-        return numbers
-
-    with open_parquet(path) as file:
-        schema = file.schema_arrow
-    for name in _chosen(path, list(schema.names), wanted):
-        field = schema.field(name)
-        try:
-            integral = is_integral(field.type)
-        except TypeError:
-            skipped[name] = arrow_family(field.type)
-            continue
-        facts = stated_bounds(field.type)
-        columns[name] = _loaded(load, name, integral=integral, nullable=field.nullable or not integral, **facts)
-    return Frame(columns, skipped)
-
-
-def _loaded(load: Callable[[], dict[str, Any]], name: str, **facts: Any) -> Column:
-    """A column of a file that is read when one of its columns is first asked for records."""
-    return Column(chunks=lambda: column(load()[name]).chunks(), rows=lambda: column(load()[name]).rows(), **facts)
