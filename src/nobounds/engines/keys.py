@@ -3,6 +3,7 @@
 A row with a missing key belongs to no group, and with public keys so does one whose key is not among them: code -1.
 """
 
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -12,6 +13,20 @@ from nobounds.engines.arrow import import_pyarrow
 from nobounds.rungs import Ints
 
 _MOST = 1 << 62
+_TOGETHER = 1 << 21  # rows whose keys are looked up together
+
+
+def together(batches: Iterator[Any]) -> Iterator[Any]:
+    """Fewer and larger tables: looking up keys has a cost for each."""
+    pa = import_pyarrow()
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _TOGETHER:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 class KeyCodes:

@@ -10,7 +10,7 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.column import Column, windows
 from nobounds.engines.duck import bounded, unit_sizes
-from nobounds.engines.keys import KeyCodes, is_key, public_keys
+from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
 from nobounds.engines.spool import Spool
 from nobounds.engines.stream import Stream
@@ -18,8 +18,6 @@ from nobounds.ladder import Ladder
 from nobounds.loss import Unit
 from nobounds.rungs import Floats
 from nobounds.tally import Tallying
-
-_TOGETHER = 1 << 21  # rows whose keys are looked up together
 
 
 def _silent(rows: int) -> None:
@@ -70,7 +68,7 @@ class Local:
         units = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
         values = [] if name is None else [name]
         wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
-        for batch in _together(self._batches(names, values, bounding, wanted)):
+        for batch in together(self._batches(names, values, bounding, wanted)):
             found = codes.codes([batch.column(start + k) for k in range(len(names))])
             records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(found))
             inside = (found >= 0) & ~np.isnan(records)
@@ -167,19 +165,6 @@ def _cast(batch: Any, kinds: list[Any]) -> Any:
     keys = [batch.column(1 + k).cast(kind) for k, kind in enumerate(kinds)]
     rest = batch.columns[1 + len(keys) :]
     return import_pyarrow().record_batch([batch.column(0), *keys, *rest], names=batch.schema.names)
-
-
-def _together(batches: Iterator[Any]) -> Iterator[Any]:
-    """Fewer and larger batches: looking up keys has a cost for each batch."""
-    pa = import_pyarrow()
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= _TOGETHER:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
 
 
 def _spooled(spool: Any, name: str, facts: Facts, unit: Unit) -> Column:

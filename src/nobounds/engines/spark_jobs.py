@@ -17,7 +17,7 @@ import numpy as np
 
 from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import windows
-from nobounds.engines.keys import KeyCodes
+from nobounds.engines.keys import KeyCodes, together
 from nobounds.ladder import Ladder
 from nobounds.rungs import Floats
 from nobounds.scan import Chunk, changed
@@ -29,7 +29,6 @@ FIRST = "first"
 """The column that is true in one row of each unit in each group."""
 
 _RESULT = "result binary"
-_TOGETHER = 1 << 20  # rows whose keys are looked up together
 
 
 class Kept:
@@ -119,7 +118,7 @@ class Kernel:
         pa = import_pyarrow()
         codes, growing, units = KeyCodes(self.known), Tallying(self.ladder, self.sums), np.zeros(0, dtype=np.int64)
         kinds: list[Any] = []
-        for rows in _together(batches):
+        for rows in together(batches):
             kinds = [rows.schema.field(k).type for k in range(self.keys)]
             found = codes.codes([rows.column(k) for k in range(self.keys)])
             records = to_floats(rows.column(self.keys)) if self.valued else np.zeros(len(found))
@@ -144,19 +143,6 @@ class Kernel:
             counts = np.concatenate([units[present], tally.counts])[w]
             sums = (np.concatenate([none, part])[w] for part in (high, low))
             yield pa.record_batch([*arrays, rungs, pa.array(counts), *map(pa.array, sums)], names=names)
-
-
-def _together(batches: Iterator[Any]) -> Iterator[Any]:
-    """Fewer and larger tables: looking up keys has a cost for each."""
-    pa = import_pyarrow()
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= _TOGETHER:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
 
 
 def run(frame: Any, job: Callable[[], Any]) -> Any:
