@@ -16,7 +16,7 @@ from rich.table import Table
 
 from nobounds.cli.errors import plain_errors
 from nobounds.trust.cases import NEAR, Row
-from nobounds.trust.table import all_cases, exceeded, run
+from nobounds.trust.table import Which, all_cases, exceeded, run
 
 HEADS = ("noise", "setting", "measure", "claimed", "observed", "ratio", "kind", "verdict", "neighbours that show it")
 _STYLES = {"holds": "green", "loose": "yellow", "EXCEEDED": "bold red"}
@@ -34,20 +34,20 @@ def audit(
     The exit status is 0 if all claims hold, 1 if one is exceeded, and 2 if the command was not understood.
     """
     with plain_errors():
-        rows = _run(quick, processes or os.cpu_count() or 1)
+        rows = _run("quick" if quick else "full", processes or os.cpu_count() or 1)
         show(rows, as_json=as_json)
         found = exceeded(rows)
     raise typer.Exit(1 if found else 0)
 
 
-def _run(quick: bool, processes: int) -> list[Row]:
-    cases = all_cases(quick)
+def _run(which: Which, processes: int) -> list[Row]:
+    cases = all_cases(which)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     silent = not sys.stderr.isatty()
     rows: list[Row] = []
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=silent) as progress:
         done = progress.add_task("Auditing", total=len(cases))
-        for place, found in run(quick, processes):
+        for place, found in run(which, processes):
             rows += found
             progress.update(done, advance=1, description=cases[place].mechanism)
     order = list(dict.fromkeys((row.mechanism, row.neighbors, row.unit) for row in rows))

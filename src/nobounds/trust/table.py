@@ -4,28 +4,33 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
+from typing import Literal, TypeAlias
 
-from nobounds.trust import choices, keys, numbers, sparse, walks
+from nobounds.trust import answers, choices, clips, keys, numbers, planted, slicing, sparse, walks
 from nobounds.trust.cases import Case, Row
 
-PARTS = (walks, sparse, choices, numbers, keys)
+Which: TypeAlias = Literal["full", "quick", "planted"]
+
+PARTS = (walks, sparse, choices, numbers, clips, answers, slicing, keys)
 
 
-@lru_cache(maxsize=2)
-def all_cases(quick: bool = False) -> tuple[Case, ...]:
-    """Every case, or those of the quick table."""
-    return tuple(case for part in PARTS for case in part.cases() if case.quick or not quick)
+@lru_cache(maxsize=3)
+def all_cases(which: Which = "full") -> tuple[Case, ...]:
+    """Every case, those of the quick table, or the planted bugs."""
+    if which == "planted":
+        return tuple(planted.cases())
+    return tuple(case for part in PARTS for case in part.cases() if case.quick or which == "full")
 
 
-def run(quick: bool = False, processes: int = 1) -> Iterator[tuple[int, list[Row]]]:
-    """The rows of each case, with its place among the cases, as they are done."""
-    places = range(len(all_cases(quick)))
+def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[Row]]]:
+    """The rows of each case, with its place among the cases, in their order."""
+    places = range(len(all_cases(which)))
     if processes <= 1:
-        yield from ((place, _rows(quick, place)[1]) for place in places)
+        yield from (_rows(which, place) for place in places)
         return
     # A fresh interpreter for each process: one that was forked may inherit the locks of threads.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_rows, [quick] * len(places), places)
+        yield from pool.map(_rows, [which] * len(places), places)
 
 
 def exceeded(rows: Sequence[Row]) -> list[Row]:
@@ -33,5 +38,5 @@ def exceeded(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.verdict == "EXCEEDED"]
 
 
-def _rows(quick: bool, place: int) -> tuple[int, list[Row]]:
-    return place, all_cases(quick)[place].rows()
+def _rows(which: Which, place: int) -> tuple[int, list[Row]]:
+    return place, all_cases(which)[place].rows()

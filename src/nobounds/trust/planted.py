@@ -1,0 +1,182 @@
+"""Planted bugs: mechanisms that claim what the right ones claim, and do not keep it; the audit must see each."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nobounds.audit import Data
+from nobounds.exponential_mechanism import weighted_law
+from nobounds.flip import flip_law
+from nobounds.halving import Setting
+from nobounds.key_selection import Chances
+from nobounds.ladder import Ladder
+from nobounds.loss import Neighbors, fixed_threshold, monotonic
+from nobounds.noise import Noise
+from nobounds.question import Question
+from nobounds.rungs import Floats
+from nobounds.sparse_vector import Promise
+from nobounds.trust import answers, choices, clips, keys, numbers, slicing, sparse, walks
+from nobounds.trust.cases import Case, Measure, Worst, audited
+from nobounds.trust.constants import replaced
+from nobounds.trust.walks import HALF, Layout
+
+ONE = Fraction(1)
+NOISES: tuple[Noise, ...] = ("exponential", "laplace")
+
+
+def bare_law(eps1: Fraction, eps2: Fraction, noise: Noise, data: Data, layout: Layout, shift: int) -> Floats:
+    """One draw of query noise for all queries: the first query to reach one noisy number halts."""
+    reach = 400
+    steps = np.arange(-reach, reach + 1)
+    one, other = (_log_noise(float(eps), noise, steps) for eps in (eps1, eps2))
+    mass = np.convolve(np.exp(one), np.exp(other)[::-1])  # of the threshold's noise less that of the queries
+    values = np.arange(-2 * reach, 2 * reach + 1) + 1 + shift
+    levels = walks.counts(data)  # type: ignore[arg-type]
+    highest = np.maximum.accumulate([-(10**6), *levels])
+    chances = [mass[(low < values) & (values <= high)].sum() for low, high in pairwise(highest)]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log([*chances, mass[values > highest[-1]].sum()]))
+
+
+def _log_noise(rate: float, noise: Noise, steps: Any) -> Floats:
+    if noise == "exponential":
+        return np.where(steps >= 0, np.log(-np.expm1(-rate)) - rate * np.maximum(steps, 0), -np.inf)
+    return np.asarray(np.log(np.tanh(rate / 2)) - rate * np.abs(steps))
+
+
+def cases() -> Iterator[Case]:
+    """Every planted bug."""
+    for noise in NOISES:
+        yield from _walks(noise)
+    yield from _sparse()
+    yield from _choices()
+    yield from _numbers()
+    yield from _others()
+
+
+def planted(
+    name: str,
+    look: Callable[[], Iterable[Worst]],
+    claims: dict[Measure, float],
+    noise: str = "exponential",
+    neighbors: Neighbors = "add-remove",
+    unit: str = "row",
+) -> Case:
+    """A bug, under the claims of the right mechanism."""
+    return Case(f"BUG: {name}", "", noise, neighbors, unit, lambda: claims, look, tight=(), quick=True)
+
+
+def _walks(noise: Noise) -> Iterator[Case]:
+    def case(
+        name: str, law: walks.LawOf, claims: dict[Measure, float], neighbors: Neighbors, users: bool = False
+    ) -> Case:
+        spots = walks.PERSONS if users else walks.SPOTS
+        unit = "user of 2 rows" if users else "row"
+        return planted(name, lambda: walks.seen(law, spots, neighbors), claims, noise, neighbors, unit)
+
+    honest: dict[Measure, float] = {"epsilon": float(monotonic(HALF, HALF).epsilon)}
+    yield case("query noise halved", partial(walks.fixed_law, HALF, ONE, noise), honest, "swap")
+    yield case("eps1 doubled", partial(walks.fixed_law, ONE, HALF, noise), honest, "swap")
+    yield case("query noise drawn once for all", partial(bare_law, HALF, HALF, noise), honest, "swap")
+    public: dict[Measure, float] = {"epsilon": float(fixed_threshold(HALF, HALF).epsilon)}
+    moving = partial(walks.moving_law, HALF, True, HALF, HALF, noise)
+    yield case("q n priced as a public threshold", moving, public, "add-remove")
+    rows = partial(walks.users_law, Fraction(0), ONE, ONE, noise)
+    yield case("users of two rows with the noise of one", rows, public, "add-remove", users=True)
+    yield planted("general queries priced as monotonic", lambda: walks.general_seen(HALF, HALF, noise), honest, noise)
+
+
+def _sparse() -> Iterator[Case]:
+    rates = sparse.rates_for(sparse.PURE, "classical", True)
+    claims: dict[Measure, float] = {"epsilon": 1.0}
+    grown = partial(sparse.pure_seen, rates, sparse.ONE_WAY, eps2=rates.eps2 * rates.hits)
+    yield planted("SparseVector, query noise does not grow with the hits", grown, claims)
+    moved = partial(sparse.pure_seen, rates, sparse.EITHER_WAY)
+    yield planted("SparseVector, general queries at the monotonic price", moved, claims)
+    once = sparse.rates_for(Promise(None, None, sparse.RHO), "iterated", True, 1)
+    each = partial(sparse.rho_seen, once, hits=sparse.HITS)
+    yield planted("SparseVector, the rho of one hit for all", each, {"rho": float(sparse.RHO)})
+    epsilon, delta = sparse.AT_DELTA
+    one = sparse.rates_for(Promise(epsilon, delta, None), "iterated", True, 1)
+    all_hits = partial(sparse.delta_seen, one, float(epsilon), hits=sparse.HITS)
+    yield planted("SparseVector, the delta of one hit for all", all_hits, {"delta": float(delta)})
+
+
+def _choices() -> Iterator[Case]:
+    claims: dict[Measure, float] = {"epsilon": 1.0}
+    for name, law in (("permute-and-flip", flip_law), ("exponential mechanism", weighted_law)):
+        doubled = partial(choices.choice_law, law, HALF, "swap", Fraction(2))
+        yield planted(
+            f"{name}, the 2 in 2 sensitivity forgotten",
+            lambda doubled=doubled: audited(doubled, choices.SPOTS, 2, "swap"),  # type: ignore[misc]
+            claims,
+            neighbors="swap",
+        )
+    added = partial(choices.choice_law, flip_law, HALF, "add-remove", ONE)
+    look = partial(audited, added, choices.SPOTS, 2, "swap")
+    yield planted("permute-and-flip, swap at the sensitivity of add-remove", look, claims, neighbors="swap")
+
+
+def _numbers() -> Iterator[Case]:
+    counted = partial(numbers.counted, {"epsilon": ONE})
+    gaussian = partial(numbers.counted, {"rho": HALF})
+    summed = partial(numbers.summed, {"epsilon": ONE})
+    twice = Fraction(2)
+    for name, release, spots in (("count", counted, (1.0,)), ("sum", summed, (0, 1))):
+        look = partial(numbers.numbers_seen, release, spots, 2, "add-remove", (30,), factor=twice)
+        yield planted(f"{name}, noise halved", look, {"epsilon": 1.0}, "discrete Laplace")
+    rho = partial(numbers.numbers_seen, gaussian, (1.0,), 2, "add-remove", (36,), True, twice)
+    yield planted("count, standard deviation halved", rho, {"rho": 0.5}, "discrete Gaussian")
+    off = partial(numbers.numbers_seen, counted, (1.0,), 2, "add-remove", (30,), factor=Fraction(21, 20))
+    yield planted("count, noise 5 % too small", off, {"epsilon": 1.0}, "discrete Laplace")
+
+
+def _others() -> Iterator[Case]:
+    epsilon, delta = keys.PARTS[0]
+    for name, groups, chances in (
+        ("twice delta", 1, Chances.of(epsilon, 2 * delta)),
+        ("twice delta", 2, Chances.of(epsilon / 2, delta)),
+        ("the whole epsilon for each of two keys", 2, Chances.of(epsilon, delta / 2)),
+    ):
+        look = partial(keys.selection_seen, chances, groups, epsilon)
+        unit = "row" if groups == 1 else f"user in {groups} groups"
+        yield planted(f"key selection, {name}", look, {"delta": float(delta)}, "uniform", unit=unit)
+    positions = partial(
+        clips.widths_seen, clips.searching("add-remove"), 1, crowd=clips.CROWDS[2], law=clips.log_positions
+    )
+    yield planted("clip, never halting told from the last width", positions, {"epsilon": 1.0})
+    yield planted(
+        "quantile, users of two rows with the noise of one", _unscaled, {"epsilon": 2.0}, unit="user of 2 rows"
+    )
+    yield planted("quantile, the private size is free", _free_size, {"epsilon": 1.5})
+    yield planted("quantiles by halving, all levels for the price of one", _one_level, {"epsilon": 1.0})
+
+
+def _unscaled() -> list[Worst]:
+    with answers.short_ladders():
+        question = answers.live(
+            Question.of((ONE,), answers.EPSILON, Ladder.float_bits(0), "add-remove", "exponential", None, True)
+        )
+        return list(answers.users_seen(question))
+
+
+def _free_size() -> list[Worst]:
+    """A size of epsilon 1/2 that nobody paid for."""
+    with answers.short_ladders():
+        asked = Question.of((ONE,), Fraction(3, 2), Ladder.float_bits(0), "add-remove", "exponential", None, True)
+        question = answers.live(replace(asked, size=replace(asked.size, epsilon=HALF)))
+        return list(answers.answers_seen(question, "add-remove", False))
+
+
+def _one_level() -> list[Worst]:
+    with replaced(slices__STEPS=2, halving__STEPS=2):
+        ladder, pair = slicing.numbers(100), ((1, 98), (98,))
+        made = slicing.plan(slicing.QUARTERS, "add-remove", ONE, ladder=ladder)
+        setting = Setting(ladder, 0, True, True, slicing.FLAT)
+        x, y = (slicing.Joint(made, data, setting) for data in pair)
+        return [Worst("epsilon", slicing.loss(x, y, slicing.ends), pair)]
