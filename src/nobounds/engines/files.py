@@ -147,8 +147,9 @@ def open_parquet(path: Path) -> Any:
     import_pyarrow()
     from pyarrow.parquet import ParquetFile
 
-    # A small buffer and no prefetch: memory stays the same however large the row groups are.
-    return ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+    # A small buffer and no prefetch: memory stays the same however large the row groups are. From the root on, because
+    # Arrow takes a path that starts with s3: for an address.
+    return ParquetFile(path.absolute(), buffer_size=1 << 20, pre_buffer=False)
 
 
 def _suffix(path: Path) -> str:
