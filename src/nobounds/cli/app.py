@@ -27,6 +27,7 @@ from nobounds.cli.options import (
 from nobounds.cli.output import show, show_description
 from nobounds.cli.paper import paper
 from nobounds.cli.plan import plan
+from nobounds.cli.soak import soak
 from nobounds.cli.sources import opened
 from nobounds.cli.units import rows_per_unit
 
@@ -166,4 +167,5 @@ def _answer(asked: Asked, groups: Groups, statistic: str, *given: Any, **options
 app.command("rows-per-unit")(rows_per_unit)
 app.command()(plan)
 app.command()(audit)
+app.command()(soak)
 app.command()(paper)
