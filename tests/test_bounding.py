@@ -16,6 +16,7 @@ from nobounds.engines.database import from_query
 from nobounds.engines.duck import from_relation
 from nobounds.engines.local import Local
 from nobounds.engines.memory import from_memory
+from nobounds.engines.paths import from_paths
 from nobounds.engines.source import Bounding, Keyed
 from nobounds.engines.stream import Stream
 from nobounds.ladder import Ladder
@@ -375,3 +376,20 @@ def test_a_query_that_fails_while_it_is_bounded_tells_nothing(postgres):
         query = "select x % 5 as unit, 'a' as g, 1 / (86421 - x) as x from generate_series(1, 100000) as t (x)"
         with pytest.raises(ValueError, match=r"^the query failed; run it on its own to see why$"):
             kept(Local(from_query(connection, query)), Bounding("unit", 3, 2, 5))
+
+
+def test_people_whose_names_differ_outside_of_utf8_are_different_units(tmp_path):
+    """One of two people of a Latin-1 file leaves, and the other's rows stay as they were."""
+
+    def tallied(rows, salt):
+        path = tmp_path / "people.csv"
+        path.write_bytes(b"u,g,x\n" + b"".join(b"%s,%s,1\n" % row for row in rows))
+        keyed = Keyed(("g",), None)
+        found = Local(from_paths([path])).tally("x", SUMMED, False, keyed, Bounding("u", 4, 4, salt))
+        return dict(zip(found.keys[0].to_pylist(), np.bincount(found.tally.groups, found.tally.counts), strict=True))
+
+    other = [("Möller".encode("latin-1"), b"b")] * 4
+    for salt in range(6):
+        both = tallied([("Müller".encode("latin-1"), b"a")] * 40 + other, salt)
+        assert both == {"a": 4, "b": 4}
+        assert tallied(other, salt) == {"b": 4}

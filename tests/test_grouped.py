@@ -645,3 +645,24 @@ def test_far_more_public_keys_than_records_do_not_clip_everything_away():
     release = table.group_by("g", keys=range(5000)).sum("x", epsilon=1, rng=random.Random(1))
     assert 60 < release.parameters["clip"][1] < 200
     assert release[0] == pytest.approx(x.sum(), rel=0.05)
+
+
+@pytest.mark.parametrize("rows", [1022, 1023, 1024, 1025])
+def test_the_type_of_whole_sums_follows_from_what_is_released_alone(rows):
+    """Rows decide how sums are added up, in 64 bits or beyond, and that must not be seen: these sums all fit."""
+    data = {"x": np.full(rows, 2**50, dtype=np.int64), "g": np.zeros(rows, dtype=np.int64)}
+    bounds = {"lower": 2**50, "upper": 2**50 + 2}
+    release = nb.Table(data).group_by("g", keys=[0]).sum("x", epsilon=1, **bounds, rng=random.Random(1))
+    assert release.values.dtype == np.int64
+    assert pa.types.is_int64(release.to_arrow().column("sum").type)
+    assert release[0] == pytest.approx(rows * 2**50, rel=0.05)
+
+
+def test_sums_with_noise_beyond_64_bits_do_not_wrap():
+    """Noise so large that it does not fit beside the sum is added in Python's whole numbers."""
+    data = {"x": np.full(100, 2**50, dtype=np.int64), "g": np.zeros(100, dtype=np.int64)}
+    groups = nb.Table(data).group_by("g", keys=[0])
+    bounds = {"lower": 2**50, "upper": 2**50 + 2}
+    found = [groups.sum("x", epsilon="1e-5", **bounds, rng=random.Random(k))[0] for k in range(40)]
+    assert max(map(abs, found)) > 2**63
+    assert 10 < sum(value > 100 * 2**50 for value in found) < 30

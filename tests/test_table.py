@@ -2,6 +2,7 @@
 
 import random
 import traceback
+from dataclasses import replace
 from fractions import Fraction
 
 import duckdb
@@ -14,6 +15,7 @@ import pytest
 from purse import Purse
 
 import nobounds as nb
+from nobounds.engines.duck import from_relation
 
 RNG = np.random.default_rng(7)
 ROWS = 3000
@@ -561,3 +563,55 @@ class TestWhatIsShown:
         read = []
         nb.Table(PEOPLE, unit="who", rows_per_unit=2, progress=read.append).count(epsilon=1)
         assert sum(read) == ROWS
+
+
+def test_a_stream_of_arrow_batches_is_read_after_the_charge_and_once():
+    """Its schema alone is looked at; a stream that fails leaves the charge, and says nothing of why."""
+    read = []
+
+    def batches(fail=False):
+        for k in range(3):
+            read.append(k)
+            if fail and k == 2:
+                raise RuntimeError("record 86421")
+            yield pa.record_batch({"x": np.arange(100.0)})
+
+    schema = pa.schema([("x", pa.float64())])
+    budget = nb.Budget(epsilon=10)
+    table = nb.Table(pa.RecordBatchReader.from_batches(schema, batches()), budget=budget)
+    assert read == []
+    assert table.count("x", epsilon=1).value == pytest.approx(300, abs=30)
+    assert read == [0, 1, 2]
+    with pytest.raises(ValueError, match="can be read once"):
+        table.count("x", epsilon=1)
+    table = nb.Table(pa.RecordBatchReader.from_batches(schema, batches(fail=True)), budget=budget)
+    with pytest.raises(ValueError, match=r"^the query failed") as failed:
+        table.mean("x", epsilon=1)
+    assert failed.value.__suppress_context__
+    assert len(budget.history) == 3
+
+
+def test_a_refused_budget_under_swap_reads_no_records_of_a_query():
+    """The number of rows is public then, and is all that is asked before the charge."""
+    connection = duckdb.connect()
+    connection.execute("create table t as select range::double as x from range(1000)")
+    asked = []
+
+    class Watched:
+        """A relation that tells which columns are read."""
+
+        def __init__(self, stream):
+            self.stream = stream
+
+        def __call__(self, keys, values):
+            asked.append(values)
+            return self.stream(keys, values)
+
+    stream = from_relation(connection.sql("select * from t"))
+    watched = replace(stream, batches=Watched(stream.batches))
+    table = nb.Table(watched, neighbors="swap", budget=nb.Budget(epsilon=1))
+    with pytest.raises(nb.BudgetExceeded):
+        table.quantile("x", 0.5, epsilon=2)
+    assert asked == []
+    table.quantile("x", 0.5, epsilon=1)
+    assert asked == [["x"]]

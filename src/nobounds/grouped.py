@@ -77,7 +77,7 @@ class Grouping:
         keys, found = self._tallied(name, Ladder.float_bits(0), False, spending, bits)
         number = len(found.units)
         counts = np.diff(np.append(0, np.cumsum(found.tally.counts))[found.tally.starts(number)])
-        noisy = np.maximum(counts + noise_many(noise, 1, number, bits), 0)
+        noisy = _fitting(np.maximum(_added(counts, noise_many(noise, 1, number, bits)), 0))
         scale = noise.scale(1)
         bar = noise.half_interval(scale, 0.0, CHANCE)
         parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
@@ -92,7 +92,7 @@ class Grouping:
             counts, sums = found.tally.totals(lattice, number)
             if int(counts.max(initial=0)) * lattice.largest >= _LARGEST:
                 counts, sums = counts.astype(object), sums.astype(object)
-            noisy = sums + lattice.low * counts + noise_many(plan.additive, lattice.largest, number, bits)
+            noisy = _added(sums + lattice.low * counts, noise_many(plan.additive, lattice.largest, number, bits))
             scale = plan.additive.scale(lattice.largest)
             bar = plan.additive.half_interval(scale, 0.0, CHANCE)
             values = _scaled(noisy, lattice.exponent, plan.integral)
@@ -110,9 +110,10 @@ class Grouping:
             counts, sums = found.tally.totals(lattice, number)
             if int(counts.max(initial=0)) * width >= _LARGEST:
                 counts, sums = counts.astype(object), sums.astype(object)
-            above = sums + noise_many(plan.additive, width, number, bits)
-            below = width * counts - sums + noise_many(plan.additive, width, number, bits)
-            part, whole = above.astype(np.float64), (above + below).astype(np.float64)
+            above = _added(sums, noise_many(plan.additive, width, number, bits))
+            below = _added(width * counts - sums, noise_many(plan.additive, width, number, bits))
+            part = above.astype(np.float64)
+            whole = part + below.astype(np.float64)
             share = np.clip(np.divide(part, whole, out=np.full(number, 0.5), where=whole > 0), 0.0, 1.0)
             low, high = finite_float(clip.low), finite_float(clip.high)
             values = np.clip(low * (1 - share) + high * share, low, high)  # high - low may be beyond the floats
@@ -214,13 +215,25 @@ def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp:
     return Plan(size, search, noise, "add-remove", ladder.integral, None, centered, zcdp)
 
 
+def _added(whole: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
+    """The exact sum, in 64 bits or in Python's whole numbers; which of them must not be seen (see `_fitting`)."""
+    if noise.dtype != object and int(np.abs(noise).max(initial=0)) < _LARGEST:
+        return np.asarray(whole + noise)
+    return np.asarray(whole.astype(object) + noise.astype(object))
+
+
+def _fitting(released: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in 64 bits if all of them fit: by what is released alone, not by how it was added up."""
+    most = max(map(abs, (int(released.min(initial=0)), int(released.max(initial=0)))))
+    return released.astype(np.int64) if most < 1 << 63 else released.astype(object)
+
+
 def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
     """Whole numbers of steps as numbers: whole ones where all answers are."""
     if not integral:
         with np.errstate(over="ignore"):
             return np.clip(np.ldexp(whole.astype(np.float64), exponent), -MAX, MAX) + 0.0
-    most = max(map(abs, (int(whole.min(initial=0)), int(whole.max(initial=0)), 1))) << exponent
-    return whole * (1 << exponent) if most < 1 << 63 else whole.astype(object) * (1 << exponent)
+    return _fitting(whole.astype(object) * (1 << exponent) if exponent else whole)
 
 
 def _worth(steps: float, lattice: Lattice) -> float:

@@ -15,7 +15,7 @@ from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import from_relation, schema_facts
 from nobounds.engines.files import parse_number
-from nobounds.engines.keys import plain
+from nobounds.engines.keys import plain, text_of
 from nobounds.engines.memory import key_array
 from nobounds.engines.postgres import from_postgres
 from nobounds.engines.sequences import from_sequence
@@ -117,15 +117,11 @@ def _rows(connection: Any, cursor: Any) -> list[Any]:
 def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
     """SQLite keeps any bytes as text, and sqlite3 would stop at the first that are none."""
     factory, cursor.row_factory = connection.text_factory, None
-    connection.text_factory = _text
+    connection.text_factory = text_of
     try:
         return _rows(connection, cursor)
     finally:
         connection.text_factory = factory
-
-
-def _text(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
 
 
 def _decimals(column: Any) -> Floats:

@@ -107,6 +107,7 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
         folder_text = folder.replace("'", "''")
         connection.execute(f"set temp_directory = '{folder_text}'; set preserve_insertion_order = false")
+        connection.execute("set temp_file_encryption = true")  # its key is in memory alone, should the file be left
         into = "create table stream as"
         for batch in chain([first], batches):
             connection.register("batch", pa.Table.from_batches([batch]).rename_columns(names))
@@ -121,7 +122,7 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
 def _no_details(duckdb: Any) -> Iterator[None]:
     try:
         yield
-    except duckdb.Error:
+    except Exception:  # of DuckDB, or of Arrow while batches are read
         raise ValueError(
             "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
         ) from None

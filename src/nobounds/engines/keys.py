@@ -107,12 +107,24 @@ class _Codes:
         return np.where(codes >= 0, places[codes], -1) if len(places) else codes
 
 
+def text_of(raw: bytes) -> str:
+    """The text of some bytes, as UTF-8, or as Latin-1 where they are none: others must not become the same text.
+
+    >>> text_of("Müller".encode()), text_of("Müller".encode("latin-1")), text_of("Möller".encode("latin-1"))
+    ('Müller', 'Müller', 'Möller')
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
 def plain(array: Any) -> Any:
     """A column of keys without dictionaries and extensions, and text in one layout.
 
     One key has one form, so that all engines agree on which rows have the same: NaN is missing, and -0.0 is 0.0. A date
-    or time that Python has not, like infinity, is missing too: it could not be shown. Bytes that are no UTF-8 are
-    replaced in text.
+    or time that Python has not, like infinity, is missing too: it could not be shown. Text that
+    is no UTF-8 is read as Latin-1.
     """
     pa = import_pyarrow()
     if isinstance(array.type, pa.BaseExtensionType):
@@ -132,13 +144,13 @@ def plain(array: Any) -> Any:
 
 
 def _in_unicode(array: Any) -> Any:
-    """Texts with what is no UTF-8 in them replaced: Arrow and Parquet files may hold any bytes under that name."""
+    """Texts in the form of `text_of`: Arrow and Parquet files may hold any bytes under that name."""
     pa = import_pyarrow()
     try:
         array.validate(full=True)
         return array
     except pa.ArrowInvalid:
-        texts = (None if text is None else text.decode("utf-8", "replace") for text in _bytes(array))
+        texts = (None if text is None else text_of(text) for text in _bytes(array))
         return pa.array(list(texts), type=pa.large_string())
 
 

@@ -58,7 +58,10 @@ class Local:
                 kept.add({name: _floats(batch, k - len(names)) for k, name in enumerate(names)})
             return kept
 
-        unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
+        if bounding is None:  # their number is public under swap: to count them must not read them into the spool
+            rows = cache(self.stream.rows)
+            return {name: replace(_spooled(spool, name, self.facts[name], Unit()), rows=rows) for name in names}
+        unit = Unit(bounding.unit, bounding.rows)
         return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
 
     def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:

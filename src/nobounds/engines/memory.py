@@ -9,7 +9,7 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.column import Column, windows
 from nobounds.engines.frames import collected, named_columns, sort_columns
-from nobounds.engines.keys import plain
+from nobounds.engines.keys import plain, text_of
 from nobounds.engines.stream import Stream, facts_of
 
 
@@ -96,7 +96,7 @@ def _text(element: Any) -> str | None:
     try:
         if element is None or element != element:
             return None
-        return str(element).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        return text_of(str(element).encode("utf-8", "surrogatepass"))
     except Exception:  # what a foreign object raises would depend on the record
         return None
 

@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from os import PathLike
 
+from nobounds.engines.arrow_stream import from_arrow_stream, is_arrow_stream
 from nobounds.engines.duck import from_relation
 from nobounds.engines.local import Local
 from nobounds.engines.memory import from_lazy, from_memory
@@ -32,4 +33,4 @@ def open_stream(data: object) -> Stream:
         return from_lazy(data)
     if duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation):
         return from_relation(data)
-    return from_memory(data)
+    return from_arrow_stream(data) if is_arrow_stream(data) else from_memory(data)

@@ -26,7 +26,7 @@ from nobounds.engines.files import (
     readable,
 )
 from nobounds.engines.frames import arrow_family
-from nobounds.engines.keys import plain
+from nobounds.engines.keys import plain, text_of
 from nobounds.engines.share import Share
 from nobounds.engines.source import Facts
 from nobounds.engines.stream import Stream
@@ -171,5 +171,4 @@ def _numbers(texts: list[str]) -> NDArray[np.float64]:
 
 def _text(field: str) -> str | None:
     """A key: the field without spaces around it; an empty one is missing."""
-    stripped = field.strip().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return stripped or None
+    return text_of(field.strip().encode("utf-8", "surrogateescape")) or None

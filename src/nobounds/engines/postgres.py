@@ -18,7 +18,7 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import quoted
-from nobounds.engines.keys import plain
+from nobounds.engines.keys import plain, text_of
 from nobounds.engines.source import Facts
 from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
 from nobounds.engines.stream import Stream
@@ -190,4 +190,4 @@ def _shortest(text: str) -> str | None:
 
 def _text(element: str | bytes) -> str:
     """Text is bytes if the server knows no encoding."""
-    return element if isinstance(element, str) else bytes(element).decode("utf-8", "replace")
+    return element if isinstance(element, str) else text_of(bytes(element))

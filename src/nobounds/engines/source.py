@@ -62,7 +62,7 @@ class Tallied:
 
 
 Progress = Callable[[int], None]
-"""Is told how many rows were read since it was told last."""
+"""Is told how many rows were read since it was told last; a number that is private, so it must not be shown."""
 
 
 class Source(Protocol):

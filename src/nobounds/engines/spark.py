@@ -30,6 +30,7 @@ _FORMS = {
         "if({0} between timestamp_ntz'0001-01-01 00:00:00' and timestamp_ntz'9999-12-31 23:59:59.999999', {0}, null)"
     ),
 } | dict.fromkeys(_PLAIN, "{0}")
+_FORMS |= dict.fromkeys(_TEXT, "if(is_valid_utf8({0}), {0}, decode(cast({0} as binary), 'ISO-8859-1'))")
 _SALT = (1 << 63) - 1
 
 

@@ -1,0 +1,45 @@
+"""Whatever offers its table as a stream of Arrow batches, to a Stream: its schema is public, and its batches wait."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.duck import floated, query_failed, schema_facts
+from nobounds.engines.stream import Stream
+
+
+def is_arrow_stream(data: object) -> bool:
+    """Whether data may have to be made before they are read: not a table or a column in memory."""
+    pa = import_pyarrow() if hasattr(data, "__arrow_c_stream__") else None
+    if pa is None or isinstance(data, pa.Table | pa.ChunkedArray | pa.Array | pa.RecordBatch):
+        return False
+    return type(data).__module__.split(".")[0] not in ("pandas", "polars")
+
+
+def from_arrow_stream(data: Any) -> Stream:
+    """The Stream of an object of Arrow's C stream interface; a reader of pyarrow can be read only once."""
+    pa = import_pyarrow()
+    once = [data] if isinstance(data, pa.RecordBatchReader) else None
+    try:
+        schema = data.schema if once else pa.RecordBatchReader.from_stream(data).schema
+    except Exception:  # a stream may be a query
+        raise query_failed() from None
+    facts, others, kinds = schema_facts(schema)
+
+    def reader() -> Any:
+        if once is None:
+            try:
+                return pa.RecordBatchReader.from_stream(data)
+            except Exception:
+                raise query_failed() from None
+        if not once:
+            raise ValueError("the reader was read before, and can be read once; make a table first: reader.read_all()")
+        return once.pop()
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        return floated(reader(), keys, values)
+
+    def rows() -> int:
+        return sum(len(batch) for batch in reader())
+
+    return Stream(facts, others, kinds, batches, rows)
