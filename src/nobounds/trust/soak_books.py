@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import nobounds as nb
+from nobounds.budget import read
 from nobounds.conversions import epsilon_from_rho
 from nobounds.trust.soak_calls import FILE_FAULTS
 from nobounds.trust.soak_worker import LOST
 
+CLOSING = "the books are closed"
 _DAMAGED = r"is damaged|is not a ledger of nobounds|is gone|there is no"
 # Which errors a fault may cause: the exception, and what it says.
 DOCUMENTED: dict[str, tuple[tuple[str, str], ...]] = {
@@ -54,11 +56,17 @@ class Book:
 
     @classmethod
     def of(cls, path: Path) -> "Book":
-        """Read it by SQLite alone, after nobounds has opened it and found it whole."""
-        nb.Budget(path=path)
+        """Read it by SQLite alone, after nobounds has found it whole and able to take one more charge, of nothing.
+
+        That charge also removes what a killed process may have left beside it.
+        """
+        said = read(path)
+        nothing = nb.PrivacyLoss(0.0, 0.0, 0.0, said.neighbors or "add-remove", said.unit or "row")
+        nb.Budget(path=path).charge(nothing, CLOSING)
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             terms = connection.execute("SELECT epsilon, delta, rho FROM terms").fetchone()
-            rows = connection.execute("SELECT what, epsilon, rho, eta, delta FROM charges ORDER BY number").fetchall()
+            columns = "what, epsilon, rho, eta, delta"
+            rows = connection.execute(f"SELECT {columns} FROM charges WHERE what <> '{CLOSING}'").fetchall()
         names = ("epsilon", "rho", "eta", "delta")
         charges = tuple(
             (what.rpartition("#")[2], dict(zip(names, map(float, texts), strict=True))) for what, *texts in rows

@@ -17,7 +17,7 @@ numpy columns wherever that is the same table; or if it is outside of where it m
 noise, and at epsilon 1000 counts are exact and the other statistics near the truth. Which errors are documented after
 which fault is in `nobounds/trust/soak_books.py`."""
 _KILLED = """A file with anything in it but the terms of a ledger would be a failure above. A journal that one of them
-left was undone and removed by the next process that opened the ledger."""
+left was undone and removed by the next charge."""
 
 
 def plain(found: Found) -> dict[str, Any]:
