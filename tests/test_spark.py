@@ -415,6 +415,15 @@ def first_time(mark: Path) -> bool:
     return True
 
 
+def test_text_that_is_no_utf8_has_one_form_before_rows_are_chosen(session: Any):
+    """Keys that differ stay apart, and a user counts once in one that is written in two encodings."""
+    raw = "cast(unhex(h) as string) as key, 1 as user, 1.0D as x"
+    rows = session.sql("select explode(array('4180', '41BB', '4141', 'C3BC', 'FC')) as h").selectExpr(*raw.split(", "))
+    found = from_spark(rows).tally("x", SUMMED, False, Keyed(("key",)), Bounding("user", 9, 9, 3))
+    assert found.keys[0].to_pylist() == ["AA", "A\x80", "A\xbb", "ü"]
+    assert (found.units.tolist(), found.tally.counts.tolist()) == ([1, 1, 1, 1], [1, 1, 1, 2])
+
+
 def test_a_pass_survives_a_killed_worker(spark: Spark, table: pa.Table, tmp_path: Path):
     """The first worker that has read its records is killed with its counts, and each record is counted once."""
     mark = tmp_path / "killed"
