@@ -16,6 +16,8 @@ from rich.table import Table
 
 from nobounds.cli.errors import plain_errors
 from nobounds.trust.cases import NEAR, Row
+from nobounds.trust.mine import RUNS, audit_mine
+from nobounds.trust.sampling import CONFIDENCE
 from nobounds.trust.table import Which, all_cases, exceeded, run
 
 HEADS = ("noise", "setting", "measure", "claimed", "observed", "ratio", "kind", "verdict", "neighbours that show it")
@@ -23,20 +25,42 @@ _STYLES = {"holds": "green", "loose": "yellow", "EXCEEDED": "bold red"}
 
 
 def audit(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A table of a fifth of the rows, in under 20 seconds.")
+    quick: Annotated[bool, typer.Option("--quick", help="A part of the rows, in under 20 seconds.")] = False,
+    planted: Annotated[
+        bool, typer.Option("--planted", help="Planted bugs instead; the exit status is 0 if all are caught.")
     ] = False,
+    mine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION", help="Your own mechanism instead (or FILE.py:FUNCTION); docs/audit.md."
+        ),
+    ] = None,
+    epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="With --mine: the epsilon that it claims.")] = 1.0,
+    monotonic: Annotated[
+        bool, typer.Option("--monotonic", help="With --mine: it is for queries that all move the same way.")
+    ] = False,
+    runs: Annotated[int, typer.Option(metavar="NUMBER", help="With --mine: runs on each of two neighbours.")] = RUNS,
+    confidence: Annotated[
+        float, typer.Option(metavar="NUMBER", help="With --mine: that a bound from runs is right.")
+    ] = CONFIDENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     processes: Annotated[int, typer.Option(metavar="NUMBER", help="How many processes; default: all cores.")] = 0,
 ) -> None:
     """What every mechanism claims, the worst loss of its exact law over neighbouring data, and the pair that shows it.
 
     The exit status is 0 if all claims hold, 1 if one is exceeded, and 2 if the command was not understood.
+    Example: nobounds audit --mine mechanisms.py:my_threshold --epsilon 1 --monotonic
     """
     with plain_errors():
-        rows = _run("quick" if quick else "full", processes or os.cpu_count() or 1)
-        show(rows, as_json=as_json)
-        found = exceeded(rows)
+        if (quick, planted, mine is not None).count(True) > 1:
+            raise ValueError("give one of --quick, --planted and --mine")
+        if mine is not None:
+            rows = [audit_mine(mine, epsilon, monotonic, runs, confidence)]
+        else:
+            rows = _run("planted" if planted else "quick" if quick else "full", processes or os.cpu_count() or 1)
+        found = missed(rows) if planted else exceeded(rows)
+        words = planted_in_words(rows) if planted else in_words(rows)
+        show(rows, words, failed=bool(found), as_json=as_json)
     raise typer.Exit(1 if found else 0)
 
 
@@ -54,10 +78,10 @@ def _run(which: Which, processes: int) -> list[Row]:
     return sorted(rows, key=lambda row: order.index((row.mechanism, row.neighbors, row.unit)))
 
 
-def show(rows: Sequence[Row], *, as_json: bool) -> None:
+def show(rows: Sequence[Row], words: Sequence[str], *, failed: bool, as_json: bool) -> None:
     """Print the table and the verdict on all of it."""
     if as_json:
-        verdict = "EXCEEDED" if exceeded(rows) else "holds"
+        verdict = "failed" if failed else "holds"
         print(json.dumps({"verdict": verdict, "rows": [plain(row) for row in rows]}, indent=2, allow_nan=False))
         return
     console = Console(markup=False, highlight=False, soft_wrap=True)
@@ -67,7 +91,7 @@ def show(rows: Sequence[Row], *, as_json: bool) -> None:
     for _, group in groupby(rows, key=lambda row: (row.mechanism, row.neighbors, row.unit)):
         console.print(_table(list(group), widths))
         console.print()
-    for sentence in in_words(rows):
+    for sentence in words:
         console.print(sentence)
 
 
@@ -81,16 +105,28 @@ def in_words(rows: Sequence[Row]) -> list[str]:
     """What the table says, in a few sentences."""
     tight = [row for row in rows if row.kind == "tight"]
     broken, loose = exceeded(rows), [row for row in rows if row.verdict == "loose"]
-    words = [f"{len(rows)} claims: {len(broken) or 'none'} exceeded."]
+    words = [f"{len(rows)} claim{'s' * (len(rows) > 1)}: {len(broken) or 'none'} exceeded."]
     if tight:
         least = min(row.ratio for row in tight)
         words.append(f"{len(tight)} are tight, reached to {NEAR:.0%} or more: the least ratio is {least:.3f}.")
-    if len(tight) < len(rows):
+    if tight and len(tight) < len(rows):
         words.append(f"{len(rows) - len(tight)} are bounds that need not be reached.")
     if loose:
         words.append(f"{len(loose)} are looser than they should be.")
     words += [f"EXCEEDED: {row.mechanism} ({row.setting}, {row.noise}, {row.neighbors})" for row in broken]
     return words
+
+
+def missed(rows: Sequence[Row]) -> list[Row]:
+    """The planted bugs that the auditor let pass."""
+    return [row for row in rows if row.verdict != "EXCEEDED"]
+
+
+def planted_in_words(rows: Sequence[Row]) -> list[str]:
+    """Which planted bugs were caught."""
+    lost = missed(rows)
+    words = [f"{len(rows)} planted bugs: {len(rows) - len(lost)} caught, {len(lost) or 'none'} missed."]
+    return words + [f"missed: {row.mechanism}" for row in lost]
 
 
 def _table(rows: Sequence[Row], widths: Sequence[int]) -> Table:

@@ -30,7 +30,10 @@ def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[R
         return
     # A fresh interpreter for each process: one that was forked may inherit the locks of threads.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_rows, [which] * len(places), places)
+        try:
+            yield from pool.map(_rows, [which] * len(places), places)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def exceeded(rows: Sequence[Row]) -> list[Row]:
