@@ -28,7 +28,7 @@ from nobounds.trust.sampling import CONFIDENCE, Sampled, best_score, choose_even
 
 THRESHOLD = 0
 RUNS = 100_000  # on each of two neighbours
-_PILOTS = ((100, 6), (10, 1))  # one run of 100 on all streams, then one of 10 on the best six, choose the best
+_PILOTS = ((100, 6), (10, 1))  # one run of 100 on all streams, then one of 10 on the best six; 200 at least
 _LENGTHS, _LONG = (1, 3, 5, 10, 30), (1, 10, 100, 300, 1000)
 _BELOW = (1, 0, 4)  # how far queries stand below the threshold
 
@@ -118,7 +118,7 @@ def sampled(
 
     streams = list(pairs(_LENGTHS, monotonic))
     for part, most in _PILOTS:
-        pilots = [(best_score(*draw(pair, runs // part), runs // 2, confidence), pair) for pair in streams]
+        pilots = [(best_score(*draw(pair, max(runs // part, 200)), runs // 2, confidence), pair) for pair in streams]
         streams = [pair for _, pair in sorted(pilots, key=lambda pilot: -pilot[0])[:most]]
     best = streams[0]
     events = choose_events(*draw(best, runs // 2), confidence)

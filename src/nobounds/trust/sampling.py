@@ -52,9 +52,8 @@ def loss_of(
     """The lower bound from outcomes on two neighbouring inputs, each in the order of its runs."""
     first, second = (xs[: len(xs) // 2], ys[: len(ys) // 2]), (xs[len(xs) // 2 :], ys[len(ys) // 2 :])
     banded = bands([*first[0], *first[1]])
-    chosen = choose_events(*(Counter(map(banded, found)) for found in first), confidence=confidence)
-    x, y = (Counter(map(banded, found)) for found in second)
-    return loss_of_events(chosen, x, y, confidence, delta)
+    (a, b), (c, d) = ([Counter(map(banded, found)) for found in half] for half in (first, second))
+    return loss_of_events(choose_events(a, b, confidence), c, d, confidence, delta)
 
 
 def bands(outcomes: Sequence[Hashable]) -> Callable[[Hashable], Hashable]:
@@ -109,19 +108,26 @@ def _scored(
     orders = [by_ratio]
     if all(isinstance(outcome, int | float) for outcome in found):
         orders.append(sorted(found, key=float))  # type: ignore[arg-type]
-    tested = math.sqrt(-2 * math.log((1 - confidence) / (4 * EVENTS)) / runs)
-    error = tested + cautious / math.sqrt(min(n, m))
+    deviations = math.sqrt(-2 * math.log((1 - confidence) / (4 * EVENTS)))
+    deviations += cautious * math.sqrt(runs / min(n, m))
     scored: dict[tuple[int, int], tuple[float, list[Hashable], int]] = {}
     for order in orders:
         for way in (order, order[::-1]):
             a = b = 0
             for k, outcome in enumerate(way):
                 a, b = a + xs[outcome], b + ys[outcome]
-                p, q = (a + 0.5) / (n + 1), (b + 0.5) / (m + 1)
-                score = abs(math.log(p / q)) - error * (math.sqrt((1 - p) / p) + math.sqrt((1 - q) / q))
+                p, q = _about(a / n, runs, deviations), _about(b / m, runs, deviations)
+                score = math.log(max(p[0] / q[1], q[0] / p[1]))
                 if (a, b) not in scored or score > scored[a, b][0]:
                     scored[a, b] = score, way, k + 1
     return sorted(scored.values(), key=lambda one: -one[0])
+
+
+def _about(p: float, runs: int, deviations: float) -> tuple[float, float]:
+    """About the bounds on a chance that was seen as p, so many deviations off (Wilson 1927)."""
+    z = deviations**2 / runs
+    half = math.sqrt(z * p * (1 - p) + z * z / 4)
+    return max((p + z / 2 - half) / (1 + z), 1e-12), (p + z / 2 + half) / (1 + z)
 
 
 def lower_chance(hits: int, runs: int, alpha: float) -> float:
