@@ -9,38 +9,15 @@ import pytest
 from nobounds import loss
 from nobounds.audit import all_data, audit, neighbors_of, pair_loss
 from nobounds.law import Law
+from nobounds.trust.walks import NOISES, PERSONS, SETTINGS, SPLITS, SPOTS, counts, law_of
 from nobounds.walk import Walk
 
-SPOTS = (0, 1, 2, 3)  # a record on spot s is counted from the s-th of four runs of queries on
-# How long the runs are: long ones wear the threshold down to its tail, single queries stand before and after them.
-LAYOUTS = [(1, 10**8, 1, 1), (1, 1000, 1, 10**9), (10**8, 1, 10**8, 1)]
-SHIFTS = [0, 20]  # public shifts of the threshold
-SETTINGS = list(product(LAYOUTS, SHIFTS))
-
-NOISES = ["exponential", "laplace", "gumbel"]
-SPLITS = [(F(1, 2), F(1, 2)), (F(7, 10), F(3, 10)), (F(1, 4), F(3, 4)), (F(3, 2), F(1))]
 CASES = [
     pytest.param(noise, *split, id=f"{noise}-{split[0]}-{split[1]}")
     for noise in NOISES
     for split in SPLITS
     if noise != "gumbel" or split[0] == split[1]
 ]
-
-
-def counts(data, up=True):
-    """The counts in the four runs: records at or below the spot, or at or above it walking down."""
-    if up:
-        return [sum(x <= spot for x in data) for spot in SPOTS]
-    return [sum(x >= spot for x in data) for spot in reversed(SPOTS)]
-
-
-def law_of(levels, threshold, eps1, eps2, noise, layout, step=F(1)):
-    """The law over the telling outcomes: the ends of each run and two queries inside, and never halting."""
-    starts = np.concatenate([[0], np.cumsum(layout)[:-1]])
-    telling = {int(start + length * i) for start, length in zip(starts, layout, strict=True) for i in (0, 1e-3, 0.03)}
-    telling |= {int(start + length - 1) for start, length in zip(starts, layout, strict=True)}
-    walk = Walk(starts, np.array(levels), sum(layout), F(threshold), step, eps1, eps2, noise)
-    return Law(walk).log_pmf(sorted(telling))
 
 
 def claim_is_tight(findings, cost, eta=True):
@@ -105,7 +82,6 @@ def test_general_queries(noise, eps1, eps2):
 
 def several_rows(noise, eps1, eps2, relation, threshold):
     """Audits of persons with two rows each; the noise is scaled to two rows."""
-    persons = ((0, 0), (0, 3), (1, 1), (1, 2), (2, 2), (3, 3))
 
     def law(layout, shift):
         def of(data):
@@ -115,7 +91,7 @@ def several_rows(noise, eps1, eps2, relation, threshold):
         return of
 
     least = 1 if relation == "swap" else 0
-    return [audit(law(layout, shift), persons, 2, relation, least) for layout, shift in SETTINGS]
+    return [audit(law(layout, shift), PERSONS, 2, relation, least) for layout, shift in SETTINGS]
 
 
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)

@@ -13,78 +13,32 @@ from scipy import stats
 
 from nobounds import clip
 from nobounds.answer_law import AnswerLaw
-from nobounds.audit import all_data, audit, neighbors_of
+from nobounds.audit import audit
 from nobounds.clip import DEVIATIONS, Search
 from nobounds.clip_law import clip_law
 from nobounds.counts import Counts
-from nobounds.engines.arrays import column
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.law import Law
 from nobounds.scale import OCTAVES, Scale
+from nobounds.trust.clips import (
+    CROWDS,
+    LINE,
+    MISSING,
+    floats,
+    log_positions,
+    log_widths,
+    searching,
+    walks_of,
+    widths_seen,
+)
 
-LINE = Ladder.float_bits(8)
-MISSING = math.nan
 RELATIONS = ["add-remove", "swap"]
-FAR, NEAR = 2.0**35, 2.0**-35  # deviations with hundreds of empty candidates between them and on either side
-SPOTS = (-FAR, -NEAR, 0.0, NEAR, FAR, MISSING)
-# Records that are there in every data set, so that walks halt, or come near it, at every place where they may.
-CROWDS = [(), (FAR * 2,) * 10, (NEAR / 8,) * 60]
-DEEP = -600.0  # laws carry log-probabilities down to -740
 
 
-def searching(relation, epsilon=F(1), two_sided=True, ladder=LINE, nullable=True):
-    return Search(F(epsilon), relation, ladder, two_sided, nullable)
-
-
-def floats(data):
-    return column(np.array(data, dtype=float))
-
-
-def telling(walk):
-    """Positions of a walk that tell its law: around every spot, spread over the rest, and the last one."""
-    if len(walk.candidates) < 2000:
-        return np.arange(len(walk.candidates))
-    spots = np.abs(DEVIATIONS.rungs(np.array([*(x for crowd in CROWDS for x in crowd), NEAR, FAR, 1.0, 2.0**32])))
-    near = (spots[:, None] + np.array([-1, 0, 1])).ravel()
-    return np.unique(np.concatenate([near, np.linspace(0, len(walk.candidates) - 1, 60).astype(int)]))
-
-
-def log_widths(walk):
-    """Log-probabilities of the width; a walk that never halts has the width of its last candidate."""
-    law = Law(walk.walk).log_pmf(telling(walk))
-    return np.append(law[:-2], np.logaddexp(law[-2], law[-1]))
-
-
-def log_positions(walk):
-    """Log-probabilities of the position, with never halting told from halting at the last."""
-    return Law(walk.walk).log_pmf(telling(walk))
-
-
-def walks_of(search, data, origin, center=F(0)):
-    return search.walks(search.deviations(floats(data), center), center, origin, search.epsilon)
-
-
-def worst_loss(search, origin, center=0.0, most=1, crowd=(), law=log_widths, spots=SPOTS):
-    """The worst log-ratio of the joint law of all widths, over all neighbours of `most` records and a crowd.
-
-    The walks are independent, so the worst outcome of all is the worst of each.
-    """
-    spots = tuple(dict.fromkeys(center + spot if spot == spot else spot for spot in spots))
-    crowd = tuple(center + record for record in crowd)
-    laws = {
-        data: [law(walk) for walk in walks_of(search, data + crowd, origin, F(center))]
-        for data in all_data(spots, most, 1 if search.neighbors == "swap" else 0)
-    }
-    worst = 0.0
-    for data, mine in laws.items():
-        for other in neighbors_of(data, spots, search.neighbors):
-            ratios = []
-            for a, b in zip(mine, laws[other], strict=True):
-                seen = np.maximum(a, b) > DEEP
-                ratios.append(a[seen] - b[seen])
-            worst = max(worst, math.fsum(r.max() for r in ratios), -math.fsum(r.min() for r in ratios))
-    return worst
+def worst_loss(search, origin, center=0.0, most=1, crowd=(), law=log_widths):
+    """The worst log-ratio of the joint law of all widths, over all neighbours of `most` records and a crowd."""
+    return max(one.value for one in widths_seen(search, origin, center, most, crowd, law))
 
 
 @pytest.fixture

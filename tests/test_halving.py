@@ -18,28 +18,18 @@ from nobounds.audit import all_data, neighbors_of, pair_loss
 from nobounds.auto import SizeRule
 from nobounds.conversions import rho_from_pure, rho_from_range
 from nobounds.counts import Counts
-from nobounds.exponential_mechanism import weighted_law
-from nobounds.flip import flip_law
 from nobounds.halving import HALF, Halving, Setting, levels, tree
-from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.law import Law
 from nobounds.question import Question
 from nobounds.slices import Prior, Slice
 from nobounds.spending import Spending
-from nobounds.walk import Walk
+from nobounds.trust.divergences import ORDERS as EACH_ORDER
+from nobounds.trust.slicing import FIVE, FLAT, QUARTERS, THIRDS, Joint, ends, loss, numbers, plan, rho_of
 
 MISSING = math.nan
 RELATIONS = ["add-remove", "swap"]
-ORDERS = np.array([1.001, 1.1, 1.5, 2, 4, 16, 64])
-FLAT = Prior(0, F(0))
-THIRDS, QUARTERS = (F(1, 3), F(2, 3)), (F(1, 4), HALF, F(3, 4))
+ORDERS = np.array(EACH_ORDER)
 SKEWED, TAILS = (F(15, 64), F(15, 16), F(31, 32)), (F(1, 10), HALF, F(9, 10))
-
-
-def numbers(n):
-    """A ladder whose rung k holds the number k, from 0 to n - 1."""
-    return Ladder.uniform(0.5, n - 0.5, n - 1)
 
 
 def line(n):
@@ -47,7 +37,7 @@ def line(n):
     return Ladder.of([-1.7e308, *(k + 0.5 for k in range(n)), 1.7e308])
 
 
-FIVE, LINE = numbers(5), line(4)
+LINE = line(4)
 
 
 @pytest.fixture(autouse=True)
@@ -60,96 +50,6 @@ def steps(monkeypatch):
 
     set_steps(3)
     return set_steps
-
-
-def plan(qs, relation, each=F(1), *, zcdp=False, ladder=FIVE, missing=True):
-    """A plan that spends only on its levels: the size and the scale are priced apart."""
-    return Halving(tuple(qs), ladder, relation, missing, False, zcdp, SizeRule(F(0), 0), F(0), each)
-
-
-class Joint:
-    """The exact joint law of all places that a plan chooses, for one data set after a size and a scale."""
-
-    def __init__(self, plan, data, setting):
-        self.plan, self.setting = plan, setting
-        present = [record for record in data if record == record]
-        self.histogram = Histogram.of([np.array(present, dtype=float)], setting.ladder)
-        self.nodes = {(node.left, node.right): node for node in tree(plan.qs)}
-        self.whole, self.root = Slice.whole(setting.ladder), (-1, len(plan.qs))
-        self._laws = {}
-
-    def law(self, node, piece, setting):
-        """The places that may be chosen in a slice, and their log-probabilities."""
-        key = node, piece, setting.prior
-        if key not in self._laws:
-            self._laws[key] = self._law(node, piece, setting)
-        return self._laws[key]
-
-    def _law(self, node, piece, setting):
-        if piece.high - piece.low <= 1:
-            return np.array([piece.low]), np.zeros(1)
-        found = self.plan.choice(node, piece, self.histogram, setting)
-        rungs = np.arange(piece.rungs[0], piece.rungs[1] + 1)
-        if isinstance(found, Walk):
-            log_pmf = Law(found).log_pmf()
-            log_pmf = np.append(log_pmf[:-2], np.logaddexp(log_pmf[-2], log_pmf[-1]))  # never is the last rung
-            rungs = rungs if self.plan.outward(node, setting) else rungs[::-1]
-            return np.array([piece.middle(rung) for rung in rungs.tolist()]), log_pmf
-        if node.leaf:
-            return rungs * slices.STEPS, (weighted_law if self.plan.zcdp else flip_law)(found).log_pmf()
-        return np.arange(piece.low, piece.high), weighted_law(found).log_pmf()
-
-    def after(self, node, piece, setting, place):
-        """The nodes that follow a place, their slices, and what is known by then."""
-        cut, known = piece.cut(place), self.plan.with_scale(setting, place // slices.STEPS)
-        return [
-            (key, part, known)
-            for key, part in (
-                ((node.left, node.which), Slice(piece.low, cut)),
-                ((node.which, node.right), Slice(cut, piece.high)),
-            )
-            if key in self.nodes
-        ]
-
-
-def log_ratios(x, y, some=None, at=None):
-    """The largest and the smallest log-ratio of the joint laws; with `some`, over these first places alone.
-
-    Given a place, the two sides are independent: the extremes add up.
-    """
-    key, piece, known = at or (x.root, x.whole, x.setting)
-    node = x.nodes[key]
-    places, log_p = x.law(node, piece, known)
-    ratios = log_p - y.law(node, piece, known)[1]
-    if node.leaf:
-        return float(ratios.max()), float(ratios.min())
-    extremes = []
-    for i in range(len(places)) if some is None else some(ratios):
-        rest = [log_ratios(x, y, None, at) for at in x.after(node, piece, known, int(places[i]))]
-        extremes.append([ratios[i] + sum(r[side] for r in rest) for side in (0, 1)])
-    return max(e[0] for e in extremes), min(e[1] for e in extremes)
-
-
-def loss(x, y, some=None):
-    """The pure loss of a pair."""
-    return max(np.abs(log_ratios(x, y, some)))
-
-
-def log_moments(x, y, at=None):
-    """ln of the sum of P**order Q**(1 - order), for each order: independent parts multiply."""
-    key, piece, known = at or (x.root, x.whole, x.setting)
-    node = x.nodes[key]
-    places, log_p = x.law(node, piece, known)
-    terms = np.outer(ORDERS, log_p) + np.outer(1 - ORDERS, y.law(node, piece, known)[1])
-    if not node.leaf:
-        for i, place in enumerate(places.tolist()):
-            terms[:, i] += sum(log_moments(x, y, at) for at in x.after(node, piece, known, place))
-    return np.logaddexp.reduce(terms, axis=1)
-
-
-def rho_of(x, y):
-    """The largest Renyi divergence over its order, both ways."""
-    return max(float((log_moments(*pair) / (ORDERS - 1) / ORDERS).max()) for pair in ((x, y), (y, x)))
 
 
 def pairs(spots, relation, most=3):
@@ -248,12 +148,6 @@ def test_three_levels_cost_three_levels(steps, relation):
     assert levels(made.qs) == 3
     assert all(a <= b + 1e-9 for a, b in zip(found, claims(made), strict=True))
     assert found[0] > 0.4 * 3
-
-
-def ends(ratios):
-    """The first places that tell the most."""
-    order = np.argsort(ratios).tolist()
-    return order[:3] + order[-3:]
 
 
 @pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])

@@ -18,6 +18,7 @@ from nobounds.exact import ball
 from nobounds.key_selection import Chances, KeySelection
 from nobounds.noise import source
 from nobounds.spending import nominal
+from nobounds.trust.keys import keys_seen, least_delta, set_law
 
 CLOSE = arb(10) ** -40  # at 256 bits; where the bound is reached, balls cannot say which side of it they are on
 PARTS = [
@@ -55,34 +56,9 @@ def chances_of(epsilon: Fraction, delta: Fraction) -> list[arb]:
     return [chances.ball(n) for n in range(chances.certain + 3)]
 
 
-def hockey_stick(p: list[arb], q: list[arb], epsilon: Fraction) -> arb:
-    """The least delta for which p <= e^epsilon q + delta for every event."""
-    x = ball(epsilon).exp()
-    return sum((over for a, b in zip(p, q, strict=True) if (over := a - x * b) > 0), arb(0))
-
-
-def least_delta(p: list[arb], q: list[arb], epsilon: Fraction) -> arb:
-    """The same in both directions."""
-    return max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon), key=lambda delta: delta.mid())
-
-
-def set_law(chances: list[arb]) -> list[arb]:
-    """The law of which keys are kept: one outcome for each subset."""
-    return [
-        math.prod((p if keep else 1 - p for p, keep in zip(chances, outcome, strict=True)), start=arb(1))
-        for outcome in product([False, True], repeat=len(chances))
-    ]
-
-
 def audit(p: list[arb], groups: int, epsilon: Fraction) -> float:
     """The least delta at epsilon of the choice among `groups` keys, all of which one unit more or less is in."""
-    places = range(len(p) - 1)
-    laws = {n: set_law([p[k] for k in n]) for n in product(range(len(p)), repeat=groups)}
-    return max(
-        float(least_delta(laws[n], laws[tuple(k + 1 for k in n)], epsilon))
-        for n in product(places, repeat=groups)
-        if list(n) == sorted(n)
-    )
+    return max(one.value for one in keys_seen(p, groups, epsilon))
 
 
 # --- the chances --------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import answer_law, mean_error
-from whole_answers import live, log_law
 
 import nobounds as nb
 from nobounds.audit import audit
@@ -16,6 +15,7 @@ from nobounds.auto import Aim, SizeRule, choose
 from nobounds.ladder import Ladder
 from nobounds.question import Question
 from nobounds.route import FlipRoute, Outward, Route
+from nobounds.trust.answers import live, log_law, short_ladders
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 MISSING = math.nan
@@ -29,12 +29,10 @@ PUBLIC = {
 
 
 @pytest.fixture(autouse=True)
-def no_finer_steps(monkeypatch):
+def no_finer_steps():
     """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
-    monkeypatch.setattr("nobounds.ladder.FINE_BITS", 0)
-    Question.of.cache_clear()
-    yield
-    Question.of.cache_clear()
+    with short_ladders():
+        yield
 
 
 def routes_to(q, neighbors, method, ladder=None):

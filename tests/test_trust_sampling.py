@@ -146,7 +146,7 @@ def test_right_mechanisms_pass(make, monotonic):
 
 def test_above_threshold_passes():
     """The AboveThreshold of nobounds itself, by its name, with few runs."""
-    row = mine.audit_mine("nobounds:AboveThreshold", 1.0, False, 2000, rng=random.Random(7))
+    row = mine.audit_mine("nobounds:AboveThreshold", 1.0, False, 4000, rng=random.Random(7))
     assert row.verdict == "holds"
     assert 0 < row.observed <= 1
 

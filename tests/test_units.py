@@ -10,7 +10,6 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from whole_answers import live, log_law
 
 import nobounds as nb
 from nobounds.audit import pair_loss
@@ -18,11 +17,11 @@ from nobounds.engines.source import Bounding, Keyed
 from nobounds.ladder import Ladder
 from nobounds.loss import Unit, monotonic, moving_threshold, pure
 from nobounds.quantile import ask
-from nobounds.question import Question
 from nobounds.scan import gathered
 from nobounds.spending import Spending
 from nobounds.sums import Lattice
 from nobounds.tally import SUMMED
+from nobounds.trust.answers import live, log_law, short_ladders
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 BIG = [-40.0, -3.0, 0.0, 5.0, 5.0, 70.0, 900.0, 900.0]  # the rows of the user who has half of them
@@ -33,12 +32,10 @@ EPSILON = 2
 
 
 @pytest.fixture(autouse=True)
-def no_finer_steps(monkeypatch):
+def no_finer_steps():
     """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
-    monkeypatch.setattr("nobounds.ladder.FINE_BITS", 0)
-    Question.of.cache_clear()
-    yield
-    Question.of.cache_clear()
+    with short_ladders():
+        yield
 
 
 def table(rows, most):
