@@ -9,8 +9,9 @@ from dp_accounting import pld, rdp
 from dp_accounting.pld.common import DifferentialPrivacyParameters
 
 from nobounds.bands import Band, cheapest, delta_of, epsilon_of
-from nobounds.conversions import epsilon_from_rho, rho_from_pure
+from nobounds.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure, rho_from_range
 from nobounds.gaussian import DiscreteGaussian
+from nobounds.key_selection import KeySelection
 from nobounds.loss import PrivacyLoss, Sides, fixed_threshold, gaussian, general, monotonic, pure
 
 FINE = 1e-5  # the width to which the package rounds losses
@@ -156,3 +157,69 @@ def test_discrete_laplace_noise_of_step_one_is_randomised_response():
     found = delta_of([Band.of(size, 2 * size)], F(1, 4))
     assert float(discrete.get_delta_for_epsilon(epsilon)) == pytest.approx(found, rel=1e-3)
     assert float(continuous.get_delta_for_epsilon(epsilon)) < 0.95 * found
+
+
+@pytest.mark.parametrize("epsilon", [F(1, 10), F(1), F(3)], ids=str)
+def test_discrete_laplace_noise_is_within_epsilon_and_rho(epsilon):
+    """On a count the package's law of our noise reaches the pure epsilon, and its Renyi divergences are below rho."""
+    noise = pld.privacy_loss_distribution.from_discrete_laplace_mechanism(
+        float(epsilon), value_discretization_interval=1e-4
+    )
+    assert float(noise.get_delta_for_epsilon(float(epsilon) + 2e-4)) <= 1e-12
+    assert float(noise.get_delta_for_epsilon(0.9 * float(epsilon))) > 1e-3
+    p = math.exp(-epsilon)
+    orders = [1.01, 1.5, 2.0, 8.0]
+    for order in orders:  # of two laws p**|j| one step apart
+        law = [(abs(j), abs(j - 1)) for j in range(-2000, 2001)]
+        total = math.fsum((1 - p) / (1 + p) * p**a * math.exp(float(epsilon) * (order - 1) * (b - a)) for a, b in law)
+        assert math.log(total) / (order - 1) <= order * rho_from_pure(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rho", [F(1, 50), F(1, 2), F(3)], ids=str)
+def test_discrete_gaussian_noise_is_within_its_rho_at_every_delta(rho):
+    """The epsilon that rho gives is above the package's exact one for one release, at small and large deltas."""
+    noise = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(
+        math.sqrt(1 / (2 * rho)), value_discretization_interval=1e-4
+    )
+    for delta in (F(1, 100), MICRO, F(1, 10**9)):
+        exact = float(noise.get_epsilon_for_delta(float(delta)))
+        assert exact <= epsilon_from_rho(rho, delta) <= 1.5 * exact + 0.05
+
+
+@pytest.mark.parametrize("eta", [F(1, 4), F(1), F(3)], ids=str)
+def test_rho_of_a_range_is_above_the_divergences_of_all_its_laws(eta):
+    """Two-point laws whose log-ratios span eta have Renyi divergences below rho_from_range, and one is near it."""
+    worst = 0.0
+    for share in range(1, 100):
+        forth = float(eta) * share / 100  # the largest log-ratio; the least is forth - eta
+        on_other = math.expm1(float(eta) - forth) / math.expm1(float(eta))
+        laws = [(q * math.exp(r), q) for q, r in ((on_other, forth), (1 - on_other, forth - float(eta)))]
+        assert math.fsum(p for p, _ in laws) == pytest.approx(1)
+        for order in (1.0001, 2.0, 16.0):
+            divergence = math.log(math.fsum(q * (p / q) ** order for p, q in laws)) / (order - 1)
+            worst = max(worst, divergence / order)
+    assert 0.98 * rho_from_range(eta) <= worst <= rho_from_range(eta) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_the_choice_of_keys_is_within_its_loss(groups):
+    """The package's delta for a key of n or n + 1 units, composed over a unit's groups, is within the loss told."""
+    choice = KeySelection(F(1), F(1, 1000), groups)
+    worst = 0.0
+    for n in range(choice.certain() + 1):
+        chances = [choice.probability(n), choice.probability(n + 1)]
+        laws = [{k: math.log(p) for k, p in ((0, 1 - one), (1, one)) if p > 0} for one in chances]
+        for lower, upper in (laws, laws[::-1]):
+            pair = pld.privacy_loss_distribution.from_two_probability_mass_functions(lower, upper, True, FINE)
+            worst = max(worst, float(pair.self_compose(groups).get_delta_for_epsilon(1.0 + groups * 2 * FINE)))
+    assert worst <= float(choice.loss().delta) * (1 + 1e-6)
+    assert worst >= 0.3 * float(choice.loss().delta)
+
+
+@pytest.mark.parametrize("epsilon", [F(1, 2), F(2)], ids=str)
+@pytest.mark.parametrize("delta", [F(1, 100), MICRO], ids=str)
+def test_the_rho_for_an_epsilon_at_a_delta_is_accepted_by_the_package(epsilon, delta):
+    """What may be spent as rho is worth no more than the epsilon by the package's accountant, and nearly all of it."""
+    orders = [1 + 10 ** (k / 40) for k in range(-120, 160)]
+    accountant = rdp.RdpAccountant(orders).compose(dp_accounting.ZCDpEvent(float(rho_from_approximate(epsilon, delta))))
+    assert float(epsilon) * 0.999 <= accountant.get_epsilon(float(delta)) <= float(epsilon) * 1.01
