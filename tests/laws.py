@@ -14,8 +14,8 @@ from nobounds.engines.arrays import column
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.quantile import ask
-from nobounds.route import rank_sensitivity
 from nobounds.runs import Runs
+from nobounds.trust.choices import choice_law
 
 TWENTY = Ladder.uniform(0, 20, 20)
 SEVEN = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
@@ -79,10 +79,9 @@ def runs_of(q, rate=Fraction(1, 2), data=SEVEN, ladder=TWENTY):
 
 
 def audited_choice(law, relation, q):
-    """The audit of a choice among 3000 rungs at rate 1 / (2 sensitivity), over all pairs of up to four records."""
-    ladder = Ladder.uniform(0, 3000, 3000)
+    """The audit of a choice among 3000 rungs for epsilon 1, over all pairs of up to four records."""
     return audit(
-        lambda data: law(runs_of(q, 1 / (2 * rank_sensitivity(q, relation)), data, ladder)).log_pmf(),
+        lambda data: choice_law(law, q, relation, Fraction(1), data),
         (0.5, 1000.5, 2000.5, 2990.5),
         4,
         relation,

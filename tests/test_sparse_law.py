@@ -2,27 +2,21 @@
 
 import math
 from fractions import Fraction as F
-from itertools import product
 
 import broken
 import numpy as np
 import pytest
 
-from nobounds.audit import audit
 from nobounds.law import Law
 from nobounds.loss import general, monotonic
 from nobounds.sparse_law import SparseLaw
 from nobounds.sparse_vector import Promise, Rates
+from nobounds.trust.cases import most
+from nobounds.trust.sparse import EITHER_WAY, HITS, ONE_WAY, PURE, delta_seen, pure_seen, rates_for, rho_seen
 from nobounds.walk import Walk
 
 METHODS = ("iterated", "classical")
 QUERIES = (0, 2, -1, 1, 0)
-
-
-def law(rates: Rates, queries, threshold=0, **options) -> np.ndarray:
-    """The log-probabilities of the patterns of a sparse vector with these rates."""
-    given = {"hits": rates.hits, "eps1": rates.eps1, "eps2": rates.eps2, "method": rates.method} | options
-    return SparseLaw(tuple(queries), F(threshold), **given).log_pmf()
 
 
 def answers(pattern, hits, length):
@@ -101,30 +95,11 @@ def test_a_finer_lattice_changes_little():
 
 # --- pure privacy -------------------------------------------------------------------------------------------------
 
-# A record moves some queries up (and, if they are not monotonic, others down). These are the worst: all queries but the
-# last of each part, which are the hits, and those alone.
-LENGTH, PARTS = 120, 2
-LAST = [LENGTH // PARTS * (k + 1) - 1 for k in range(PARTS)]
-QUIET = tuple(int(k not in LAST) for k in range(LENGTH))
-ONE_WAY = (QUIET, (1,) * LENGTH, tuple(1 - move for move in QUIET))
-EITHER_WAY = (*ONE_WAY, tuple(1 if move else -1 for move in QUIET))
 
-
-def audited(rates: Rates, spots, **options):
+def audited(rates: Rates, moves, **options):
     """The worst over data sets of no record or one, whose queries stand just below the threshold or far below."""
-
-    def log_law(threshold):
-        return lambda data: law(rates, np.sum([(0,) * LENGTH, *data], axis=0).tolist(), threshold, **options)
-
-    found = [audit(log_law(threshold), spots, 1, "add-remove") for threshold in (1, 4)]
-    return max(one.epsilon for one in found), max(one.eta for one in found)
-
-
-def rates_for(promise: Promise, method, is_monotonic, hits=PARTS, share=F(1, 2)) -> Rates:
-    return promise.largest(Rates(method, hits, is_monotonic, share, 1 - share))
-
-
-PURE = Promise(F(1), None, None)
+    found = most(pure_seen(rates, moves, **options))
+    return found["epsilon"].value, found["range"].value
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -187,39 +162,15 @@ def test_a_threshold_that_is_not_renewed_costs_less():
 
 # --- rho, and an epsilon at a delta -------------------------------------------------------------------------------
 
-# Streams of few queries and of many hits, and where they move.
-HITS, SHORT = 4, 16
-MOVES = {
-    "quiet": [int(k % 4 != 3) for k in range(SHORT)],
-    "all": [1] * SHORT,
-    "hits": [int(k % 4 == 3) for k in range(SHORT)],
-    "some": [k % 2 for k in range(SHORT)],
-    "across": [1 if k % 4 != 3 else -1 for k in range(SHORT)],
-}
 
-
-def laws(rates, **options):
-    """The laws of two neighbours, both ways round, for all moves that a record may make."""
-    for name, threshold in product(MOVES, (0, 2, 5)):
-        if name != "across" or not rates.is_monotonic:
-            p, q = (law(rates, stream, threshold, **options) for stream in ([0] * SHORT, MOVES[name]))
-            yield from ((p, q), (q, p))
-
-
-def worst_renyi(rates, orders=(1.001, 1.5, 2, 4, 16, 64), **options):
+def worst_renyi(rates, **options):
     """The largest Renyi divergence over its order."""
-    return max(
-        float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1) / order
-        for p, q in laws(rates, **options)
-        for order in orders
-    )
+    return max(one.value for one in rho_seen(rates, **options))
 
 
 def worst_delta(rates, epsilon, **options):
     """The largest hockey-stick divergence."""
-    return max(
-        float(np.maximum(np.exp(p) - math.exp(epsilon) * np.exp(q), 0.0).sum()) for p, q in laws(rates, **options)
-    )
+    return max(one.value for one in delta_seen(rates, epsilon, **options))
 
 
 @pytest.mark.parametrize("method", METHODS)
