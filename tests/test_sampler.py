@@ -44,6 +44,16 @@ def test_a_million_draws_match_the_law_and_reject_one_5_percent_off(noise):
         assert p_value(draws, Law(walk_of(noise, eps2=off)).pmf()) < 1e-9
 
 
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+def test_a_fine_lattice_has_the_noise_of_its_step(noise):
+    """On steps of a half, 6,000 draws match the law, and reject the one whose threshold noise is for whole steps."""
+    bits = source(np.random.default_rng(21))
+    walk = walk_of(noise)
+    draws = [halt_position(walk, bits) for _ in range(6_000)]
+    assert p_value(draws, Law(walk).pmf()) > 1e-9
+    assert p_value(draws, Law(walk_of(noise, eps1=2 * walk.eps1)).pmf()) < 1e-9
+
+
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 @pytest.mark.parametrize("b", [1, 7, 10**16])
 def test_doubles_and_balls_decide_alike(noise, b, monkeypatch):
