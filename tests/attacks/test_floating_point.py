@@ -95,7 +95,7 @@ def test_noise_reaches_every_step():
     """On a coarse lattice one can watch it: sums that are seen often on one neighbour are seen on the other."""
     seen = []
     for data in (np.array([1, 0, 1, 1]), np.array([1, 0, 1])):
-        releases = [nb.sum(data, epsilon=1.0, lower=0, upper=1, rng=random.Random(seed)) for seed in range(2500)]
+        releases = [nb.sum(data, epsilon=1.0, lower=0, upper=1, rng=random.Random(seed)) for seed in range(1200)]
         seen.append(Counter(release.value for release in releases))
     assert_one_support(*seen)
 
@@ -120,7 +120,7 @@ def assert_one_support(one, other):
 def test_means_are_quotients_of_noisy_whole_numbers(relation):
     """The means seen often on one neighbour are seen on the other, to the last bit."""
     seen = [
-        Counter(nb.mean(data, epsilon=1.0, neighbors=relation, rng=random.Random(seed)).value for seed in range(2500))
+        Counter(nb.mean(data, epsilon=1.0, neighbors=relation, rng=random.Random(seed)).value for seed in range(1200))
         for data in MEANS[relation]
     ]
     assert_one_support(*seen)
@@ -144,7 +144,7 @@ def test_counts_are_whole_numbers(relation, spent):
     """A count is a whole number, and one near the truth of one neighbour is seen on the other."""
     seen = []
     for data in ([1.5, math.nan, 2.5], [1.5, math.nan] if relation == "add-remove" else [1.5, math.nan, math.nan]):
-        found = [nb.count(data, **spent, neighbors=relation, rng=random.Random(seed)).value for seed in range(1500)]
+        found = [nb.count(data, **spent, neighbors=relation, rng=random.Random(seed)).value for seed in range(1000)]
         assert all(type(value) is int for value in found)
         seen.append(Counter(found))
     for here, there in (seen, reversed(seen)):
