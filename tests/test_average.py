@@ -108,6 +108,14 @@ def test_the_average_costs_what_it_says(script, relation, epsilon):
     assert rule(relation, epsilon, rows).cost().epsilon == epsilon
 
 
+@pytest.mark.parametrize("epsilon", [F(1, 100), F(1), F(7)])
+def test_a_record_that_turns_from_missing_to_present_costs_no_more_rho(epsilon):
+    """Under swap it changes the sum by half of the width and the number by one: together within rho, and most of it."""
+    how = AverageRule(epsilon, "swap", 100, True, zcdp=True)
+    half = Additive(epsilon / 2, True).cost().rho
+    assert 0.85 * how.cost().rho < half + how.for_count.cost().rho <= how.cost().rho
+
+
 def test_the_audit_sees_noise_that_is_too_small(script, monkeypatch):
     """Noise of half the scale shows twice the loss, and no noise on the number of records an infinite one."""
     how, pair = rule("swap", 1, 2), [(WIDTH, WIDTH), (WIDTH, MISSING)]

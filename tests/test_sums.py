@@ -112,6 +112,16 @@ def test_many_records_are_summed_without_rounding():
     assert totals([values], lattice.steps) == [len(values), sum(lattice.steps(values).tolist())]
 
 
+def test_records_with_counts_are_those_records_many_times():
+    """A value that is there k times adds k times its whole number, with all of its bits; missing ones add nothing."""
+    lattice, values = Lattice.of(F(-1000), F(1000), False), np.array([999.9, -0.3, math.nan, 1e-9])
+    counts = np.array([3, 10**9, 5, 7])
+    number, total = totals([(values, counts)], lattice.steps)
+    whole = lattice.steps(values[~np.isnan(values)]).tolist()
+    assert number == 3 + 10**9 + 7
+    assert total == sum(times * steps for times, steps in zip((3, 10**9, 7), whole, strict=True))
+
+
 @given(ENDS, ENDS, st.booleans())
 def test_a_lattice_covers_its_clip_and_hardly_more(one, other, integral):
     """It begins and ends within a step of the clip; it has enough steps, and few enough for floats to hold them."""
