@@ -638,6 +638,16 @@ def test_the_half_intervals_of_groups_hold_the_noise():
         assert np.mean(inside) < 0.995, name
 
 
+@pytest.mark.parametrize(("spent", "variance"), [({"epsilon": 1}, 2.0), ({"rho": Fraction(1, 2)}, 1.0)])
+def test_means_of_groups_have_the_noise_of_both_of_their_sums(spent, variance):
+    """For half ones and half zeros, 0.5 moves by the difference of two noises, halved, over the number of records."""
+    groups, each = 4000, 40
+    x, by = np.arange(groups * each) % 2 == 1, np.arange(groups * each) // each
+    asked = nb.Table({"x": x, "g": by}).group_by("g", keys=range(groups))
+    values = asked.mean("x", **spent, rng=np.random.default_rng(5)).values
+    assert np.std(values) == pytest.approx(math.sqrt(2 * variance) / 2 / each, rel=0.1)
+
+
 def test_far_more_public_keys_than_records_do_not_clip_everything_away():
     """The clip leaves at most a tenth of the records outside, however many groups share it."""
     x = np.random.default_rng(1).uniform(50, 100, 4000)
