@@ -246,3 +246,12 @@ def test_a_tiny_exponential_variable_halts_among_the_runs_that_doubles_leave_out
     assert 0 <= halted(2**128 - 2**58) < 2**40
     assert halted(2**128 - 2**64) == 2**40
     assert halted(2**126) == 2**40 + 5
+
+
+def test_many_groups_flip_by_the_weights_of_the_scalar_code():
+    """Close calls among few rungs: hundreds of groups in which permute-and-flip differs from other choices."""
+    rng = np.random.default_rng(8)
+    question = asked((F(1, 2),), F(1), Ladder.grid(1, 8).limited(F(0), F(30)), method="flip", grows=False)
+    flip = next(route for route in question.routes[0] if isinstance(route, FlipRoute))
+    question = replace(question, routes=((replace(flip, at_least=0),),))  # for groups of all sizes
+    check(question, groups_of([rng.integers(0, 30, 12).astype(float) for _ in range(600)]))
