@@ -6,7 +6,7 @@ PEERS := .venv-bench
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper
+.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -41,6 +41,9 @@ quantiles: $(READY) ## many quantiles beside single ones and a bounded recursion
 
 paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (ten minutes)
 	$(BIN)/nobounds paper --out docs/paper
+
+mutants: $(READY) ## small wrong changes by hand, each of which the fast tests must catch, docs/mutants.md (ten minutes)
+	$(BIN)/python tests/mutants/run.py
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .
