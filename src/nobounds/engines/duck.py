@@ -1,6 +1,8 @@
 """DuckDB: its relations as Streams, and the choice of at most so many rows of each unit, on disk if need be."""
 
+import os
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -104,9 +106,10 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
     first = next(batches, None)
     if first is None:
         return
-    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
-        folder_text = folder.replace("'", "''")
-        connection.execute(f"set temp_directory = '{folder_text}'; set preserve_insertion_order = false")
+    # DuckDB makes the folder if it needs it, and removes it: so a killed process leaves none that was not needed.
+    folder = os.path.join(tempfile.gettempdir(), f"nobounds-{uuid.uuid4()}").replace("'", "''")
+    with duckdb.connect() as connection:
+        connection.execute(f"set temp_directory = '{folder}'; set preserve_insertion_order = false")
         connection.execute("set temp_file_encryption = true")  # its key is in memory alone, should the file be left
         into = "create table stream as"
         for batch in chain([first], batches):

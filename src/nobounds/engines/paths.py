@@ -49,7 +49,7 @@ def expand(given: object) -> list[Path]:
         if not matches:
             raise ValueError(f"no file is named {path}")
         for match in map(Path, matches):
-            found.setdefault(match.resolve(), match)
+            found.setdefault(Path(os.path.realpath(match)), match)  # which does not fail on a loop of links
     return list(found.values())
 
 
