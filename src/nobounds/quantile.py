@@ -50,11 +50,11 @@ def ask(
     steps = ladder_for(data, lower, upper, resolution, DEFAULT_BITS if beta is None else _bits(beta), ladder)
     known = check_rows(rows) if rows is not None else data.rows() if relation == "swap" else None
     kind, way = check_noise(noise), check_method(method)
-    return _planned(spending, qs, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
+    return planned(spending, qs, steps, relation, kind, known, data.nullable, way, grows, rows is not None)
 
 
 @lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
-def _planned(spending: Spending, qs: tuple[Fraction, ...], *facts: Any) -> Question:
+def planned(spending: Spending, qs: tuple[Fraction, ...], *facts: Any) -> Question:
     """The plan for what may be spent."""
     return spending.plan(lambda total, zcdp: Question.of(qs, total, *facts, zcdp))
 

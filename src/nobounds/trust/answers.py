@@ -23,6 +23,7 @@ from nobounds.ladder import Ladder
 from nobounds.law import Law
 from nobounds.loss import Neighbors, Unit
 from nobounds.noise import Noise
+from nobounds.quantile import planned
 from nobounds.question import Question
 from nobounds.route import AnyRoute, FlipRoute
 from nobounds.rungs import Floats
@@ -52,11 +53,16 @@ PERSONS = ((-FAR, -FAR), (-1e200, -1e200), (-3.0, 5.0), (0.0, 0.0), (5.0, 5.0), 
 def short_ladders() -> Iterator[None]:
     """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
     with replaced(ladder__FINE_BITS=0):
-        Question.of.cache_clear()
+        _forget_plans()
         try:
             yield
         finally:
-            Question.of.cache_clear()
+            _forget_plans()
+
+
+def _forget_plans() -> None:
+    Question.of.cache_clear()
+    planned.cache_clear()
 
 
 def live(question: Question) -> Question:
