@@ -52,7 +52,7 @@ LOWERED, LOWERED_FROM = 2, 2
 MOST_RAISED, MOST_LOWERED = 4, 6
 INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
 MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
-MOST_OUTSIDE = 10  # of one clip for several sums, at most a tenth of the records lies outside
+MOST_OUTSIDE = 10  # of one clip for several sums, at most a tenth lies outside: a guard, which was not measured
 SCALE_RANK = Fraction(3, 4)
 SCALE_NATS, INWARD_NATS = (18, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
 # A scale is bought where that is at most a quarter of epsilon; where it is less than a twentieth, so much is spent:
