@@ -6,7 +6,7 @@ PEERS := .venv-bench
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants
+.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants docs figures
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -44,6 +44,12 @@ paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (t
 
 mutants: $(READY) ## small wrong changes by hand, each of which the fast tests must catch, docs/mutants.md (ten minutes)
 	$(BIN)/python tests/mutants/run.py
+
+docs: $(READY) ## the documentation site, into site/ (offline, and a warning is an error)
+	$(BIN)/mkdocs build --strict --quiet
+
+figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
+	$(BIN)/python benchmarks/concepts.py --out docs/concepts
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .
