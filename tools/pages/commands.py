@@ -1,0 +1,74 @@
+"""The reference of the command line, made from the help of the commands themselves."""
+
+import re
+from typing import Any
+
+import typer
+
+from nobounds.cli.app import app
+
+
+def reference() -> str:
+    """A section for each command, in the order of `nobounds --help`."""
+    return "\n\n".join(_sections("nobounds", typer.main.get_command(app)))
+
+
+def _sections(path: str, command: Any) -> list[str]:
+    found = [] if path == "nobounds" else [_section(path, command)]
+    for name, inner in getattr(command, "commands", {}).items():
+        if not inner.hidden:
+            found += _sections(f"{path} {name}", inner)
+    return found
+
+
+def _section(path: str, command: Any) -> str:
+    words, examples = _help(command.help or "")
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and not getattr(p, "hidden", False)]
+    usage = " ".join([path, *(_name(each) for each in arguments), *(["[OPTIONS]"] if options else [])])
+    if hasattr(command, "commands"):
+        usage = f"{path} COMMAND"
+    parts = [f"## {path}", words, f"```text\n{usage}\n```"]
+    if examples:
+        parts.append("```sh\n" + "\n".join(examples) + "\n```")
+    rows = [_row(each) for each in [*arguments, *options]]
+    if rows:
+        parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
+def _help(text: str) -> tuple[str, list[str]]:
+    """The words of a help text, and the lines of its examples."""
+    text = text.replace("\b\n", "").replace("\f", "")
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    shown = [part for part in paragraphs if not part.startswith("Example")]
+    examples = [
+        re.sub(r"^Examples?:\s*", "", " ".join(line.split()))
+        for part in text.split("\n\n")
+        if part.strip().startswith("Example")
+        for line in re.split(r"\n\s*(?=nobounds )", part.strip())
+    ]
+    return "\n\n".join(map(_cell, shown)), [line for line in examples if line]
+
+
+def _row(parameter: Any) -> str:
+    said = getattr(parameter, "help", None) or ""
+    extra = " Required." if parameter.required and parameter.param_type_name == "option" else ""
+    default = parameter.default
+    shown = getattr(parameter, "show_default", True) is not False
+    if shown and isinstance(default, str | int | float) and not isinstance(default, bool):
+        extra += f" Default: `{default}`."
+    return f"| `{_name(parameter)}` | {_cell(said)}{extra} |"
+
+
+def _name(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return parameter.metavar or parameter.name.upper()
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    return names if parameter.is_flag else f"{names} {parameter.metavar or parameter.type.name.upper()}"
+
+
+def _cell(text: str) -> str:
+    """Help as Markdown: options and file names as code, and no stray markup."""
+    text = re.sub(r"([|*_<>\[\]])", r"\\\1", text)
+    return re.sub(r"(?<![\w`])(--[a-z][\w-]*)", r"`\1`", text)
