@@ -37,12 +37,14 @@ LEVELS = [  # lowest first
     ["table"],
     ["plots"],
     ["planning"],
+    ["explaining"],
     ["__init__"],
     ["audit", "sklearn"],
     ["trust"],
     ["baselines"],
     ["paper"],
-    ["cli", "studio"],
+    ["studio"],
+    ["cli"],
 ]
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 

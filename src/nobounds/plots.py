@@ -3,7 +3,9 @@
 They need matplotlib (`nobounds[plots]`).
 """
 
+import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 from nobounds.answer_law import AnswerLaw
 from nobounds.describe import Description
 from nobounds.law import Law
+from nobounds.release import Release
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: told apart by everyone
 
@@ -55,6 +58,42 @@ def plot_description(described: Description) -> Any:
             _box(axes, described.columns[name].values, color)
     figure.suptitle(
         f"Private quantiles (diamond: mean), for {described.loss}", fontsize=9, x=0.01, ha="left", color="#555555"
+    )
+    return figure
+
+
+def plot_release(release: Release, title: str | None = None) -> Any:
+    """A figure of a release: its values on a line, with the 95 % interval of the noise if there is one."""
+    figure, (axes,) = _figures(1)
+    values = release.value if isinstance(release.value, tuple) else (release.value,)
+    qs = release.parameters.get("q")
+    names = [f"{100 * float(Fraction(q)):.4g} %" for q in qs] if isinstance(qs, list) else [""] * len(values)
+    axes.set_yticks([])
+    axes.spines[["left"]].set_visible(False)
+    if release.interval is not None and all(map(math.isfinite, release.interval)):
+        axes.plot(release.interval, [0, 0], color=COLORS[0], linewidth=6, alpha=0.3, solid_capstyle="butt")
+        for end in release.interval:
+            axes.annotate(f"{end:,.6g}", (end, 0), xytext=(0, -9), textcoords="offset points", ha="center", va="top")
+    axes.plot(values, [0] * len(values), "D", color=COLORS[0], markersize=7)
+    for k, (name, value) in enumerate(zip(names, values, strict=False)):
+        height = 1 if k % 2 == 0 else -1
+        axes.annotate(
+            f"{name}\n{value:,.6g}".strip(),
+            (value, 0),
+            xytext=(0, 9 * height),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if height > 0 else "top",
+        )
+    axes.set_ylim(-1, 1)
+    axes.margins(x=0.12)
+    bar = "; the bar is the noise at 95 %" if release.interval is not None else ""
+    figure.suptitle(
+        f"{title or f'Private {release.statistic}'}{bar}; for {release.loss}",
+        fontsize=9,
+        x=0.01,
+        ha="left",
+        color="#555555",
     )
     return figure
 

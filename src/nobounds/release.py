@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +48,7 @@ class Release:
         found = json.loads(text)
         value = tuple(found["value"]) if isinstance(found["value"], list) else found["value"]
         bar = found.get("interval")
-        interval = None if bar is None else (_end(bar[0], -math.inf), _end(bar[1], math.inf))
+        interval = None if bar is None else ends(bar)
         return cls(found["statistic"], value, PrivacyLoss.from_dict(found["loss"]), found["parameters"], interval)
 
     def __str__(self) -> str:
@@ -71,5 +72,7 @@ class Release:
         return f" ({low:.6g} to {high:.6g} for the noise, at 95 %{clipped})"
 
 
-def _end(end: float | None, otherwise: float) -> float:
-    return otherwise if end is None else end
+def ends(bar: Sequence[float | None]) -> tuple[float, float]:
+    """The ends of an interval as JSON has them, where None stands for an infinite one."""
+    low, high = bar
+    return -math.inf if low is None else low, math.inf if high is None else high

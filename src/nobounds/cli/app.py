@@ -29,6 +29,7 @@ from nobounds.cli.paper import paper
 from nobounds.cli.plan import plan
 from nobounds.cli.soak import soak
 from nobounds.cli.sources import opened
+from nobounds.cli.studio import studio
 from nobounds.cli.units import rows_per_unit
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
@@ -166,6 +167,7 @@ def _answer(asked: Asked, groups: Groups, statistic: str, *given: Any, **options
 
 app.command("rows-per-unit")(rows_per_unit)
 app.command()(plan)
+app.command()(studio)
 app.command()(audit)
 app.command()(soak)
 app.command()(paper)

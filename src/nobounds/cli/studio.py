@@ -1,0 +1,56 @@
+"""The studio command: a local web page to plan and make releases."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nobounds.cli.errors import plain_errors
+from nobounds.cli.options import NUMBER, Whom
+from nobounds.engines.paths import expand
+from nobounds.exact import printable
+
+
+def studio(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILES", help="CSV, TSV (.gz too) or Parquet files, or globs.", show_default=False),
+    ],
+    budget: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="The budget file to charge; the page makes it if there is none.", show_default=False
+        ),
+    ],
+    unit: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column that says whose row it is. Default: rows alone.")
+    ] = None,
+    rows_per_unit: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most.")
+    ] = None,
+    neighbors: Annotated[
+        str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")
+    ] = "add-remove",
+    port: Annotated[int, typer.Option(metavar=NUMBER, help="The port on 127.0.0.1. Default: any free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """A local web page: plan the error, spend the budget, take the release home.
+
+    Example: nobounds studio people.csv --budget people.budget
+    """
+    from nobounds.studio.asks import Origin
+    from nobounds.studio.server import serve
+
+    with plain_errors():
+        whom = Whom(unit, rows_per_unit, neighbors)
+        found = tuple(str(path) for path in expand(files))
+        origin = Origin(found, budget, whom.unit, whom.rows_per_unit, whom.relation)
+
+        def ready(address: str) -> None:
+            typer.echo(f"The studio for {printable(origin.name)} is at {address}")
+            typer.echo("Keep this address to yourself; Ctrl-C ends the studio.", err=True)
+            if browser:
+                webbrowser.open(address)
+
+        serve(origin, port, ready)

@@ -1,0 +1,228 @@
+"""What someone asks the studio for: a statistic, its columns, what is known of them, and what it may cost.
+
+An ask is read from the fields of a form. It makes a release of a table, a forecast without one, and the code that makes
+the release again. Numbers stay text until the library reads them, so that 0.1 means one tenth exactly.
+"""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import nobounds as nb
+from nobounds.describe import COUNT_SHARE, RANKS, SHARES
+from nobounds.loss import Neighbors
+from nobounds.spending import Spending
+
+STATISTICS = {
+    "describe": "Summary of columns",
+    "quantile": "One quantile",
+    "quantiles": "Several quantiles",
+    "maximum": "Maximum",
+    "minimum": "Minimum",
+    "bounds": "Minimum and maximum",
+    "sum": "Sum",
+    "mean": "Mean",
+    "count": "Count",
+}
+FACTS = ("lower", "upper", "resolution")
+_LONGEST = 2000  # characters in a field
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the table and its budget are, and whom privacy is for."""
+
+    files: tuple[str, ...]
+    budget: Path
+    unit: str | None = None
+    rows_per_unit: int | None = None
+    neighbors: Neighbors = "add-remove"
+
+    @property
+    def name(self) -> str:
+        """What the table is called."""
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"{Path(self.files[0]).name}{more}"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keywords of a Table, as far as they are not the defaults."""
+        given = {"unit": self.unit, "rows_per_unit": self.rows_per_unit}
+        relation = {} if self.neighbors == "add-remove" else {"neighbors": self.neighbors}
+        return {name: value for name, value in given.items() if value is not None} | relation
+
+    def table(self, budget: Any = None) -> nb.Table:
+        """The table; only its columns are read."""
+        return nb.Table(list(self.files), budget=budget, **self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A statistic of columns, for an epsilon or a rho; every number is a text."""
+
+    statistic: str
+    columns: tuple[str, ...]
+    amount: str
+    spending: Literal["epsilon", "rho"] = "epsilon"
+    q: tuple[str, ...] = ()
+    lower: str = ""
+    upper: str = ""
+    resolution: str = ""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, str], columns: tuple[str, ...]) -> "Ask":
+        """The ask in the fields of a form, or an error in words."""
+        given = {name: _text(fields, name) for name in ("statistic", "amount", "spending", "q", *FACTS)}
+        statistic, spending = given["statistic"], given["spending"] or "epsilon"
+        if statistic not in STATISTICS:
+            raise ValueError("choose a statistic")
+        if spending not in ("epsilon", "rho"):
+            raise ValueError("choose epsilon or rho")
+        if not given["amount"]:
+            raise ValueError(f"say how much {spending} may be spent")
+        if not columns and statistic not in ("count", "describe"):
+            raise ValueError("choose a column")
+        if len(columns) > 1 and statistic != "describe":
+            raise ValueError(f"a {statistic} is of one column; for several at once choose the summary")
+        ranks = tuple(given["q"].replace(",", " ").replace(";", " ").split())
+        if statistic in ("quantile", "quantiles") and not ranks:
+            raise ValueError("say which quantile: a number from 0 to 1, 0.5 for the median")
+        if statistic == "quantile" and len(ranks) > 1:
+            raise ValueError("one quantile is one number; for more of them choose several quantiles")
+        kept = ranks if statistic in ("quantile", "quantiles") else ()
+        facts = {name: "" if statistic == "count" else given[name] for name in FACTS}
+        ask = cls(statistic, columns, given["amount"], spending, kept, **facts)  # type: ignore[arg-type]
+        Spending.of(ask.spent.get("epsilon"), ask.spent.get("rho"))
+        return ask
+
+    @property
+    def spent(self) -> dict[str, str]:
+        """The keyword of what it may cost."""
+        return {self.spending: self.amount}
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The keywords of what is known of the columns."""
+        given = {name: getattr(self, name) for name in FACTS}
+        return {name: self._by_column(name, text) for name, text in given.items() if text}
+
+    def _by_column(self, name: str, text: str) -> str | dict[str, str]:
+        """One number, or in a summary numbers by column: age=1, income=0.01."""
+        if self.statistic != "describe" or "=" not in text:
+            return text
+        found = [part.strip().rpartition("=") for part in text.split(",")]
+        if not all(equals and column for column, equals, _ in found):
+            raise ValueError(f"{name} is one number, or column=number for each column, with commas between them")
+        return {column.strip(): number.strip() for column, _, number in found}
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The positional arguments of the table's method."""
+        if self.statistic == "describe":
+            return (list(self.columns),) if self.columns else ()
+        ranks = {"quantile": self.q[:1], "quantiles": (list(self.q),)}.get(self.statistic, ())
+        return (*self.columns, *ranks)
+
+    def release(self, table: nb.Table) -> nb.Release | nb.Description:
+        """The private answer of a table."""
+        found: nb.Release | nb.Description = getattr(table, self.statistic)(*self.arguments, **self.spent, **self.known)
+        return found
+
+    def title(self) -> str:
+        """What is asked for, in a line."""
+        ranks = f" ({', '.join(self.q)})" if self.q else ""
+        of = ", ".join(self.columns) or ("all numeric columns" if self.statistic == "describe" else "rows")
+        return f"{STATISTICS[self.statistic]}{ranks}: {of}"
+
+    def python(self, origin: Origin) -> str:
+        """A script that makes such a release again, with new noise and at the same price."""
+        files = origin.files[0] if len(origin.files) == 1 else list(origin.files)
+        options = "".join(f", {name}={value!r}" for name, value in origin.options.items())
+        keywords = [f"{name}={value!r}" for name, value in (self.spent | self.known).items()]
+        call = ", ".join([*map(repr, self.arguments), *keywords])
+        return (
+            "import nobounds as nb\n\n"
+            f"budget = nb.Budget(path={str(origin.budget)!r})\n"
+            f"table = nb.Table({files!r}{options}, budget=budget)\n"
+            f"release = table.{self.statistic}({call})\n"
+            "print(release)\n"
+        )
+
+    def shell(self, origin: Origin) -> str:
+        """The command that does the same."""
+        command = "quantile" if self.statistic == "quantiles" else self.statistic
+        words = ["nobounds", command, *origin.files]
+        words += [word for column in self.columns for word in ("--column", column)]
+        words += [word for rank in self.q for word in ("--q", rank)]
+        words += [f"--{self.spending}", self.amount]
+        for name, value in self.known.items():
+            several = value.items() if isinstance(value, dict) else [("", value)]
+            words += [f"--{name}={column}={number}" if column else f"--{name}={number}" for column, number in several]
+        words += [f"--{name.replace('_', '-')}={value}" for name, value in origin.options.items()]
+        return shlex.join([*words, "--budget", str(origin.budget)]) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What someone guesses of the data for a forecast: about how many records, and of what shape."""
+
+    n: str
+    family: str
+    scale: str = ""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, str]) -> "Guess":
+        """The guess in the fields of a form."""
+        guess = cls(*(_text(fields, name) for name in ("n", "family", "scale")))
+        if not guess.n:
+            raise ValueError("guess how many records there are, for the forecast")
+        return guess
+
+
+def forecast(ask: Ask, guess: Guess, origin: Origin, *, quick: bool = False) -> nb.Forecast:
+    """The error to expect of an ask, from exact laws; no data are read.
+
+    A unit with so many rows costs as many times the epsilon of a row, and that number squared times the rho.
+    """
+    rows = origin.rows_per_unit or 1
+    share = Fraction(ask.amount) / (rows if ask.spending == "epsilon" else rows**2)
+    known = {name: value for name, value in ask.known.items() if isinstance(value, str)}
+    q: Any = {"quantile": ask.q[0] if ask.q else None, "quantiles": list(ask.q)}.get(ask.statistic)
+    return nb.plan(
+        ask.statistic,  # type: ignore[arg-type]
+        data=guess.family,
+        n=guess.n,
+        q=q,
+        scale=guess.scale or None,
+        neighbors=origin.neighbors,
+        quick=quick,
+        **{ask.spending: share},
+        **known,
+    )
+
+
+def parts(ask: Ask, columns: int) -> dict[str, Ask]:
+    """The parts of a summary of so many columns that can be forecast, each as an ask of its own."""
+    whole = Fraction(ask.amount)
+    each = (1 - COUNT_SHARE) * whole / columns
+    ranks = tuple(str(float(rank)) for rank in RANKS.values())
+    found = {
+        "count": ("count", COUNT_SHARE * whole / columns, ()),
+        "mean": ("mean", each * SHARES["mean"], ()),
+        "minimum and maximum": ("bounds", each * SHARES["min and max"], ()),
+        "quantiles": ("quantiles", each * SHARES["quantiles"], ranks),
+    }
+    return {
+        name: Ask(statistic, ("column",), str(amount), ask.spending, q)
+        for name, (statistic, amount, q) in found.items()
+    }
+
+
+def _text(fields: Mapping[str, str], name: str) -> str:
+    text = str(fields.get(name, "")).strip()
+    if len(text) > _LONGEST:
+        raise ValueError(f"{name} is too long")
+    return text

@@ -1,0 +1,97 @@
+"""The desk of the studio: one table, its budget, and the releases made from them.
+
+A form that spends carries a key, which is good for one release: sent twice, it gives the same release again, and a key
+that this desk did not hand out spends nothing. So reloading a page, or a form from before a crash, is never charged.
+"""
+
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+import nobounds as nb
+from nobounds.budget import Statement, read
+from nobounds.spending import charged
+from nobounds.studio.asks import Ask, Origin
+from nobounds.studio.shelf import Kept, Shelf
+
+_KEYS = 10_000  # that are remembered
+
+
+class NotCharged(ValueError):
+    """A form that cannot be used; nothing was charged."""
+
+
+class Charged(RuntimeError):
+    """The budget was charged, and then there was no answer."""
+
+
+class Desk:
+    """One table, its budget, and its releases. Releases are made one at a time."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.shelf = Shelf(origin.budget.with_suffix(".releases"))
+        self._keys: OrderedDict[str, Kept | None] = OrderedDict()
+        self._lock = Lock()
+
+    def columns(self) -> dict[str, str]:
+        """The columns and what they are; public."""
+        return self.origin.table().columns
+
+    def numeric(self) -> list[str]:
+        """The columns that have statistics."""
+        others = {self.origin.unit}
+        return [name for name, kind in self.columns().items() if "number" in kind and name not in others]
+
+    def statement(self) -> Statement | None:
+        """What the budget says, or None while there is none."""
+        return read(self.origin.budget) if self.origin.budget.exists() else None
+
+    def key(self) -> str:
+        """A new key for a form."""
+        key = secrets.token_urlsafe(16)
+        with self._lock:
+            self._keys[key] = None
+            while len(self._keys) > _KEYS:
+                self._keys.popitem(last=False)
+        return key
+
+    def release(self, key: str, ask: Ask) -> Kept:
+        """Charge the budget, read the data, and keep the release; or the release that this key was good for."""
+        with self._lock:
+            if key not in self._keys:
+                raise NotCharged(
+                    "this form is from before the studio was started; nothing was charged by sending it now: "
+                    "look at the history, and go on with the new form"
+                )
+            done = self._keys[key]
+            if done is not None:
+                return done
+            purse = _Purse(nb.Budget(path=self.origin.budget), self.origin.name)
+            try:
+                release = ask.release(self.origin.table(purse))
+            except Exception as error:
+                if purse.loss is None:
+                    raise
+                del self._keys[key]  # what it was good for is spent
+                raise Charged(
+                    f"the budget was charged ({purse.loss}) before the data were read, and then there was no answer"
+                ) from error
+            kept = self.shelf.put(ask, release)
+            self._keys[key] = kept
+            return kept
+
+
+@dataclass(slots=True)
+class _Purse:
+    """A budget whose charges name the table, and which knows whether it was charged."""
+
+    budget: nb.Budget
+    name: str
+    loss: nb.PrivacyLoss | None = None
+
+    def charge(self, loss: nb.PrivacyLoss, what: str) -> None:
+        """Charge it."""
+        charged(loss, self.budget, f"{what} in {self.name}")
+        self.loss = loss

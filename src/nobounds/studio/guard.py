@@ -1,0 +1,90 @@
+"""Who may talk to the studio: the browser that was given its address, and no page of another origin.
+
+The address that is printed has a secret in it, which becomes a cookie. A request must have the cookie, name this host
+and port (so that no other name can be pointed at it), and come from this origin, as browsers say themselves. The page
+may load nothing from elsewhere.
+"""
+
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # with none at all, browsers do not say where a form comes from
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Guard:
+    """Lets requests of one browser through to an app, and refuses all others."""
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app, self._token = app, token
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._cookie = f"nobounds-studio-{port}"  # cookies are not told apart by ports
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            raise RuntimeError("the studio speaks HTTP alone")
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await PlainTextResponse(f"{refusal}\n", 403)(scope, receive, send_with_headers)
+            return
+        if self._has_secret_in_address(scope):
+            response = RedirectResponse("/", 303)
+            response.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+            await response(scope, receive, send_with_headers)
+            return
+        if not self._has_cookie(headers):
+            sentence = "Open the studio by the address that it printed when it was started: it has a secret in it."
+            await PlainTextResponse(f"{sentence}\n", 403)(scope, receive, send_with_headers)
+            return
+        await self._app(scope, receive, send_with_headers)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> str | None:
+        host = headers.get("host", "")
+        if host not in self._hosts:
+            return "The studio answers to 127.0.0.1 and its port alone."
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site not in (None, "same-origin", "none") or origin not in (None, f"http://{host}"):
+            return "The studio refuses requests from other pages."
+        if scope["method"] not in ("GET", "HEAD") and origin is None and site is None:
+            return "The studio refuses requests that do not say which page they come from."
+        return None
+
+    def _has_secret_in_address(self, scope: Scope) -> bool:
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return scope["method"] == "GET" and scope["path"] == "/" and self._is_secret(given)
+
+    def _has_cookie(self, headers: Headers) -> bool:
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
+        except CookieError:
+            return False
+        return found is not None and self._is_secret(found.value)
+
+    def _is_secret(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self._token.encode())

@@ -1,0 +1,354 @@
+"""The pages of the studio: a plan, a release, the history, and a page for each release that was made.
+
+Every page works without scripts; `studio.js` only makes the forecast follow the form. Errors are sentences on the page
+where they belong, and those that nobody planned have no more than a name.
+"""
+
+import math
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, QueryParams
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.templating import Jinja2Templates
+
+import nobounds as nb
+from nobounds import plots
+from nobounds.budget import Statement
+from nobounds.describe import STATISTICS as SUMMARIZED
+from nobounds.describe import Summary
+from nobounds.exact import printable
+from nobounds.planning.families import FAMILIES
+from nobounds.planning.forecast import digits
+from nobounds.studio.asks import STATISTICS, Ask, Guess, forecast, parts
+from nobounds.studio.desk import Charged, Desk
+from nobounds.studio.shelf import Kept
+
+HERE = Path(__file__).parent
+PLAIN = (ValueError, TypeError, OSError, EOFError, ImportError, nb.BudgetExceeded)
+DEFAULTS = {
+    "statistic": "describe",
+    "q": "0.5",
+    "amount": "1",
+    "spending": "epsilon",
+    "lower": "",
+    "upper": "",
+    "resolution": "",
+    "n": "10000",
+    "family": "lognormal",
+    "scale": "",
+}
+AMOUNTS = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")  # of the curve
+
+
+def app(desk: Desk) -> Starlette:
+    """The web application of a desk."""
+    pages = Pages(desk)
+    routes = [
+        Route("/", pages.home),
+        Route("/plan", pages.plan),
+        Route("/forecast", pages.forecast),
+        Route("/release", pages.release),
+        Route("/release", pages.make, methods=["POST"]),
+        Route("/releases/{name}", pages.kept),
+        Route("/releases/{name}/{part}", pages.download),
+        Route("/history", pages.history),
+        Route("/budget", pages.create, methods=["POST"]),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    handlers: dict[Any, Any] = {HTTPException: pages.missing, Exception: pages.broken}
+    return Starlette(routes=routes, exception_handlers=handlers)
+
+
+class Pages:
+    """The pages of a desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._planning = Lock()  # one forecast at a time: each keeps a processor busy
+        self._forecasts: dict[Any, Any] = {}
+        self._templates = Jinja2Templates(directory=HERE / "templates")
+        self._templates.env.filters["plain"] = printable
+
+    def home(self, request: Request) -> Response:
+        """The plan, or the form for a budget if there is none yet."""
+        return RedirectResponse("/plan", 303) if self._desk.origin.budget.exists() else self._budget_form(request)
+
+    def plan(self, request: Request) -> Response:
+        """What to release, and what error to expect of it; no data are read."""
+        fields = _fields(request.query_params)
+        expected = error = None
+        if request.query_params:
+            expected, error = _tried(lambda: self._expected(request.query_params))
+        return self._page(request, "plan.html", 200 if error is None else 400, fields, expected=expected, error=error)
+
+    def forecast(self, request: Request) -> Response:
+        """The same for the script of the page: one forecast as JSON."""
+        expected, error = _tried(lambda: self._expected(request.query_params, quick="quick" in request.query_params))
+        return JSONResponse({"error": error} if error else expected, 400 if error else 200)
+
+    def release(self, request: Request) -> Response:
+        """The form that spends."""
+        return self._release_form(request, _fields(request.query_params))
+
+    async def make(self, request: Request) -> Response:
+        """Charge the budget and make the release; then its page."""
+        form = await request.form(max_files=0, max_fields=1000)
+        return await run_in_threadpool(self._make, request, form)
+
+    def _make(self, request: Request, form: FormData) -> Response:
+        fields = _fields(form)
+        try:
+            kept = self._desk.release(str(form.get("key", "")), self._ask(form))
+        except nb.BudgetExceeded as error:
+            return self._release_form(request, fields, f"Refused: {printable(str(error))}. Nothing was charged.", 409)
+        except Charged as error:
+            return self._release_form(request, fields, _charged(error), 500)
+        except PLAIN as error:
+            return self._release_form(request, fields, _sentence(error), 400)
+        return RedirectResponse(f"/releases/{kept.name}", 303)
+
+    def kept(self, request: Request) -> Response:
+        """A release that was made, in words, with what can be taken home."""
+        kept = self._kept(request)
+        return self._page(
+            request,
+            "kept.html",
+            kept=kept,
+            title=kept.ask.title(),
+            answers=_answers(kept),
+            words=_words(kept),
+            python=kept.ask.python(self._desk.origin),
+            shell=kept.ask.shell(self._desk.origin),
+            written=self._desk.shelf.written(kept),
+            folder=self._desk.shelf.folder.name,
+        )
+
+    def download(self, request: Request) -> Response:
+        """The release, a picture of it, or the code that makes such a one again."""
+        kept, part = self._kept(request), request.path_params["part"]
+        makers: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+            "release.json": ("application/json", lambda: kept.release.to_json() + "\n"),
+            "picture.png": ("image/png", lambda: _picture(kept)),
+            "again.py": ("text/x-python", lambda: kept.ask.python(self._desk.origin)),
+            "again.sh": ("text/x-shellscript", lambda: kept.ask.shell(self._desk.origin)),
+        }
+        if part not in makers:
+            raise HTTPException(404)
+        kind, make = makers[part]
+        name = f"{kept.ask.statistic}-{kept.name}.{part.rpartition('.')[2]}"
+        shown = "inline" if "show" in request.query_params else "attachment"
+        return Response(make(), media_type=kind, headers={"Content-Disposition": f'{shown}; filename="{name}"'})
+
+    def history(self, request: Request) -> Response:
+        """Every charge of the ledger, and every release on the shelf."""
+        return self._page(request, "history.html", kept=self._desk.shelf.all(), folder=self._desk.shelf.folder.name)
+
+    async def create(self, request: Request) -> Response:
+        """Make the budget that there was not yet."""
+        form = await request.form(max_files=0)
+        given = {name: str(form.get(name, "")).strip() or None for name in ("epsilon", "delta", "rho")}
+        return await run_in_threadpool(self._create, request, given)
+
+    def _create(self, request: Request, given: dict[str, str | None]) -> Response:
+        origin = self._desk.origin
+        try:
+            if origin.budget.exists():
+                raise ValueError(f"the budget {origin.budget.name} was made in the meantime; nothing was changed")
+            nb.Budget(
+                epsilon=given["epsilon"],
+                delta=given["delta"],
+                rho=given["rho"],
+                path=origin.budget,
+                neighbors=origin.neighbors,
+                unit=origin.unit or "row",
+            )
+        except PLAIN as error:
+            return self._budget_form(request, _sentence(error), given)
+        return RedirectResponse("/plan", 303)
+
+    def missing(self, request: Request, error: Exception) -> Response:
+        """A page that there is not."""
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        return self._page(request, "error.html", status, error="There is no such page here.")
+
+    def broken(self, request: Request, error: Exception) -> Response:
+        """An error that nobody planned: its message may hold private values, so its name has to do."""
+        said = _sentence(error) if isinstance(error, PLAIN) else f"The studio failed with {type(error).__name__}."
+        return self._page(request, "error.html", 500, error=said)
+
+    def _page(
+        self, request: Request, template: str, status: int = 200, fields: dict[str, Any] | None = None, **more: Any
+    ) -> Response:
+        """A page with the table, the budget and the form around it; what cannot be read is said on it."""
+        statement, budget_error = _tried(self._desk.statement)
+        columns, table_error = _tried(self._desk.numeric)
+        context = {
+            "origin": self._desk.origin,
+            "budget": None if statement is None else _budget(statement),
+            "budget_error": budget_error,
+            "table_error": table_error,
+            "columns": columns or [],
+            "fields": fields or _fields(QueryParams()),
+            "statistics": STATISTICS,
+            "families": list(FAMILIES),
+            "amounts": AMOUNTS,
+            **more,
+        }
+        return self._templates.TemplateResponse(request, template, context, status)
+
+    def _release_form(
+        self, request: Request, fields: dict[str, Any], error: str | None = None, status: int = 200
+    ) -> Response:
+        if not self._desk.origin.budget.exists():
+            return self._budget_form(request)
+        return self._page(request, "release.html", status, fields, key=self._desk.key(), error=error)
+
+    def _budget_form(
+        self, request: Request, error: str | None = None, given: dict[str, str | None] | None = None
+    ) -> Response:
+        return self._page(request, "budget.html", 400 if error else 200, error=error, given=given or {})
+
+    def _kept(self, request: Request) -> Kept:
+        kept = self._desk.shelf.get(request.path_params["name"])
+        if kept is None:
+            raise HTTPException(404)
+        return kept
+
+    def _ask(self, given: QueryParams | FormData) -> Ask:
+        known, columns = self._desk.numeric(), _columns(given)
+        for name in columns:
+            if name not in known:
+                raise ValueError(f"column {name!r} is not a numeric column of the table")
+        return Ask.of({name: str(value) for name, value in given.items()}, columns)
+
+    def _expected(self, given: QueryParams, quick: bool = False) -> dict[str, Any]:
+        """The forecast of what a form asks for, kept for the next time."""
+        ask, guess = self._ask(given), Guess.of(given)
+        every = len(ask.columns) or len(self._desk.numeric()) or 1
+        key = (ask, guess, every, quick)
+        if key not in self._forecasts:
+            with self._planning:
+                if len(self._forecasts) > 1000:
+                    self._forecasts.clear()
+                self._forecasts[key] = self._forecast(ask, guess, every, quick)
+        found: dict[str, Any] = self._forecasts[key]
+        return found
+
+    def _forecast(self, ask: Ask, guess: Guess, columns: int, quick: bool) -> dict[str, Any]:
+        origin = self._desk.origin
+        if ask.statistic != "describe":
+            return _line(ask.statistic, forecast(ask, guess, origin, quick=quick))
+        each = {name: forecast(part, guess, origin, quick=True) for name, part in parts(ask, columns).items()}
+        return {"parts": [_line(name, found) for name, found in each.items()]}
+
+
+def _fields(given: QueryParams | FormData) -> dict[str, Any]:
+    """What stands in the fields of the form."""
+    return {name: str(given.get(name, text)) for name, text in DEFAULTS.items()} | {"column": _columns(given)}
+
+
+def _columns(given: QueryParams | FormData) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(name) for name in given.getlist("column") if name))
+
+
+def _tried(make: Callable[[], Any]) -> tuple[Any, str | None]:
+    """What a function gives and None, or None and what went wrong, in a sentence."""
+    try:
+        return make(), None
+    except PLAIN as error:
+        return None, _sentence(error)
+
+
+def _sentence(error: BaseException) -> str:
+    said = printable(str(error)) or type(error).__name__
+    return said[0].upper() + said[1:] + ("" if said.endswith((".", "?", "!")) else ".")
+
+
+def _charged(error: Charged) -> str:
+    why = error.__cause__
+    return f"{_sentence(error)} {_sentence(why) if isinstance(why, PLAIN) else f'It failed with {type(why).__name__}.'}"
+
+
+def _budget(statement: Statement) -> dict[str, Any]:
+    """A budget for the head of every page."""
+    terms = statement.terms
+    return {
+        "statement": statement,
+        "limit": float(terms.epsilon if terms.epsilon is not None else terms.rho or 0),
+        "remaining": statement.remaining,
+        "kind": "epsilon" if terms.epsilon is not None else "rho",
+    }
+
+
+def _line(name: str, found: nb.Forecast) -> dict[str, Any]:
+    """A forecast for the page: numbers for the curve, and a sentence."""
+    row, n = found.rows[0], found.parameters["n"]
+    ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
+    about = f" (of about {' and '.join(map(digits, found.typical))})" if len(found.typical) <= 2 else ""
+    return {
+        "name": name,
+        "sentence": (
+            f"Off {ranks}by {digits(row.value_error)}{about} on average, "
+            f"and 95 times of 100 by at most {digits(row.error_95)}."
+        ),
+        "mean": row.value_error,
+        "most": row.error_95,
+        "ranks": row.rank_error,
+    }
+
+
+def _picture(kept: Kept) -> bytes:
+    release, file = kept.release, BytesIO()
+    if isinstance(release, nb.Release):
+        drawn = plots.plot_release(release, printable(kept.ask.title()))
+    else:
+        drawn = plots.plot_description(release)
+    drawn.savefig(file, format="png", dpi=150)
+    return file.getvalue()
+
+
+def _answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
+    """The heads and rows of a table of what was answered."""
+    release = kept.release
+    if isinstance(release, nb.Description):
+        names = list(release.columns)
+        rows = [[each, *(_cell(release.columns[name], each) for name in names)] for each in SUMMARIZED]
+        return ["", *map(printable, names)], rows
+    if isinstance(release.value, tuple):
+        names = list(kept.ask.q) or ["minimum", "maximum"]
+        return ["", "value"], [[name, number(value)] for name, value in zip(names, release.value, strict=True)]
+    heads, row = ["", "value"], [kept.ask.statistic, number(release.value)]
+    if release.interval is not None:
+        heads.append("where the noise leaves it, 95 times of 100")
+        known = all(map(math.isfinite, release.interval))
+        row.append(" to ".join(map(number, release.interval)) if known else "too few records to tell")
+    return heads, [row]
+
+
+def _words(kept: Kept) -> list[tuple[str, list[str]]]:
+    return [("What was released", [str(kept.release)])]
+
+
+def _cell(summary: Summary, statistic: str) -> str:
+    value, bar = number(summary.values[statistic]), summary.intervals.get(statistic)
+    if bar is None:
+        return value
+    half = (bar[1] - bar[0]) / 2
+    return f"{value} ± {digits(half)}" if math.isfinite(half) else f"{value} ± ?"
+
+
+def number(value: int | float) -> str:
+    """A number as people read it: six digits, and no exponent in the ordinary range."""
+    if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"

@@ -1,0 +1,30 @@
+"""The server of the studio: one process, bound to 127.0.0.1, that says nothing of the data in its log."""
+
+import secrets
+import socket
+from collections.abc import Callable
+
+from nobounds.studio.asks import Origin
+from nobounds.studio.desk import Desk
+
+HOST = "127.0.0.1"
+
+
+def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
+    """Serve the studio until it is interrupted; `ready` gets its address, which has the secret to open it."""
+    try:
+        import uvicorn
+
+        from nobounds.studio.guard import Guard
+        from nobounds.studio.pages import app
+    except ImportError:
+        raise ImportError("the studio needs more packages: pip install 'nobounds[studio]'") from None
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen()
+        chosen, token = listening.getsockname()[1], secrets.token_urlsafe(32)
+        guarded = Guard(app(Desk(origin)), chosen, token)
+        config = uvicorn.Config(guarded, log_level="critical", access_log=False, server_header=False, lifespan="off")
+        ready(f"http://{HOST}:{chosen}/?token={token}")
+        uvicorn.Server(config).run(sockets=[listening])
