@@ -3,10 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-bench
+OPENDP := .venv-opendp
+TUMULT := .venv-tumult
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants docs figures
+.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants docs figures why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -52,6 +54,14 @@ docs: $(READY) ## the documentation site, into site/ (offline, and a warning is 
 figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
 	$(BIN)/python benchmarks/concepts.py --out docs/concepts
 
+why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (ten minutes)
+	$(PEERS)/bin/python benchmarks/why.py --tumult $(TUMULT)/bin/python
+
+peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of docs/coming_from, peers' too (ten minutes)
+	$(PEERS)/bin/python benchmarks/coming_from.py diffprivlib google
+	$(OPENDP)/bin/python benchmarks/coming_from.py opendp
+	$(TUMULT)/bin/python benchmarks/coming_from.py tumult
+
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -71,4 +81,15 @@ $(PEERS)/.ready: pyproject.toml benchmarks/requirements.txt
 	@while read -r peer; do \
 		$(PEERS)/bin/pip install --quiet --disable-pip-version-check $$peer || echo "does not install here: $$peer"; \
 	done < benchmarks/requirements.txt
+	@touch $@
+
+# OpenDP for data frames wants one version of polars; Tumult an old Spark, and Java.
+$(OPENDP)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(OPENDP)
+	$(OPENDP)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'opendp[polars]>=0.14'
+	@touch $@
+
+$(TUMULT)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(TUMULT)
+	$(TUMULT)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'tmlt.analytics>=0.20'
 	@touch $@
