@@ -284,7 +284,9 @@ def test_a_release_says_what_was_asked():
     """Its name, the quantiles in order, the ladder and the loss; it survives JSON."""
     release = quantiles(np.array([1, 2, 3]), [0.5, 0.25], epsilon=1, lower=0, rng=random.Random(1))
     assert release.statistic == "quantiles"
-    assert release.parameters == {"q": ["1/2", "1/4"], "ladder": "grid", "resolution": "1", "bits": 8, "lower": "0"}
+    asked = {"q": ["1/2", "1/4"], "ladder": "grid", "resolution": "1", "bits": 8, "lower": "0"}
+    split = {"size": 0.05, "scale": 0.04, "answer": 0.91}
+    assert release.parameters == asked | {"spending": "epsilon", "split": split}
     again = nb.Release.from_json(release.to_json())
     assert tuple(again.value) == release.value and again.loss == release.loss
 

@@ -93,8 +93,16 @@ class Plan:
         Under swap the number is paid by what the noise leaves for a record that turns from missing to present.
         """
         size = pure(self.size) if self.rows is None else added_only(self.size)
+        return size + self.search.cost() + self._noise_cost()
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for."""
+        size = {"size": pure(self.size)} if self.rows is None else {}
+        return size | {"clip": self.search.cost(), "noise": self._noise_cost()}
+
+    def _noise_cost(self) -> Cost:
         averaged = self.centered or self.neighbors == "swap"
-        return size + self.search.cost() + (self.average.cost() if averaged else self.additive.cost())
+        return self.average.cost() if averaged else self.additive.cost()
 
     @property
     def additive(self) -> Additive:
@@ -145,7 +153,8 @@ def sum(
     (285119, [-80, 80])
     """
     records, bits = column(data), source(rng)
-    plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=False)
+    spending = Spending.of(epsilon, rho)
+    plan = Plan.of(records, spending, lower, upper, resolution, neighbors, centered=False)
     swap = plan.neighbors == "swap"
     loss = charged(records.unit.loss(plan.cost(), plan.neighbors), budget, "sum")
     clip = plan.clip(records, bits)
@@ -160,7 +169,8 @@ def sum(
         scales, overlooked = [plan.additive.scale(lattice.largest), 0.0], 0.0
     value = noisy * lattice.step
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return _release("sum", value, bar, clip, Fraction(scales[0]) * lattice.step, plan, loss)
+    told = spending.told(plan.parts(), records.unit)
+    return _release("sum", value, bar, clip, Fraction(scales[0]) * lattice.step, plan, loss, told)
 
 
 def mean(
@@ -182,7 +192,8 @@ def mean(
     47.48...
     """
     records, bits = column(data), source(rng)
-    plan = Plan.of(records, Spending.of(epsilon, rho), lower, upper, resolution, neighbors, centered=True)
+    spending = Spending.of(epsilon, rho)
+    plan = Plan.of(records, spending, lower, upper, resolution, neighbors, centered=True)
     loss = charged(records.unit.loss(plan.cost(), plan.neighbors), budget, "mean")
     clip = plan.clip(records, bits)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
@@ -191,7 +202,8 @@ def mean(
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return _release("mean", value, bar, clip, scale, plan, loss, whole=False)
+    told = spending.told(plan.parts(), records.unit)
+    return _release("mean", value, bar, clip, scale, plan, loss, told, whole=False)
 
 
 def count(
@@ -211,7 +223,8 @@ def count(
     """
     records, bits = column(data), source(rng)
     relation = check_neighbors(neighbors)
-    noise = Spending.of(epsilon, rho).each(records.unit.rows).plan(Additive)
+    spending = Spending.of(epsilon, rho)
+    noise = spending.each(records.unit.rows).plan(Additive)
     public = relation == "swap" and not records.nullable
     missing = added_only(noise.epsilon) if relation == "swap" and not noise.zcdp else noise.cost()
     cost = pure(Fraction(0)) if public else missing
@@ -220,7 +233,8 @@ def count(
     scale = 0.0 if public else noise.scale(1)
     bar = math.ceil(noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(found - bar, 0)), float(max(found + bar, 0)))
-    return Release("count", max(found, 0), loss, {"noise": noise.name, "noise_scale": scale}, interval)
+    parameters = {"noise": noise.name, "noise_scale": scale} | spending.told({"noise": cost}, records.unit)
+    return Release("count", max(found, 0), loss, parameters, interval)
 
 
 def _release(
@@ -231,6 +245,7 @@ def _release(
     scale: Fraction,
     plan: Plan,
     loss: PrivacyLoss,
+    told: dict[str, Any],
     whole: bool = True,
 ) -> Release:
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
@@ -239,6 +254,7 @@ def _release(
         "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
+        **told,
     }
     ends = min(_end(value - bar), MAX), max(_end(value + bar), -MAX)  # infinite outward only
     interval = ends if clip.trusted else (-math.inf, math.inf)

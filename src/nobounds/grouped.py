@@ -21,7 +21,7 @@ from nobounds.clip import Clip, Search
 from nobounds.clipped import CHANCE, ONE_SIDED, SIZE_SHARE, TWO_SIDED, Plan
 from nobounds.engines.column import Column
 from nobounds.engines.source import Bounding, Facts, Keyed, Source, Tallied
-from nobounds.exact import MAX, Number, rational
+from nobounds.exact import MAX, Number, rational, round_up
 from nobounds.grouped_release import GroupedRelease, ordered
 from nobounds.groups import Groups, answers, noise_many
 from nobounds.key_selection import KeySelection
@@ -68,7 +68,8 @@ class Grouping:
         groups = Groups(ladder, found.tally.starts(number), found.tally.rungs, found.tally.counts)
         values = answers(asked, groups, bits)[0]
         parameters = {"q": str(rank)} if statistic == "quantile" else {}
-        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters | asked.ladder.describe())
+        parameters |= asked.ladder.describe() | self._told(asked.parts(), spending, name)
+        return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters)
 
     def count(self, name: str | None, spending: Spending, bits: Bits) -> GroupedRelease:
         """How many records each group has."""
@@ -81,6 +82,7 @@ class Grouping:
         scale = noise.scale(1)
         bar = noise.half_interval(scale, 0.0, CHANCE)
         parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
+        parameters |= self._told({"noise": noise.cost()}, spending, name)
         return GroupedRelease("count", self.keyed.names, keys, noisy, loss, parameters, np.full(number, bar))
 
     def sum(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
@@ -151,6 +153,7 @@ class Grouping:
         values, bars, parameters = release(plan, clip, found)
         ends = [(int if plan.integral else finite_float)(end) for end in (clip.low, clip.high)]
         parameters = {"clip": ends, "noise": plan.additive.name} | parameters | ladder.describe()
+        parameters |= self._told(plan.parts(), spending, name)
         half = bars if clip.trusted else None
         return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters, half)
 
@@ -183,6 +186,16 @@ class Grouping:
             both = cost.times(self.unit.rows).epsilon + selection.epsilon
             loss = PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
         return charged(loss, self.budget, f"{what} by {', '.join(self.keyed.names)}")
+
+    def _told(self, parts: dict[str, Cost], spending: Spending, name: str | None) -> dict[str, Any]:
+        """For the parameters of a release: the column, the keys, and what was spent on what."""
+        told = spending.told(parts, self.unit)
+        selection = self._selection(spending)
+        if selection is not None:
+            told["split"] = {"keys": round_up(selection.epsilon), **told["split"]}
+        of = {} if name is None else {"column": name}
+        most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
+        return of | {"keys": "public" if selection is None else "private"} | told | most
 
     def _tallied(
         self, name: str | None, ladder: Ladder, sums: bool, spending: Spending, bits: Bits

@@ -146,6 +146,18 @@ class Halving:
             parts = [size, pure(self.scale), first, *[added] * (levels(self.qs) - 1)]
         return sum(parts[1:], parts[0])
 
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for; under swap the size is paid by what the levels leave, and all is told as one."""
+        if self.neighbors == "swap":
+            return {"answer": self.cost()}
+        level = range_bounded(self.each) if self.zcdp else pure(self.each)
+        found = [level] * levels(self.qs)
+        return {
+            "size": pure(self.size.epsilon),
+            "scale": pure(self.scale),
+            "answer": sum(found[1:], found[0]),
+        }
+
     def answer(self, counts: Counts, bits: Source) -> tuple[int | float, ...]:
         """Private quantiles in increasing order."""
         setting = self.settle(counts.coarse, bits)

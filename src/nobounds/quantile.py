@@ -124,7 +124,11 @@ def _release(
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
     parameters |= {"method": options.get("method", "auto"), "noise": asked.noise}
-    return Release(statistic, value, loss, parameters | asked.ladder.describe())
+    if options.get("rows") is not None:
+        parameters["stated_rows"] = check_rows(options["rows"])
+    spending = Spending.of(options["epsilon"], options["rho"])
+    told = spending.told(asked.parts(), records.unit)
+    return Release(statistic, value, loss, parameters | asked.ladder.describe() | told)
 
 
 def quantile(

@@ -60,5 +60,8 @@ def quantiles(
         plan = spending.each(records.unit.rows).plan(halving)
     loss = charged(records.unit.loss(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}")
     found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
-    parameters = {"q": [str(each) for each in asked], **plan.ladder.describe()}
+    parameters: dict[str, Any] = {"q": [str(each) for each in asked], **plan.ladder.describe()}
+    if rows is not None:
+        parameters["stated_rows"] = check_rows(rows)
+    parameters |= spending.told(plan.parts(), records.unit)
     return Release("quantiles", tuple(found[each] for each in asked), loss, parameters)

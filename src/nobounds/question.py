@@ -84,10 +84,20 @@ class Question:
     def cost(self) -> Cost:
         """The cost of the whole answer, whichever routes are taken."""
         added = self.neighbors == "swap" and self.missing
-        total = added_only(self.size.epsilon) if added else pure(self.size.epsilon)
-        for q, routes in zip(self.qs, self.routes, strict=True):
-            total += worst([cost(route, q, self.neighbors, self.missing) for route in routes])
-        return total
+        return (added_only(self.size.epsilon) if added else pure(self.size.epsilon)) + self._answers()
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for; under swap a record that moves does not change the size, which costs nothing."""
+        size = {} if self.neighbors == "swap" else {"size": pure(self.size.epsilon)}
+        return size | {"answer": self._answers()}
+
+    def _answers(self) -> Cost:
+        """The cost of all answers, whichever routes are taken."""
+        found = [
+            worst([cost(route, q, self.neighbors, self.missing) for route in routes])
+            for q, routes in zip(self.qs, self.routes, strict=True)
+        ]
+        return sum(found[1:], found[0])
 
     @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def loss(self) -> PrivacyLoss:

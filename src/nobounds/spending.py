@@ -5,13 +5,13 @@ within the one asked for.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from nobounds.exact import Number, privacy_parameter
-from nobounds.loss import Cost, PrivacyLoss
+from nobounds.exact import Number, privacy_parameter, round_up
+from nobounds.loss import Cost, PrivacyLoss, Unit
 
 LONGEST = 400  # characters of what a charge is for
 _DIGITS = 40  # binary digits of a nominal epsilon
@@ -64,6 +64,14 @@ class Spending:
     def each(self, rows: int) -> "Spending":
         """What each of so many rows may cost for all of them to cost this: epsilons add up, and roots of rho."""
         return Spending(self.amount / (rows**2 if self.zcdp else rows), self.zcdp)
+
+    def told(self, parts: Mapping[str, Cost], unit: Unit) -> dict[str, Any]:
+        """For the parameters of a release: what was spent on which part, for a unit, and how many of its rows count."""
+        costs = {name: cost.times(unit.rows) for name, cost in parts.items()}
+        spent = {name: round_up(cost.rho if self.zcdp else cost.epsilon) for name, cost in costs.items()}
+        split = {name: amount for name, amount in spent.items() if amount}
+        rows = {} if unit == Unit() else {"rows_per_unit": unit.rows}
+        return {"spending": "rho" if self.zcdp else "epsilon", "split": split, **rows}
 
     def plan(self, make: Callable[[Fraction, bool], P]) -> P:
         """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one found within a rho."""

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypedDict, Unpack
@@ -128,36 +129,36 @@ class Table:
 
     def quantile(self, column: str, q: Number, **options: Unpack[Search]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
-        return quantile(self._column(column, options), q, **self._common(column), **options)
+        return _of(column, quantile(self._column(column, options), q, **self._common(column), **options))
 
     def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Options]) -> Release:
         """Private quantiles of a column, as `nobounds.quantiles` gives them."""
-        return quantiles(self._column(column, options), q, **self._common(column), **options)
+        return _of(column, quantiles(self._column(column, options), q, **self._common(column), **options))
 
     def maximum(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private maximum."""
-        return maximum(self._column(column, options), **self._common(column), **options)
+        return _of(column, maximum(self._column(column, options), **self._common(column), **options))
 
     def minimum(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private minimum."""
-        return minimum(self._column(column, options), **self._common(column), **options)
+        return _of(column, minimum(self._column(column, options), **self._common(column), **options))
 
     def bounds(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private minimum and maximum."""
-        return bounds(self._column(column, options), **self._common(column), **options)
+        return _of(column, bounds(self._column(column, options), **self._common(column), **options))
 
     def sum(self, column: str, **options: Unpack[Options]) -> Release:
         """A private sum."""
-        return sum(self._column(column, options), **self._common(column), **options)
+        return _of(column, sum(self._column(column, options), **self._common(column), **options))
 
     def mean(self, column: str, **options: Unpack[Options]) -> Release:
         """A private mean."""
-        return mean(self._column(column, options), **self._common(column), **options)
+        return _of(column, mean(self._column(column, options), **self._common(column), **options))
 
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:
         """A private number of rows, or of those with a value in a column; of a unit at most `rows_per_unit` count."""
         if column is not None:
-            return count(self._column(column, options), **self._common(column), **options)
+            return _of(column, count(self._column(column, options), **self._common(column), **options))
         marks = self._source.row_marks(self._bounding(options))
         return count(marks, **self._common("rows"), **options)
 
@@ -223,7 +224,9 @@ class Table:
             raise ValueError("rows per unit need unit, the column that says whose row it is")
         sizes = self._source.rows_of_units(self._unit)
         budget = None if self._budget is None else _Named(self._budget, f"rows per {self._unit}")
-        return quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=budget, rng=rng)
+        found = quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=budget, rng=rng)
+        told = {name: value for name, value in found.parameters.items() if name != "rows_per_unit"}  # all rows count
+        return replace(found, parameters={"column": f"rows per {self._unit}"} | told)
 
     def _column(self, name: str, options: Any) -> Column:
         self._require_numeric(name)
@@ -364,6 +367,11 @@ class _Named:
     def charge(self, loss: PrivacyLoss, what: str) -> None:
         """Charge it."""
         charged(loss, self._budget, f"{what} of {self._name}")
+
+
+def _of(column: str, release: Release) -> Release:
+    """The release, with the name of its column."""
+    return replace(release, parameters={"column": column} | release.parameters)
 
 
 def _facts(options: Any) -> dict[str, Any]:

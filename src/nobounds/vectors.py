@@ -251,6 +251,7 @@ def _vector(
         "noise": "gaussian",
         "noise_scale": finite_float(Fraction(math.sqrt(law.variance)) * unit),
         "dimensions": rows.dimensions,
+        "spending": "rho",
         **({} if upper is None else {"upper": str(plan.ladder.upper)}),
     }
     return Release(statistic, value, loss, parameters)

@@ -200,3 +200,12 @@ def count_outcomes(noise: Additive, n: int, neighbors: Neighbors, nullable: bool
     masses = both * np.exp(logs)
     cut = float((masses * (1 - held / both)).sum())
     return Outcomes(None, np.append(errors, float(n)), np.append(masses * held / both, cut))
+
+
+def outside(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> float:
+    """How many records of a data set lie outside a clip that is found this way, on average."""
+    lows, highs, chances = _clips(plan, way, sample, number)
+    counted = np.append(0, sample.up_to)
+    below = counted[np.searchsorted(sample.values, lows, side="left")]
+    above = sample.total - counted[np.searchsorted(sample.values, highs, side="right")]
+    return float((below + above) @ chances)
