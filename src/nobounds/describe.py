@@ -146,7 +146,8 @@ def describe(
         name: _Job(table.columns[name], ladders[name], plan, max(len(kept), 1), counts[name], bits).summary()
         for name in kept
     }
-    parameters = {"noise": "exact, on lattices", "neighbors": relation}
+    parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": relation}
+    parameters |= spending.told(plan.parts(max(len(kept), 1)), unit)
     return Description(found, skipped, loss, parameters)
 
 
@@ -161,6 +162,13 @@ class _Plan:
     def cost(self) -> Cost:
         """The cost of all counts and of all columns that turn out to be numeric, however many these are."""
         return gaussian(self.spending.amount) if self.spending.zcdp else pure(self.spending.amount)
+
+    def parts(self, many: int) -> dict[str, Cost]:
+        """The cost of all columns by what it is for, if so many of them turn out to be numeric."""
+        made = gaussian if self.spending.zcdp else pure
+        return {"counts": made(self.count * self.columns)} | {
+            name: made(self.part(name, many) * many) for name in SHARES
+        }
 
     @property
     def count(self) -> Fraction:

@@ -1,0 +1,65 @@
+"""The explain command: a release in plain words, for the person who signs off."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+
+from nobounds.cli.errors import plain_errors
+from nobounds.exact import printable
+from nobounds.explaining.explain import explain as explained
+from nobounds.explaining.reading import KINDS, MOST_BYTES
+
+_WIDEST = 100
+
+
+def explain(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="The JSON of a release, or - for the standard input.", show_default=False),
+    ],
+    n: Annotated[
+        str | None,
+        typer.Option("--n", metavar="NUMBER", help="The number of records to tell errors for. Default: three of them."),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """A release in plain words: who is protected, what was spent, what error to expect, and what is not promised.
+
+    It takes what nobounds prints with --json and what to_json() writes: releases, descriptions, answers by groups,
+    forecasts and the history of a budget. No private data are read.
+
+    Example: nobounds explain release.json
+    """
+    with plain_errors():
+        found = explained(_read(file), n=n)
+        print(found.markdown() if markdown else found.text(_width()))
+
+
+def _width() -> int:
+    """That of the terminal; in a pipe as much as reads well."""
+    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _WIDEST
+
+
+def _read(file: str) -> str:
+    if file == "-":
+        return _text(sys.stdin.buffer, "the standard input")
+    path = Path(file)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {printable(file)}")
+    if not path.is_file():
+        raise ValueError(f"{printable(file)} is no file")
+    with path.open("rb") as stream:
+        return _text(stream, printable(path.name))
+
+
+def _text(stream: BinaryIO, name: str) -> str:
+    found = stream.read(MOST_BYTES + 1)
+    if len(found) > MOST_BYTES:
+        raise ValueError(f"{name} is no release: it has more than {MOST_BYTES >> 20} megabytes")
+    try:
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is no text; explain takes {KINDS}") from None

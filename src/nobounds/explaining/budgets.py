@@ -1,0 +1,63 @@
+"""A budget in plain words: what may be spent, what was spent on what, and what is left."""
+
+from datetime import datetime
+
+from nobounds.composition import text_down
+from nobounds.exact import printable
+from nobounds.explaining.protection import meaning
+from nobounds.explaining.reading import Fields, neighbors
+from nobounds.explaining.words import Paragraph, price
+
+_SHOWN = 50  # charges
+
+
+def budget(found: Fields) -> list[Paragraph]:
+    """What `nobounds budget show --json` prints, in words."""
+    charges = [Fields.of(charge, "charges") for charge in found.items("charges")]
+    remaining = text_down(found.amount("remaining"))
+    kind = "rho" if "rho" in found else "epsilon"
+    at = f" at delta {text_down(found.amount('delta'))}" if "delta" in found else ""
+    limit = f"{kind} {text_down(found.amount(kind))}{at}"
+    who = _whom(found)
+    what = [f"This is a budget: all releases charged to it may cost {limit} together{who}, and no more."]
+    if not charges:
+        what.append("Nothing was charged to it yet.")
+        return [Paragraph("What this is", tuple(what))]
+    loss = found.loss("spent")
+    what.append(
+        f"{len(charges)} release{'s were' if len(charges) > 1 else ' was'} charged to it, for {price(loss)} together."
+    )
+    what.append(
+        f"What is left is {kind} {remaining}; a release that asks for more is refused before the data are read."
+    )
+    lines = [_charge(charge) for charge in charges[-_SHOWN:]]
+    if len(charges) > _SHOWN:
+        lines.insert(0, f"The last {_SHOWN} of {len(charges)} charges:")
+    return [
+        Paragraph("What this is", tuple(what)),
+        Paragraph("What was charged", tuple(lines)),
+        Paragraph("What all of it means together", tuple(meaning(loss))),
+        Paragraph(
+            "What is not promised",
+            (
+                "A budget counts what is charged to it: releases from the same data that were charged elsewhere, or "
+                "nowhere, come on top.",
+                "A charge stays, even if its release was never looked at.",
+            ),
+        ),
+    ]
+
+
+def _charge(charge: Fields) -> str:
+    try:
+        when = f"{datetime.fromisoformat(charge.text('when')):%Y-%m-%d %H:%M}"
+    except ValueError:
+        raise ValueError("charges.when must be a time, as 2026-01-31T12:00:00+00:00") from None
+    return f"{when} UTC: {charge.word('what')}, for {price(charge.loss())}."
+
+
+def _whom(found: Fields) -> str:
+    unit = f"for each {printable(found.text('unit'))}" if "unit" in found else ""
+    relation = f"by {neighbors(found)}" if "neighbors" in found else ""
+    known = ", ".join(part for part in (unit, relation) if part)
+    return f" ({known})" if known else ""

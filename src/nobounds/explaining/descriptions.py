@@ -1,0 +1,82 @@
+"""A description in plain words: the summary of a table, whose parts were paid from one epsilon or rho."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from nobounds.describe import RANKS
+from nobounds.exact import printable, rational
+from nobounds.explaining.accuracy import HEADING, places
+from nobounds.explaining.expected import Made
+from nobounds.explaining.limits import limits
+from nobounds.explaining.protection import protection
+from nobounds.explaining.reading import Fields
+from nobounds.explaining.spent import spent
+from nobounds.explaining.words import Paragraph, figure
+from nobounds.spending import Spending
+
+_SHOWN = 12  # columns
+
+
+def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
+    """What a description says."""
+    of, loss, all_columns = fields.inner("parameters"), fields.loss(), fields.inner("columns")
+    rows = of.whole("rows_per_unit") if "rows_per_unit" in of else None
+    columns = {printable(name): all_columns.inner(name) for name in list(all_columns.found)[:_SHOWN]}
+    kind, split = (of.word("spending") if "spending" in of else None), of.amounts("split")
+    error = [
+        "The ranges above are for the noise, 95 times of 100. Means and standard deviations are those of records "
+        "clipped to "
+        "the minimum and maximum shown; what that changed is not in the ranges."
+    ]
+    if "quantiles" in split and columns:
+        each = rational(split["quantiles"], "split") / len(all_columns.found)
+        spending = Spending(each, kind == "rho").each(rows or 1)
+        made = Made("quantiles", tuple(RANKS.values()), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
+        error += places(made, sizes, "Each quantile")
+    error += [
+        "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",
+        "With too few records for the privacy loss, answers are far too small, down to 0, and hardly ever far too "
+        "large.",
+    ]
+    return [
+        Paragraph("What was asked and answered", tuple(_asked(fields, columns, len(all_columns.found)))),
+        protection(loss, rows),
+        spent(loss, kind, split),
+        Paragraph(HEADING, tuple(error)),
+        limits(loss),
+    ]
+
+
+def _asked(fields: Fields, columns: dict[str, Fields], number: int) -> list[str]:
+    """What was asked, and a line for each column."""
+    found = [
+        "Asked for: a summary of every numeric column (count, mean, standard deviation, minimum, quantiles and "
+        "maximum). "
+        f"{number:,} column{'s were' * (number != 1) or ' was'} answered."
+    ]
+    found += [_column(name, column) for name, column in columns.items()]
+    if number > len(columns):
+        found.append(f"And {number - len(columns):,} columns more.")
+    skipped = list(fields.inner("skipped").found)
+    if skipped:
+        found.append(f"Left out: {', '.join(map(printable, skipped[:_SHOWN]))}{', ...' * (len(skipped) > _SHOWN)}.")
+    return found
+
+
+def _column(name: str, column: Fields) -> str:
+    values, bars = column.inner("values"), column.inner("intervals")
+    parts = [
+        f"{words} {figure(values.number(statistic))}{_range(bars.interval(statistic))}"
+        for statistic, words in (("count", "count"), ("mean", "mean"), ("std", "standard deviation"))
+    ]
+    low, middle, high = (figure(values.number(each)) for each in ("min", "50%", "max"))
+    return f"{name}: {', '.join(parts)}, median {middle}, minimum {low}, maximum {high}."
+
+
+def _range(interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return ""
+    if math.inf in (interval[1], -interval[0]):
+        return " (too few records to tell how good)"
+    return f" ({figure(interval[0])} to {figure(interval[1])})"

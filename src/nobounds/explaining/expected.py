@@ -1,0 +1,86 @@
+"""What error to expect of a release that was made: from its public parameters and exact laws, for several shapes.
+
+Nobody knows the shape of the data, nor under add-remove their number, so errors are told for a few of both, in ranks,
+which depend little on either. The shapes are scaled to the released value, which is public by now, so that public
+bounds and grids are where they were.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from nobounds.clipped import Plan
+from nobounds.loss import Neighbors
+from nobounds.planning import sum_errors
+from nobounds.planning.families import Shape
+from nobounds.planning.forecasters import Forecaster, Statistic
+from nobounds.spending import Spending
+
+SIZES = (1_000, 10_000, 100_000)
+SHAPES = ("uniform", "lognormal", "pareto")
+SHAPES_IN_WORDS = "even, skewed and heavy-tailed data (uniform, lognormal, Pareto)"
+_ROUNDS = (64,)  # data sets: errors are then known to a few percent, and told in two digits
+_CLIPS = 4  # data sets for the number of records outside a clip
+_FACTS = ("lower", "upper", "resolution")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a release was made, as far as its error depends on it, for one row; all of it public."""
+
+    statistic: str
+    qs: tuple[Fraction, ...]
+    spending: Spending
+    neighbors: Neighbors
+    options: dict[str, Any]  # lower, upper, resolution; and for quantiles method, noise, beta and rows
+    near: float  # the size of a value that was released, ...
+    at: Fraction  # ... and the rank that it stands at
+
+    def rank_errors(self, n: int) -> tuple[float, float]:
+        """The least and the largest of the expected rank errors over the shapes, for n records."""
+        simulated = self.statistic == "quantiles" and len(self.qs) > 1
+        found = [self._forecaster(name, n).errors(self.spending, _ROUNDS).rank for name in _shapes(simulated)]
+        errors = [error for error in found if error is not None]
+        return min(errors), max(errors)
+
+    def outside(self, n: int) -> tuple[float, float]:
+        """The least and the largest of the expected numbers of records outside the clip, for n records."""
+        found = [self._outside(self._forecaster(name, n)) for name in SHAPES]
+        return min(found), max(found)
+
+    def _outside(self, forecaster: Forecaster) -> float:
+        facts = {name: self.options.get(name) for name in _FACTS}
+        centered = self.statistic == "mean"
+        plan = Plan.of(forecaster.column, self.spending, **facts, neighbors=self.neighbors, centered=centered)
+        ways = sum_errors.clip_ways(plan, forecaster.sampling.typical())
+        samples = [forecaster.fresh(number) for number in range(_CLIPS)]
+        return sum(
+            chance * sum(sum_errors.outside(plan, way, sample, k) for k, sample in enumerate(samples)) / _CLIPS
+            for chance, way in ways
+        )
+
+    def _forecaster(self, name: str, n: int) -> Forecaster:
+        resolution = self.options.get("resolution")
+        shape = Shape.of(name, _scale(name, self.near, min(max(float(self.at), 1 / n), 1 - 1 / n)), resolution)
+        options = self.options | {"neighbors": self.neighbors}
+        for fact in _FACTS:
+            options.setdefault(fact, None)
+        return Forecaster.of(_statistic(self.statistic), self.qs, n, shape, options)
+
+
+def _shapes(simulated: bool) -> Sequence[str]:
+    """Fewer shapes where releases have to be simulated."""
+    return SHAPES[1:2] if simulated else SHAPES
+
+
+def _statistic(name: str) -> Statistic:
+    return name  # type: ignore[return-value]  # the caller asks for those alone
+
+
+def _scale(name: str, near: float, rank: float) -> str | None:
+    """What a family is multiplied by for its quantile of this rank to be a value; None to leave it as it is."""
+    unit = float(Shape.of(name).at(np.array([rank]))[0])
+    return repr(near / unit) if 1e-30 < near < 1e30 and unit > 0 else None

@@ -1,0 +1,146 @@
+"""A release in plain words: the public function, and the explanation that it gives."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nobounds.exact import Number, printable, rational, shown
+from nobounds.explaining.accuracy import accuracy
+from nobounds.explaining.budgets import budget
+from nobounds.explaining.descriptions import description
+from nobounds.explaining.expected import SIZES
+from nobounds.explaining.forecasts import forecast
+from nobounds.explaining.limits import limits
+from nobounds.explaining.protection import protection
+from nobounds.explaining.reading import KINDS, Fields, parsed
+from nobounds.explaining.spent import spent
+from nobounds.explaining.told import Told
+from nobounds.explaining.words import Paragraph, figure
+
+_MOST_RECORDS = 10**12
+_SHOWN = 12  # groups or numbers
+_MANY = 20  # releases in one file
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a release says, in paragraphs of plain sentences."""
+
+    paragraphs: tuple[Paragraph, ...]
+
+    def text(self, width: int = 80) -> str:
+        """Headings, and sentences wrapped to a width."""
+        wrapped = textwrap.TextWrapper(
+            max(width, 20), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
+        blocks = ["\n".join([heading, *map(wrapped.fill, sentences)]) for heading, sentences in self.paragraphs]
+        return "\n\n".join(blocks)
+
+    def markdown(self) -> str:
+        """The same as Markdown: a heading and a list for each paragraph."""
+        blocks = [
+            "\n".join([f"## {_marked(heading)}", "", *(f"- {_marked(line)}" for line in lines)])
+            for heading, lines in self.paragraphs
+        ]
+        return "\n\n".join(blocks)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def explain(release: object, *, n: Number | None = None) -> Explanation:
+    """A release in plain words, for the person who signs off; nothing private is read.
+
+    release: a `Release`, `Description`, `GroupedRelease` or `Forecast`, their JSON as a text or a dict, or what a
+    command of nobounds prints with --json, a budget's history included.
+    n: the number of records, to tell the errors for; by default for 1,000, 10,000 and 100,000 of them.
+
+    >>> from nobounds.clipped import count
+    >>> print(explain(count(range(100), epsilon=1)).paragraphs[1].sentences[1])
+    Whatever somebody knows or believed before: the release changes their odds of whether a given row is in the data by
+    a factor of at most 2.72 (e to the power of epsilon 1).
+    """
+    found = release.to_dict() if hasattr(release, "to_dict") else release
+    if isinstance(found, str):
+        found = parsed(found)
+    if not isinstance(found, Mapping):
+        raise TypeError(f"explain takes {KINDS}; got a {type(release).__name__}")
+    return Explanation(tuple(paragraphs(found, n=n)))
+
+
+def paragraphs(found: Mapping[str, Any], *, n: Number | None = None, sizes: Sequence[int] = SIZES) -> list[Paragraph]:
+    """The paragraphs on an object of JSON; `sizes=()` leaves out the forecasts in ranks, which take some seconds."""
+    fields = Fields(found)
+    at = sizes if n is None else (_size(n),)
+    if "releases" in fields:
+        return _several(fields, at)
+    if "charges" in found and "remaining" in found:
+        return budget(fields)
+    if "rows" in fields and "typical" in found:
+        return forecast(fields)
+    if fields.found.get("statistic") == "describe":
+        return description(fields, at)
+    if "statistic" in fields and "loss" in fields and ("value" in fields or "by" in fields):
+        return _release(Told.read(fields), fields, at)
+    raise ValueError(f"this JSON is none that explain knows; it takes {KINDS}")
+
+
+def _size(n: Number) -> int:
+    size = rational(n, "n")
+    if size.denominator != 1 or not 2 <= size <= _MOST_RECORDS:
+        raise ValueError(f"n must be a whole number of records from 2 to {_MOST_RECORDS:.0e}, got n={shown(n)}")
+    return int(size)
+
+
+def _several(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
+    releases = [Fields.of(each, "releases") for each in fields.items("releases")]
+    if not 1 <= len(releases) <= _MANY:
+        raise ValueError(f"releases must have from 1 to {_MANY} releases, got {len(releases)}")
+    if len(releases) == 1:
+        return paragraphs(releases[0].found, sizes=sizes)
+    found = []
+    for k, each in enumerate(releases, 1):
+        found += [Paragraph(f"Release {k}: {heading}", lines) for heading, lines in paragraphs(each.found, sizes=sizes)]
+    total = fields.loss()
+    both = protection(total, None), spent(total, None, {})
+    return found + [Paragraph(f"All together: {heading}", lines) for heading, lines in both]
+
+
+def _release(told: Told, fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
+    asked = told.asked()
+    sentences = [f"Asked for: {asked}.", _answered(told, fields)]
+    return [
+        Paragraph("What was asked and answered", tuple(sentences)),
+        protection(told.loss, told.rows_per_unit),
+        spent(told.loss, told.kind, told.split),
+        accuracy(told, sizes),
+        limits(told.loss, told.public, told.keys),
+    ]
+
+
+def _answered(told: Told, fields: Fields) -> str:
+    shown_values = [figure(value) for value in told.values[:_SHOWN]]
+    more = len(told.values) - len(shown_values)
+    if told.by:
+        pairs = [f"{key}: {value}" for key, value in zip(_keys(fields, told), shown_values, strict=True)]
+        groups = "1 group was" if len(told.values) == 1 else f"{len(told.values):,} groups were"
+        rest = f"; and {more:,} more" if more else ""
+        return f"{groups} answered. {'; '.join(pairs)}{rest}." if pairs else "No group was answered."
+    if told.statistic == "bounds":
+        return f"The answer: {shown_values[0]} to {shown_values[1]}."
+    return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}."
+
+
+def _keys(fields: Fields, told: Told) -> list[str]:
+    """The first keys, one text each."""
+    columns = [fields.inner("keys").items(name) for name in fields.items("by") if isinstance(name, str)]
+    if len(columns) != len(told.by) or any(len(column) != len(told.values) for column in columns):
+        raise ValueError("keys must have a key for each value, by the columns of `by`")
+    first = zip(*(column[:_SHOWN] for column in columns), strict=True)
+    return [", ".join(printable(str(part)[:80]) for part in key) for key in first]
+
+
+def _marked(text: str) -> str:
+    """A text whose characters mean nothing to Markdown."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!~$" else c for c in text)

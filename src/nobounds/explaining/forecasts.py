@@ -1,0 +1,45 @@
+"""A forecast in plain words: nothing was spent, and nobody's data were read."""
+
+from nobounds.explaining.reading import Fields, neighbors
+from nobounds.explaining.words import Paragraph, about, figure
+
+_SHOWN = 12
+
+
+def forecast(found: Fields) -> list[Paragraph]:
+    """What a forecast says."""
+    of, rows = found.inner("parameters"), [Fields.of(row, "rows") for row in found.items("rows")]
+    if not rows:
+        raise ValueError("rows must have at least one row, got none")
+    statistic, n, relation = found.word("statistic"), of.whole("n"), neighbors(of)
+    ranks = f" (q = {', '.join(f'{float(q):g}' for q in of.ranks('q'))})" if "q" in of else ""
+    asked = (
+        f"This is a forecast: the error to expect of a private {statistic}{ranks} of {n:,} records of the shape "
+        f"{of.word('data')}, with neighbouring data sets by {relation}."
+    )
+    lines = [_line(row) for row in rows[:_SHOWN]]
+    if len(rows) > _SHOWN:
+        lines.append(f"And {len(rows) - _SHOWN} rows more.")
+    nothing = (
+        "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to sign off."
+    )
+    return [
+        Paragraph("What this is", (asked, nothing)),
+        Paragraph("What error to expect", tuple(lines)),
+        Paragraph(
+            "What is not promised",
+            (
+                "The forecast is as good as the shape: data of another shape have other errors in value, though "
+                "hardly in ranks.",
+            ),
+        ),
+    ]
+
+
+def _line(row: Fields) -> str:
+    kind = "epsilon" if "epsilon" in row else "rho"
+    ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
+    return (
+        f"For {kind} {figure(row.number(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
+        f"and 95 times of 100 by at most {about(row.amount('error_95'))}."
+    )

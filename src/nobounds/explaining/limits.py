@@ -1,0 +1,48 @@
+"""What a release does not promise, and to whom."""
+
+from nobounds.explaining.protection import factor_up, whom
+from nobounds.explaining.words import Paragraph
+from nobounds.loss import PrivacyLoss
+
+
+def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = None) -> Paragraph:
+    """What is not promised; `public` are facts that the asker stated, `keys` says if those of groups were public."""
+    found = []
+    if loss.unit == "row":
+        twice = (
+            f" With two rows the factor above is {factor_up(2 * loss.epsilon)} at most."
+            if not loss.delta and loss.epsilon < 350
+            else ""
+        )
+        found.append(
+            f"A person with several rows is protected less, the less the more rows they have.{twice} "
+            "If people can have several rows, ask with a unit (the column that says whose row it is) instead."
+        )
+    else:
+        one = whom(loss)
+        found.append(
+            f"A {one} is what the table calls so, to the letter: somebody who is in it under two names counts as two."
+        )
+    if keys == "public":
+        found.append("The groups were named by the asker as public knowledge: that they exist is not protected.")
+    elif keys == "private":
+        found.append(
+            "A group is shown only if enough are in it; that a group is shown says so much, and this is part of "
+            "the price."
+        )
+    if public:
+        facts = ", ".join(public)
+        found.append(f"Taken for public, because the asker stated it or the type of the column says so: {facts}.")
+    found += [
+        "Other releases from the same data add to this one: their losses add up. A budget file keeps count, and "
+        "refuses what "
+        "does not fit.",
+        "What is true of people at large (that incomes in a town are high, say) can be learned, also about those "
+        "who are "
+        "not in the data: that is what the release is for.",
+        "That this question was asked, when, and how long the answer took are not hidden.",
+        "This explanation trusts its file: nobody signed it, and it cannot show whether the noise was drawn from a "
+        "seed, "
+        "which would undo the promise.",
+    ]
+    return Paragraph("What is not promised", tuple(found))

@@ -1,0 +1,115 @@
+"""Who is protected, and what that means: a bound on what anybody can learn about them, in numbers."""
+
+import math
+
+from nobounds.exact import printable, rational, text_up
+from nobounds.explaining.words import Paragraph, percent_down, percent_up
+from nobounds.loss import PrivacyLoss
+
+DELTA = 1e-6  # at which a rho is told as an epsilon
+_DELTAS = (1e-3, 1e-4, 1e-5, DELTA)
+_LITTLE = 10.0  # an epsilon from which a promise says little
+_LARGEST = 700.0  # the exponential of more is no float
+
+
+def whom(loss: PrivacyLoss) -> str:
+    """One of those who are protected."""
+    return "row" if loss.unit == "row" else printable(loss.unit)
+
+
+def protection(loss: PrivacyLoss, rows_per_unit: int | None) -> Paragraph:
+    """Who is protected, and what that means."""
+    return Paragraph("Who is protected", (*_who(loss, rows_per_unit), *meaning(loss)))
+
+
+def _who(loss: PrivacyLoss, rows: int | None) -> list[str]:
+    one = whom(loss)
+    if loss.unit == "row":
+        who = "Each single row of the table is protected"
+    else:
+        who = f"Each {one} is protected, with all of its rows together, however many there are"
+    change = "replaced by any other row" if loss.neighbors == "swap" else "left out or added"
+    found = [f"{who}: had one {one} been {change}, the release would have come out in nearly the same way."]
+    if rows is not None:
+        few = "at most 1 row is" if rows == 1 else f"at most {rows:,} rows are"
+        found.append(f"Of each {one} {few} used, chosen by a rule that looks at that {one} alone.")
+    if loss.neighbors == "swap":
+        found.append("How many rows there are is taken for public knowledge, and is not protected.")
+    return found
+
+
+def meaning(loss: PrivacyLoss) -> list[str]:
+    """What the promise means for one who is protected, in numbers that are rounded to the safe side."""
+    found, one = [], whom(loss)
+    epsilon, delta = loss.epsilon, loss.delta
+    if epsilon == math.inf:
+        epsilon, delta = loss.at(DELTA), DELTA
+        found.append(
+            f"The promise is rho {text_up(loss.rho, 4)} of zero-concentrated differential privacy (zCDP). "
+            f"In other terms that is epsilon {text_up(epsilon, 4)} at delta {text_up(delta)}."
+        )
+    asked = f"between two things that a {one} in the data may say"
+    if loss.neighbors == "add-remove":
+        asked = f"of whether a given {one} is in the data"
+    found.append(
+        f"Whatever somebody knows or believed before: the release changes their odds {asked} "
+        f"by a factor of at most {factor_up(epsilon)} (e to the power of epsilon {text_up(epsilon, 4)})."
+    )
+    if delta:
+        found.append(
+            f"Delta {text_up(delta)} means: but for a chance of at most {chance_up(delta)}, the release is as good "
+            "as one "
+            "that keeps to this factor."
+        )
+    if loss.neighbors == "add-remove":
+        # One is taken out and another put in: (epsilon, delta) twice is (2 epsilon, (1 + e^epsilon) delta).
+        twice = f", and delta {text_up((1 + math.exp(min(epsilon, _LARGEST))) * delta, 3)}" if delta else ""
+        found.append(
+            f"Their odds between two things that a {one} in the data may say change by a factor of at most "
+            f"{factor_up(2 * epsilon)} (twice the epsilon{twice})."
+        )
+    most = guess(loss)
+    what = "which of two things a row says" if loss.neighbors == "swap" else f"whether one {one} is in the data"
+    found.append(
+        f"Somebody who has to guess {what}, and would be right half of the time without the release, "
+        f"is right at most {percent_up(most)} of the time with it, and wrong at least {percent_down(1 - most)}."
+    )
+    if epsilon >= _LITTLE:
+        found.append(f"An epsilon of {text_up(epsilon, 4)} is large: by itself it promises little.")
+    return found
+
+
+def factor_up(epsilon: float) -> str:
+    """e to the power of epsilon, rounded up."""
+    if epsilon > _LARGEST:
+        return f"e^{text_up(epsilon, 4)}, which is no limit in practice"
+    power = math.exp(epsilon) * (1 + 1e-15)  # the library's exp is within an ulp of the truth
+    text = text_up(power, 3)
+    return f"{float(text):,.0f}" if 100 <= power < 1e15 else text
+
+
+def chance_up(delta: float) -> str:
+    """A small probability as one in so many, not below it."""
+    return f"1 in {math.floor(1 / rational(delta, 'delta')):,}" if 1e-15 < delta <= 0.5 else text_up(delta)
+
+
+def guess(loss: PrivacyLoss) -> float:
+    """The most often that a guess between two neighbours with even odds can be right.
+
+    It is (1 + TV) / 2, with TV the total variation: at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) for an
+    epsilon at a delta (Kairouz, Oh and Viswanath 2015), and at most sqrt(rho / 2) for a rho, which bounds the
+    Kullback-Leibler divergence (Pinsker). The least of all that is known holds.
+    """
+    known = [(loss.epsilon, loss.delta)] if loss.epsilon < math.inf else []
+    if loss.rho < math.inf:
+        known += [(loss.at(delta), delta) for delta in _DELTAS]
+    found = [_right(epsilon, delta) for epsilon, delta in known]
+    if loss.rho < math.inf:
+        found.append(0.5 + math.sqrt(loss.rho / 8))
+    return min(1.0, min(found) * (1 + 1e-15))
+
+
+def _right(epsilon: float, delta: float) -> float:
+    """(e^epsilon + delta) / (e^epsilon + 1)."""
+    small = math.exp(-epsilon)
+    return (1 + delta * small) / (1 + small)

@@ -1,0 +1,157 @@
+"""The JSON that the library writes, read back and checked: whoever wrote it, it is a known shape or a plain error."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nobounds.exact import printable, rational, shown
+from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
+
+MOST_BYTES = 1 << 28  # a million groups are a quarter of that
+KINDS = (
+    "a release, a description, answers by groups, a forecast, or what `nobounds budget show --json` prints; "
+    "all commands print such JSON with --json"
+)
+_LONGEST = 500
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The object in a JSON text."""
+    try:
+        found = json.loads(text, parse_constant=_refused)
+    except RecursionError:
+        raise ValueError("this is no release: it is nested too deep") from None
+    except ValueError:
+        raise ValueError(f"this is not JSON; explain takes {KINDS}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"this is JSON, but no object; explain takes {KINDS}")
+    return found
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of a JSON object, each checked when it is asked for; errors name the field."""
+
+    found: Mapping[str, Any]
+    place: str = ""
+
+    @classmethod
+    def of(cls, found: object, place: str) -> "Fields":
+        """The fields of an object."""
+        if not isinstance(found, Mapping):
+            raise ValueError(f"{place} must be a JSON object, got {shown(found)}")
+        return cls(found, f"{place}.")
+
+    def __contains__(self, name: str) -> bool:
+        return self.found.get(name) is not None
+
+    def inner(self, name: str) -> "Fields":
+        """The fields of an object in this one; none if it is not there."""
+        return Fields.of(self.found.get(name) or {}, self.place + printable(name))
+
+    def items(self, name: str) -> list[Any]:
+        """A list."""
+        found: list[Any] = self._of(name, list, "a list")
+        return found
+
+    def text(self, name: str) -> str:
+        """A text."""
+        found: str = self._of(name, str, "a text")
+        if len(found) > _LONGEST:
+            raise ValueError(f"{self.place}{name} must be a text of at most {_LONGEST} characters")
+        return found
+
+    def word(self, name: str) -> str:
+        """A text that is safe on a terminal."""
+        return printable(self.text(name))
+
+    def number(self, name: str) -> int | float:
+        """A finite number."""
+        return _number(self.found.get(name), self.place + name)
+
+    def whole(self, name: str, least: int = 1) -> int:
+        """A whole number."""
+        found = self.found.get(name)
+        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= 10**18:
+            raise ValueError(f"{self.place}{name} must be a whole number from {least} on, got {shown(found)}")
+        return found
+
+    def numbers(self, name: str) -> list[int | float]:
+        """A list of finite numbers, or one of them."""
+        found = self.found.get(name)
+        each = found if isinstance(found, list) else [found]
+        return [_number(value, self.place + name) for value in each]
+
+    def ranks(self, name: str) -> list[Fraction]:
+        """A rank, or a list of them."""
+        found = self.found.get(name)
+        ranks = [rational(q, self.place + name) for q in (found if isinstance(found, list) else [found])]
+        if not ranks or not all(0 <= q <= 1 for q in ranks):
+            raise ValueError(f"{self.place}{name} must be between 0 and 1, got {shown(found)}")
+        return ranks
+
+    def loss(self, name: str = "loss") -> PrivacyLoss:
+        """A privacy loss."""
+        fields = self.inner(name)
+        epsilon, rho, eta = (fields.amount(each) for each in ("epsilon", "rho", "eta"))
+        delta = fields.amount("delta") if "delta" in fields else 0.0
+        if delta >= 1 or min(epsilon, rho) == math.inf:
+            raise ValueError(f"{self.place}{name} must have an epsilon or a rho, and a delta below 1")
+        unit = fields.text("unit")
+        if not unit:
+            raise ValueError(f"{fields.place}unit must be a word, got an empty text")
+        return PrivacyLoss(epsilon, rho, eta, neighbors(fields), unit, delta)
+
+    def amount(self, name: str) -> float:
+        """A number from 0 on; infinite if it is not there."""
+        if name not in self:
+            return math.inf
+        found = float(self.number(name))
+        if found < 0:
+            raise ValueError(f"{self.place}{name} must not be negative, got {shown(found)}")
+        return found
+
+    def amounts(self, name: str) -> dict[str, float]:
+        """Numbers from 0 on by their names."""
+        fields = self.inner(name)
+        return {printable(each): fields.amount(each) for each in fields.found}
+
+    def interval(self, name: str = "interval") -> tuple[float, float] | None:
+        """Two ends, infinite where one is not there; None without an interval."""
+        if name not in self:
+            return None
+        ends = self.items(name)
+        if len(ends) != 2:
+            raise ValueError(f"{self.place}{name} must have two ends, got {shown(ends)}")
+        low, high = (None if end is None else float(_number(end, self.place + name)) for end in ends)
+        return (-math.inf if low is None else low), (math.inf if high is None else high)
+
+    def _of(self, name: str, kind: type, what: str) -> Any:
+        found = self.found.get(name)
+        if not isinstance(found, kind):
+            raise ValueError(f"{self.place}{name} must be {what}, got {shown(found)}")
+        return found
+
+
+def neighbors(fields: Fields) -> Neighbors:
+    """The neighbour relation."""
+    return check_neighbors(fields.text("neighbors"))
+
+
+def _number(found: object, name: str) -> int | float:
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ValueError(f"{name} must be a number, got {shown(found)}")
+    try:
+        finite = math.isfinite(float(found))
+    except OverflowError:  # a whole number beyond the floats, which sums of such numbers may be
+        return found
+    if not finite:
+        raise ValueError(f"{name} must be a finite number, got {shown(found)}")
+    return found

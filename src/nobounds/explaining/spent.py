@@ -1,0 +1,39 @@
+"""What a release spent, and on what."""
+
+import math
+from collections.abc import Mapping
+
+from nobounds.exact import text_up
+from nobounds.explaining.words import Paragraph, listed, price
+from nobounds.loss import PrivacyLoss
+
+_FOR = {
+    "keys": "choosing which groups may be shown",
+    "size": "learning roughly how many records there are",
+    "scale": "learning the order of magnitude of the data",
+    "clip": "finding the bounds within which records are counted",
+    "noise": "the noise on the answer",
+    "answer": "choosing the answer",
+    "counts": "the counts",
+    "mean": "the means",
+    "std": "the standard deviations",
+    "min and max": "the minima and maxima",
+    "quantiles": "the quantiles",
+}
+
+
+def spent(loss: PrivacyLoss, kind: str | None, split: Mapping[str, float]) -> Paragraph:
+    """What was spent, and on what; `kind` is epsilon or rho, whichever was split."""
+    found = [
+        f"The privacy loss is {price(loss)}. It is the same whatever the data are: it was fixed before they were read."
+    ]
+    if loss.epsilon < math.inf and loss.rho < math.inf:
+        found.append(f"In the terms of zCDP, in which many releases add up to less, it is rho {text_up(loss.rho, 4)}.")
+    total = sum(split.values())
+    if len(split) > 1 and kind is not None and total > 0:
+        parts = [
+            f"{text_up(part, 3)} ({100 * part / total:.0f} %) went into {_FOR.get(name, name)}"
+            for name, part in split.items()
+        ]
+        found.append(f"Of the {kind}, {listed(parts)}.")
+    return Paragraph("What was spent", tuple(found))

@@ -1,0 +1,53 @@
+"""Numbers and names in sentences."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from nobounds.exact import text_up
+from nobounds.loss import PrivacyLoss
+from nobounds.rungs import finite_float
+
+
+class Paragraph(NamedTuple):
+    """A heading, and the sentences below it."""
+
+    heading: str
+    sentences: tuple[str, ...]
+
+
+def figure(value: int | float) -> str:
+    """A number as people read it: five digits or all of a whole number, and no exponent in the ordinary range."""
+    near = finite_float(Fraction(value))
+    if abs(near) < 1e15 and near == int(near):
+        return f"{int(near):,}"
+    return f"{near:,.0f}" if 1e5 <= abs(near) < 1e15 else f"{near:,.5g}" if abs(near) >= 1e-4 else f"{near:.5g}"
+
+
+def about(value: float) -> str:
+    """Two digits, rounded up, for an error."""
+    up = float(text_up(value, 2))
+    return f"{up:,.0f}" if up >= 10 else f"{up:g}"
+
+
+def percent_up(share: float) -> str:
+    """A share in percent, rounded up, with more digits next to 100."""
+    return "100 %" if share >= 1 else f"{text_up(100 * share, 3 if share < 0.99 else 5)} %"
+
+
+def percent_down(share: float) -> str:
+    """A share in percent, rounded down."""
+    return f"{text_up(-100 * share, 3).removeprefix('-')} %"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def price(loss: PrivacyLoss) -> str:
+    """What a loss is, in its own terms."""
+    if loss.epsilon == math.inf:
+        return f"rho {text_up(loss.rho)}"
+    return f"epsilon {text_up(loss.epsilon)}" + (f" at delta {text_up(loss.delta)}" if loss.delta else "")
