@@ -14,6 +14,7 @@ import numpy as np
 
 from nobounds.answer_law import AnswerLaw
 from nobounds.describe import Description
+from nobounds.exact import printable
 from nobounds.law import Law
 from nobounds.release import Release
 
@@ -51,13 +52,17 @@ def plot_description(described: Description) -> Any:
     names = list(described.columns) or ["no numeric column"]
     figure, all_axes = _figures(len(names))
     for axes, name, color in zip(all_axes, names, cycle(COLORS)):
-        axes.set_title(name, loc="left", fontsize=10)
+        axes.set_title(_plain(name), loc="left", fontsize=10)
         axes.set_yticks([])
         axes.spines[["left"]].set_visible(False)
         if name in described.columns:
             _box(axes, described.columns[name].values, color)
     figure.suptitle(
-        f"Private quantiles (diamond: mean), for {described.loss}", fontsize=9, x=0.01, ha="left", color="#555555"
+        _plain(f"Private quantiles (diamond: mean), for {described.loss}"),
+        fontsize=9,
+        x=0.01,
+        ha="left",
+        color="#555555",
     )
     return figure
 
@@ -89,7 +94,7 @@ def plot_release(release: Release, title: str | None = None) -> Any:
     axes.margins(x=0.12)
     bar = "; the bar is the noise at 95 %" if release.interval is not None else ""
     figure.suptitle(
-        f"{title or f'Private {release.statistic}'}{bar}; for {release.loss}",
+        _plain(f"{title or f'Private {release.statistic}'}{bar}; for {release.loss}"),
         fontsize=9,
         x=0.01,
         ha="left",
@@ -153,6 +158,11 @@ def check_target(path: Path) -> None:
         raise ValueError(f"a plot's name must end in .png, .pdf or .svg, got {path.name}")
     if not path.parent.is_dir():
         raise ValueError(f"a plot's folder must exist, got {path.parent}")
+
+
+def _plain(text: str) -> str:
+    """A text of others for a figure: between two dollar signs it would be read as a formula."""
+    return printable(text).replace("$", r"\$")
 
 
 def _with_never(name: str, never: float) -> str:

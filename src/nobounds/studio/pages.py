@@ -177,9 +177,10 @@ class Pages:
         return RedirectResponse("/plan", 303)
 
     def missing(self, request: Request, error: Exception) -> Response:
-        """A page that there is not."""
+        """A page that there is not, or a request that cannot be read."""
         status = error.status_code if isinstance(error, HTTPException) else 404
-        return self._page(request, "error.html", status, error="There is no such page here.")
+        said = "There is no such page here." if status == 404 else "The studio cannot read that request."
+        return self._page(request, "error.html", status, error=said)
 
     def broken(self, request: Request, error: Exception) -> Response:
         """An error that nobody planned: its message may hold private values, so its name has to do."""

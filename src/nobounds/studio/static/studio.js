@@ -53,7 +53,7 @@ async function follow() {
   const points = known.get(base);
   const said = one("#said");
   draw(points, Number(amount));
-  one("#forecast").classList.add("busy");
+  one("#forecast").setAttribute("aria-busy", "true");
   try {
     const found = await forecast(fields, amount, false, signal);
     said.replaceChildren(found.parts ? table(found.parts) : paragraph(found.sentence));
@@ -70,7 +70,7 @@ async function follow() {
     said.replaceChildren(paragraph(error instanceof TypeError ? "The studio does not answer; was it ended?" : error.message));
     one("#curve").hidden = true;
   } finally {
-    if (!signal.aborted) one("#forecast").classList.remove("busy");
+    if (!signal.aborted) one("#forecast").removeAttribute("aria-busy");
   }
 }
 

@@ -1,0 +1,105 @@
+"""The desk charges once for each key, never for an old one, and keeps every answer that was paid for."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from studio.running import people
+
+import nobounds as nb
+from nobounds.studio.asks import Ask, Origin
+from nobounds.studio.desk import Charged, Desk, NotCharged
+from nobounds.studio.shelf import Shelf
+
+MEAN = Ask("mean", ("income",), "0.5")
+
+
+@pytest.fixture
+def desk(tmp_path):
+    people(tmp_path / "people.parquet")
+    nb.Budget(epsilon=1, path=tmp_path / "people.budget")
+    return Desk(Origin((str(tmp_path / "people.parquet"),), tmp_path / "people.budget"))
+
+
+def charges(desk):
+    return desk.statement().history
+
+
+def test_a_form_that_is_sent_twice_is_charged_once(desk):
+    """Even by many at the same moment: all get the one release."""
+    key = desk.key()
+    with ThreadPoolExecutor(8) as pool:
+        kept = list(pool.map(lambda _: desk.release(key, MEAN), range(8)))
+    assert len({each.name for each in kept}) == 1 and len(charges(desk)) == 1
+
+
+def test_a_key_of_another_desk_spends_nothing(desk):
+    """A form from before a restart is refused."""
+    key = desk.key()
+    with pytest.raises(NotCharged, match="nothing was charged"):
+        Desk(desk.origin).release(key, MEAN)
+    assert not charges(desk)
+
+
+def test_what_does_not_fit_is_refused_and_the_key_is_still_good(desk):
+    """A refusal costs nothing, and a smaller ask goes through with the same form."""
+    key = desk.key()
+    with pytest.raises(nb.BudgetExceeded):
+        desk.release(key, Ask("mean", ("income",), "1.5"))
+    assert not charges(desk)
+    assert desk.release(key, MEAN).release.loss.epsilon == 0.5
+
+
+def test_data_that_cannot_be_read_are_charged_and_said_to_be(desk, tmp_path):
+    """The footer of the file is whole and its records are not, so the fault comes after the charge."""
+    path = tmp_path / "people.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + b"\xff" * 200 + whole[204:])
+    assert "income" in desk.numeric()
+    key = desk.key()
+    with pytest.raises(Charged, match=r"charged \(epsilon 0.5"):
+        desk.release(key, MEAN)
+    assert len(charges(desk)) == 1 and not desk.shelf.all()
+    path.write_bytes(whole)
+    with pytest.raises(NotCharged):
+        desk.release(key, MEAN)
+    assert len(charges(desk)) == 1
+
+
+def test_a_release_is_kept_through_a_restart(desk):
+    """Another desk for the same budget finds it, equal to the last digit."""
+    kept = desk.release(desk.key(), MEAN)
+    again = Desk(desk.origin).shelf.get(kept.name)
+    assert again == kept and Desk(desk.origin).shelf.all() == [kept]
+
+
+def test_a_description_is_kept_too(desk):
+    """Its numbers, bars and costs come back as they were."""
+    kept = desk.release(desk.key(), Ask("describe", (), "0.9"))
+    assert Desk(desk.origin).shelf.get(kept.name) == kept
+
+
+def test_a_folder_that_cannot_be_written_to_loses_no_answer(desk, tmp_path):
+    """The release is shown while the studio runs, and is said not to be kept."""
+    (tmp_path / "people.releases").write_text("a file where the folder would be")
+    kept = desk.release(desk.key(), MEAN)
+    assert desk.shelf.get(kept.name) == kept and not desk.shelf.written(kept)
+    assert desk.shelf.all() == [kept]
+
+
+def test_what_others_put_into_the_folder_is_passed_over(tmp_path):
+    """Names that are no names of releases are not looked for, and files that are no releases are not shown."""
+    name = "20260101T000000-0123abcd"
+    for content in ("", "[]", "{}", json.dumps({"made": "x", "ask": {}, "release": {}}), "\0", "9" * 5000):
+        (tmp_path / f"{name}.json").write_text(content)
+        (tmp_path / "other.json").write_text(content)
+        assert Shelf(tmp_path).all() == []
+    (tmp_path.parent / "secret.json").write_text("{}")
+    assert Shelf(tmp_path).get("../secret") is None
+
+
+def test_columns_that_are_no_numbers_and_the_unit_are_not_offered(desk):
+    """Text has no statistics, and the unit's column says whose a row is."""
+    assert desk.numeric() == ["income", "age", "user_id"]
+    origin = Origin(desk.origin.files, desk.origin.budget, "user_id", 2)
+    assert Desk(origin).numeric() == ["income", "age"]
