@@ -48,8 +48,7 @@ mutants: $(READY) ## small wrong changes by hand, each of which the fast tests m
 	$(BIN)/python tests/mutants/run.py
 
 docs: $(READY) ## the documentation site, into site/ (offline, and a warning is an error)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo 'open site/index.html'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
 	$(BIN)/python benchmarks/concepts.py --out docs/concepts

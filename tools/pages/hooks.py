@@ -12,6 +12,7 @@ from typing import Any
 
 from commands import reference
 from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 from notebooks import page
 
@@ -67,8 +68,11 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def _mathml(match: re.Match[str]) -> str:
-    display = "block" if match[2] == "[" else "inline"
-    return convert(html.unescape(match[3]).strip(), display=display)
+    tex = html.unescape(match[3]).strip().replace("{aligned}", "{align*}")
+    made = convert(tex, display="block" if match[2] == "[" else "inline")
+    if "\\" in made or "&amp;" in made:
+        raise PluginError(f"latex2mathml does not know all of {tex}")
+    return made
 
 
 def _target(link: str, path: str) -> str | None:
