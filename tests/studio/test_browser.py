@@ -269,7 +269,7 @@ def test_everyone_can_read_it(browser, funded, scheme):
         (funded / "people.parquet").write_bytes(b"")
         page.goto(f"{studio.root}/plan")
         look(page, seen)
-        assert len(set(seen)) == 7
+        assert len(set(seen)) == 5
     context.close()
 
 
