@@ -14,7 +14,6 @@ import shlex
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ RUN = ("python", "sh", "console")
 
 # What these would do takes minutes, changes the environment or never ends: it is enough that there is such a command.
 ONLY_NAMED = ("make ", "nobounds audit", "nobounds paper", "nobounds soak", "nobounds studio", "python benchmarks/")
+FOR_THE_SITE = ("title=", "hl_lines=", "linenums=")
 SET_UP = ("pip install ", "git clone ", "cd ")
 
 _FENCE = re.compile(r"^(?P<pad> *)(?P<ticks>`{3,})(?P<info>[^`\n]*)\n(?P<code>.*?)^(?P=pad)(?P=ticks) *$", re.M | re.S)
@@ -55,6 +55,7 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for fence, after in zip(fences, [*fences[1:], None], strict=False):
         language, *marks = fence["info"].split() or [""]
+        marks = [mark for mark in marks if not mark.startswith(FOR_THE_SITE)]
         if language not in RUN:
             continue
         follows = (
@@ -86,7 +87,6 @@ def _python(block: Block, namespace: dict[str, Any]) -> str:
         where = f"{block.where}, line {statement.lineno}"
         with contextlib.redirect_stdout(output):
             if not isinstance(statement, ast.Expr):
-                # Padded, so that a traceback has the line of the block.
                 exec(compile(ast.Module([statement], []), where, "exec"), namespace)
                 continue
             value = eval(compile(ast.Expression(statement.value), where, "eval"), namespace)
@@ -209,7 +209,11 @@ def check_named(command: str) -> None:
         assert (ROOT / words[1]).is_file(), command
 
 
-def marked() -> Iterator[Block]:
-    """The blocks that do not run with their page."""
+def marked() -> dict[tuple[Path, str], list[Block]]:
+    """The blocks that do not run with their page, by page and mark."""
+    found: dict[tuple[Path, str], list[Block]] = {}
     for page in PAGES:
-        yield from (block for block in blocks(page) if block.marks)
+        for block in blocks(page):
+            for mark in block.marks:
+                found.setdefault((page, mark), []).append(block)
+    return found

@@ -8,11 +8,11 @@ import subprocess
 
 import numpy as np
 import pytest
-from documents import PAGES, ROOT, SET_UP, Block, blocks, check_printed, check_value, marked, run
+from documents import PAGES, ROOT, blocks, check_printed, check_value, marked, run
 
 import nobounds.noise
 
-MARKED = list(marked())
+MARKED = marked()
 MARKS = {
     "peer": "the code of another library, which has an environment of its own",
     "needs=spark": "needs a Spark session; docs/examples/spark.ipynb runs one",
@@ -25,12 +25,8 @@ def name(page):
     return str(page.relative_to(ROOT))
 
 
-def ours(block):
-    return [mark for mark in block.marks if not mark.startswith(("title=", "hl_lines=", "linenums="))]
-
-
 def plain(page):
-    return [block for block in blocks(page) if not ours(block)]
+    return [block for block in blocks(page) if not block.marks]
 
 
 @pytest.fixture(scope="session")
@@ -64,23 +60,24 @@ def test_the_code_of_a_page_runs(page, folder):
         run(block, namespace, folder)
 
 
-@pytest.mark.parametrize("block", [block for block in MARKED if ours(block)], ids=lambda block: block.where)
-def test_what_is_marked_says_why(block, request):
+@pytest.mark.parametrize(("page", "mark"), MARKED, ids=lambda value: value if isinstance(value, str) else name(value))
+def test_what_is_marked_says_why(page, mark, request):
     """A block that does not run with its page has a reason that we know, and is Python if it says so."""
-    (mark,) = ours(block)
     known = mark if mark in MARKS else mark.split("=")[0]
-    assert known in MARKS, f"{block.where}: {mark} is not one of {', '.join(MARKS)}"
-    if block.language == "python":
-        compile(block.code, block.where, "exec")
+    assert known in MARKS, f"{name(page)}: {mark} is not one of {', '.join(MARKS)}"
+    found = MARKED[page, mark]
+    for block in found:
+        if block.language == "python":
+            compile(block.code, block.where, "exec")
     if mark != "needs=postgres":
-        pytest.skip(f"{block.where}: {MARKS[known]}")
-    request.getfixturevalue("folder")
-    where = dict(part.split("=") for part in request.getfixturevalue("postgres").split())
+        pytest.skip(f"{len(found)} blocks of {name(page)}: {MARKS[known]}")
+    folder, where = request.getfixturevalue("folder"), request.getfixturevalue("postgres")
     monkeypatch = request.getfixturevalue("monkeypatch")
     for variable, key in (("PGHOST", "host"), ("PGUSER", "user"), ("PGDATABASE", "dbname")):
-        monkeypatch.setenv(variable, where[key])
+        monkeypatch.setenv(variable, dict(part.split("=") for part in where.split())[key])
     fill_postgres()
-    run(block, {}, request.getfixturevalue("tmp_path"))
+    for block in found:
+        run(block, {}, folder)
 
 
 def fill_postgres():
@@ -133,9 +130,3 @@ def test_a_page_that_is_wrong_is_caught():
         check_printed("epsilon 1 (per row)", "epsilon 1 (per user)", "here")
     with pytest.raises(AssertionError):
         check_printed("epsilon 2 (per row)", "epsilon 1 (per row)", "here")
-
-
-def test_what_only_sets_up_is_short():
-    """Commands that are not run install or fetch something, and nothing else."""
-    assert all(word.split()[0] in ("pip", "git", "cd") for word in SET_UP)
-    assert isinstance(MARKED, list) and all(isinstance(block, Block) for block in MARKED)
