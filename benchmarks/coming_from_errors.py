@@ -1,0 +1,183 @@
+"""Errors of one library and of nobounds on the same five tasks, told a bound that is 10 or a million times too large.
+
+A setting is a way to tell the library what it must know. An answer is to a task about one sample of `why_peers`; its
+error is relative to the true statistic of that sample.
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from why_peers import CANDIDATES, sample, spark_session
+
+RUNS, EPSILON = 100, 1.0
+TASKS = {"median": 0.5, "99 % quantile": 0.99, "maximum": 1.0, "sum": None, "mean": None}
+LOOSE = {"bound 10 times the maximum": 1e1, "bound 10^6 times the maximum": 1e6}
+
+Ask: TypeAlias = Callable[[str, Any, float], float]  # task, data and bound to an answer
+Found: TypeAlias = dict[str, dict[str, float]]  # setting and task to the median error; without what is not offered
+
+
+def truth(task: str, data: Any) -> float:
+    """What is asked for."""
+    q = TASKS[task]
+    return float(np.quantile(data, q) if q is not None else data.sum() if task == "sum" else data.mean())
+
+
+def errors(ask: Ask, loose: float, tasks: tuple[str, ...] = tuple(TASKS)) -> dict[str, float]:
+    """The median error in each task."""
+    found: dict[str, list[float]] = {task: [] for task in tasks}
+    for run in range(RUNS):
+        data = sample(run)
+        for task in tasks:
+            true = truth(task, data)
+            found[task].append(abs(ask(task, data, loose * data.max()) / true - 1))
+    return {task: float(np.median(each)) for task, each in found.items()}
+
+
+def nobounds(neighbors: str) -> Found:
+    """nobounds, which is told no bound."""
+    import nobounds as nb
+
+    def ask(task: str, data: Any, bound: float) -> float:
+        options: Any = {"epsilon": EPSILON, "neighbors": neighbors}
+        if task in ("sum", "mean"):
+            return float((nb.sum if task == "sum" else nb.mean)(data, **options).value)
+        q = TASKS[task]
+        return float((nb.maximum(data, **options) if q == 1 else nb.quantile(data, q, **options)).value)
+
+    return {"nobounds, no bound": errors(ask, 1.0)}
+
+
+def diffprivlib() -> Found:
+    """IBM's library."""
+    from diffprivlib import tools
+
+    def ask(task: str, data: Any, bound: float) -> float:
+        q, options = TASKS[task], {"epsilon": EPSILON, "bounds": (0.0, bound)}
+        if q is not None:
+            return float(tools.quantile(data, q, **options))
+        return float((tools.sum if task == "sum" else tools.mean)(data, **options))
+
+    return {setting: errors(ask, loose) for setting, loose in LOOSE.items()} | nobounds("swap")
+
+
+def google() -> Found:
+    """Google's library by python-dp, with bounds and without."""
+    from pydp.algorithms import laplacian
+
+    def ask(task: str, data: Any, bound: float) -> float:
+        options: Any = {"epsilon": EPSILON, "dtype": "float"}
+        if np.isfinite(bound):
+            options |= {"lower_bound": 0.0, "upper_bound": bound}
+        if task == "99 % quantile":
+            return float(laplacian.Percentile(percentile=TASKS[task], **options).quick_result(data.tolist()))
+        return float(kinds[task](**options).quick_result(data.tolist()))
+
+    kinds = {
+        "median": laplacian.Median,
+        "maximum": laplacian.Max,
+        "sum": laplacian.BoundedSum,
+        "mean": laplacian.BoundedMean,
+    }
+    found = {setting: errors(ask, loose) for setting, loose in LOOSE.items()}
+    found["no bound"] = errors(ask, float("inf"), tuple(kinds))  # `Percentile` needs bounds
+    return found | nobounds("add-remove")
+
+
+def opendp() -> Found:
+    """OpenDP. Its quantiles are measured without a data frame: that is the same mechanism, and quicker."""
+    import opendp.prelude as dp
+    import polars as pl
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    scales: dict[float, float] = {}
+
+    def quantile(q: float, data: Any, candidates: Any) -> float:
+        def private(among: Any, scale: float) -> Any:
+            return space >> dp.m.then_private_quantile(dp.max_divergence(), among, q, scale)
+
+        if q not in scales:  # it does not depend on the candidates
+            ends = [0.0, 1.0]
+            scales[q] = dp.binary_search(lambda scale: private(ends, scale).map(1) <= EPSILON, bounds=(1e-3, 1e3))
+        return float(private(candidates.tolist(), scales[q])(data))
+
+    def additive(task: str, data: Any, bound: float) -> float:
+        context = dp.Context.compositor(
+            data=pl.LazyFrame({"x": data}),
+            privacy_unit=dp.unit_of(contributions=1),
+            privacy_loss=dp.loss_of(epsilon=EPSILON),
+            split_evenly_over=1,
+            margins=[dp.polars.Margin(max_length=10**6)],
+        )
+        x = pl.col("x").fill_nan(0.0).dp
+        asked = x.sum((0.0, bound)) if task == "sum" else x.mean((0.0, bound))
+        return float(context.query().select(asked).release().collect().item())
+
+    def even(task: str, data: Any, bound: float) -> float:
+        q = TASKS[task]
+        return additive(task, data, bound) if q is None else quantile(q, data, np.linspace(0, bound, CANDIDATES))
+
+    def geometric(task: str, data: Any, bound: float) -> float:
+        return quantile(TASKS[task] or 0.0, data, np.geomspace(1.0, bound, CANDIDATES))
+
+    found = {setting: errors(even, loose) for setting, loose in LOOSE.items()}
+    inner = tuple(task for task, q in TASKS.items() if q is not None)
+    found["the same, candidates in geometric steps"] = errors(geometric, 1e6, inner)
+    return found | nobounds("add-remove")
+
+
+def tumult() -> Found:
+    """Tumult Analytics: one query has all runs, as groups with public keys, and all samples in units of their maxima.
+
+    Bounds of its own (`get_bounds`) are found for half of epsilon on the incomes themselves.
+    """
+    import pyarrow
+    import pyarrow.parquet
+    from tmlt.analytics import AddOneRow, KeySet, PureDPBudget, QueryBuilder, Session
+
+    samples = [sample(run) for run in range(RUNS)]
+    with tempfile.TemporaryDirectory() as folder:
+        spark = spark_session(folder)
+        for run, data in enumerate(samples):
+            table = pyarrow.table({"run": np.full(len(data), run), "x": data, "share": data / data.max()})
+            pyarrow.parquet.write_table(table, Path(folder, f"{run:04}.parquet"))
+        frame = spark.read.parquet(f"{folder}/*.parquet")
+        session = Session.from_dataframe(PureDPBudget(float("inf")), "people", frame, protected_change=AddOneRow())
+        groups = QueryBuilder("people").groupby(KeySet.from_dict({"run": list(range(RUNS))}))
+
+        def answers(query: Any, epsilon: float) -> list[Any]:
+            return sorted(session.evaluate(query, PureDPBudget(epsilon)).collect(), key=lambda row: row.run)
+
+        def asked(task: str, column: str, bound: float) -> Any:
+            q = TASKS[task]
+            if q is not None:
+                return groups.max(column, 0.0, bound, "y") if q == 1 else groups.quantile(column, q, 0.0, bound, "y")
+            return groups.sum(column, 0.0, bound, "y") if task == "sum" else groups.average(column, 0.0, bound, "y")
+
+        def median_error(task: str, found: list[float], unit: Callable[[Any], float]) -> float:
+            pairs = zip(found, samples, strict=True)
+            return float(np.median([abs(one * unit(data) / truth(task, data) - 1) for one, data in pairs]))
+
+        result: Found = {}
+        for setting, loose in LOOSE.items():
+            result[setting] = {
+                task: median_error(
+                    task, [row.y for row in answers(asked(task, "share", loose), EPSILON)], lambda data: data.max()
+                )
+                for task in TASKS
+            }
+        own: dict[str, float] = {}
+        for task in TASKS:
+            bounds = [row.x_upper_bound for row in answers(groups.get_bounds("x"), EPSILON / 2)]
+            by_bound = {bound: answers(asked(task, "x", float(bound)), EPSILON / 2) for bound in sorted(set(bounds))}
+            found = [by_bound[bound][run].y for run, bound in enumerate(bounds)]
+            own[task] = median_error(task, found, lambda data: 1.0)
+        spark.stop()
+    return result | {"its own bounds, half of epsilon": own} | nobounds("add-remove")
+
+
+MEASURED = {"diffprivlib": diffprivlib, "google": google, "opendp": opendp, "tumult": tumult}
