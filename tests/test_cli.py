@@ -226,7 +226,7 @@ def test_rho_is_a_total_as_well(people):
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ([], "give epsilon"),
+        ([], "give --epsilon or --rho, got neither"),
         (["--epsilon", "1", "--rho", "1"], "got both"),
         (["--epsilon", "1", "--q", "0.9", "--beta", "1.1"], "go with a single --q"),
         (["--epsilon", "1", "--q", "0.9", "--method", "walk"], "go with a single --q"),
@@ -259,7 +259,7 @@ def test_a_budget_file_is_charged_by_every_command(people, tmp_path):
     assert shown["remaining"] == 0 and len(shown["charges"]) == 7
     assert shown["charges"][0]["what"] == "quantile 1/2 of income in people.csv"
     refused = run("mean", people, *column, *spend)
-    assert refused.exit_code == 2 and "nothing is left of it" in refused.stderr
+    assert refused.exit_code == 3 and "nothing is left of it" in refused.stderr
     assert refused.stdout == ""
 
 

@@ -1,5 +1,6 @@
 """The commands: a private summary of a table, and private quantiles, extremes, sums, means and counts of columns."""
 
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -8,8 +9,10 @@ import typer
 from nobounds import plots
 from nobounds.cli.audit import audit
 from nobounds.cli.budget import app as budget_app
+from nobounds.cli.explain import explain
 from nobounds.cli.flat import flat
 from nobounds.cli.groups import show_groups
+from nobounds.cli.help import ANSWERS, AROUND, TRUST, Command, Main
 from nobounds.cli.keys import grouped
 from nobounds.cli.options import (
     Asked,
@@ -33,19 +36,26 @@ from nobounds.cli.studio import studio
 from nobounds.cli.units import rows_per_unit
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.add_typer(budget_app, name="budget")
+app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)
 def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """Differentially private summaries, quantiles, extremes, sums and means of a table, with no bounds given."""
+    """Differentially private answers about a table, with no bounds given.
+
+    Example: nobounds describe people.csv --epsilon 1
+    """
     if show_version:
         typer.echo(f"nobounds {version('nobounds')}")
         raise typer.Exit
 
 
-@app.command()
+def _command(name: str, short: str, panel: str = ANSWERS, text: str | None = None) -> Callable[..., Any]:
+    """A command under a heading."""
+    return app.command(name, cls=Command, help=text, short_help=short, rich_help_panel=panel)
+
+
+@_command("describe", "A summary of every numeric column, for one epsilon.")
 @flat
 def describe(
     asked: Asked,
@@ -82,7 +92,7 @@ def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] |
     return values[0]
 
 
-@app.command()
+@_command("quantile", "One or several quantiles of a column.")
 @flat
 def quantile(
     column: ColumnName, q: Quantiles, asked: Asked, groups: Groups, facts: Facts, walk: Walk, search: Search
@@ -121,14 +131,14 @@ def _command_with_clip(name: str, summary: str) -> None:
 
 def _add(name: str, summary: str, command: Any) -> None:
     example = f"Example: nobounds {name} people.csv --column income --epsilon 1"
-    app.command(name, help=f"{summary}\n\n{example}", short_help=summary)(flat(command))
+    _command(name, summary, text=f"{summary}\n\n{example}")(flat(command))
 
 
-_command_for_extreme("maximum", "The private maximum.")
-_command_for_extreme("minimum", "The private minimum.")
+_command_for_extreme("maximum", "The maximum of a column.")
+_command_for_extreme("minimum", "The minimum of a column.")
 
 
-@app.command()
+@_command("bounds", "The minimum and the maximum of a column together.")
 @flat
 def bounds(column: ColumnName, asked: Asked, facts: Facts, walk: Walk) -> None:
     """The private minimum and maximum, for one total epsilon.
@@ -138,11 +148,11 @@ def bounds(column: ColumnName, asked: Asked, facts: Facts, walk: Walk) -> None:
     _answer(asked, Groups(), "bounds", column, **facts.known, **walk.ways)
 
 
-_command_with_clip("sum", "The private sum, with a clipping bound that it finds itself.")
-_command_with_clip("mean", "The private mean, with clipping bounds that it finds itself.")
+_command_with_clip("sum", "The sum of a column, within bounds that it finds itself.")
+_command_with_clip("mean", "The mean of a column, within bounds that it finds itself.")
 
 
-@app.command()
+@_command("count", "The number of rows, or of the numbers in a column.")
 @flat
 def count(asked: Asked, groups: Groups, column: OneColumn = None) -> None:
     """The private number of rows, or of those that have a number in a column.
@@ -165,9 +175,13 @@ def _answer(asked: Asked, groups: Groups, statistic: str, *given: Any, **options
         show(release, as_json=asked.as_json)
 
 
-app.command("rows-per-unit")(rows_per_unit)
-app.command()(plan)
-app.command()(studio)
-app.command()(audit)
-app.command()(soak)
-app.command()(paper)
+_command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)
+_command("plan", "The error to expect, before anything is spent.", AROUND)(plan)
+app.add_typer(
+    budget_app, name="budget", short_help="Budget files: make one, and show what was spent.", rich_help_panel=AROUND
+)
+_command("explain", "A release in plain words, for the person who signs off.", AROUND)(explain)
+_command("studio", "A local web page to plan, to spend a budget and to download.", AROUND)(studio)
+_command("audit", "What every mechanism claims, beside its worst exact loss.", TRUST)(audit)
+_command("soak", "Mixed calls with faults for some minutes: nothing is lost.", TRUST)(soak)
+_command("paper", "The figures and tables of the paper again.", TRUST)(paper)

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from nobounds.cli.errors import plain_errors
+from nobounds.cli.output import Printer
 from nobounds.trust.cases import NEAR, Row
 from nobounds.trust.mine import RUNS, audit_mine
 from nobounds.trust.sampling import CONFIDENCE
@@ -49,6 +50,7 @@ def audit(
     """What every mechanism claims, the worst loss of its exact law over neighbouring data, and the pair that shows it.
 
     The exit status is 0 if all claims hold, 1 if one is exceeded, and 2 if the command was not understood.
+
     Example: nobounds audit --mine mechanisms.py:my_threshold --epsilon 1 --monotonic
     """
     with plain_errors():
@@ -84,7 +86,7 @@ def show(rows: Sequence[Row], words: Sequence[str], *, failed: bool, as_json: bo
         verdict = "failed" if failed else "holds"
         print(json.dumps({"verdict": verdict, "rows": [plain(row) for row in rows]}, indent=2, allow_nan=False))
         return
-    console = Console(markup=False, highlight=False, soft_wrap=True)
+    console = Printer()
     widths = [max(len(text) for text in column) for column in zip(HEADS, *map(_cells, rows), strict=True)]
     if not console.is_terminal:  # all of every row, however long
         console.width = sum(widths) + 3 * len(widths)

@@ -6,18 +6,20 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from nobounds.budget import Budget, Statement, read
+from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors
+from nobounds.cli.help import Command, Group
+from nobounds.cli.output import Printer, say, show_table
 from nobounds.composition import round_down
 from nobounds.exact import printable
 from nobounds.loss import check_neighbors
 
 app = typer.Typer(
     help="Budget files: make one, and show what was spent from it.",
-    no_args_is_help=True,
+    cls=Group,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -28,7 +30,12 @@ Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may 
 Delta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The delta of that epsilon, if it need not be pure.")]
 Rho = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as a rho (zCDP).")]
 Neighbors = Annotated[
-    str | None, typer.Option(metavar="RELATION", help="add-remove or swap. Default: that of the first charge.")
+    str | None,
+    typer.Option(
+        metavar="RELATION",
+        help="add-remove or swap. Default: that of the first charge.",
+        autocompletion=words("add-remove", "swap"),
+    ),
 ]
 Unit = Annotated[
     str | None, typer.Option(metavar="NAME", help="Whose data are protected. Default: the unit of the first charge.")
@@ -36,7 +43,7 @@ Unit = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-@app.command()
+@app.command(cls=Command)
 def create(
     file: File,
     epsilon: Epsilon = None,
@@ -58,7 +65,7 @@ def create(
         print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}.")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(file: File, as_json: Json = False) -> None:
     """Every charge, and what is spent and left.
 
@@ -69,11 +76,14 @@ def show(file: File, as_json: Json = False) -> None:
         if as_json:
             print(json.dumps(_plain(statement), indent=2, allow_nan=False))
             return
-        console = Console(markup=False, highlight=False, soft_wrap=True)
+        console = Printer()
         if statement.history:
-            console.print(_table(statement))
+            if console.is_terminal:  # long reasons are wrapped there
+                console.print(_table(statement))
+            else:
+                show_table(console, _table(statement))
             console.print()
-        console.print(f"Budget: {statement}{_for_whom(statement)}.")
+        say(console, f"Budget: {statement}{_for_whom(statement)}.")
 
 
 def _table(statement: Statement) -> Table:

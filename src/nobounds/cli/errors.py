@@ -7,18 +7,24 @@ from contextlib import contextmanager
 import typer
 
 from nobounds.budget import BudgetExceeded
+from nobounds.cli import PIPE_CLOSED
 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn an exception into one line on stderr: exit code 2 for a user's error, 1 for one of ours."""
+    """Turn an exception into one line on stderr; `nobounds --help` has what the exit status says.
+
+    It is 2 for a user's error, 3 for a budget that has not enough left, and 1 for an error of ours.
+    """
     try:
         yield
+    except BrokenPipeError:  # nobody reads the output any more, and that is no error
+        raise typer.Exit(PIPE_CLOSED) from None
     except (ValueError, TypeError, OSError, EOFError, ImportError, BudgetExceeded) as error:
         # A name of a file or a column may be in it, and a terminal obeys what is not printable.
         message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
         print(f"Error: {message}", file=sys.stderr)
-        raise typer.Exit(2) from None
+        raise typer.Exit(3 if isinstance(error, BudgetExceeded) else 2) from None
     except Exception as error:
         # The message of an exception that nobody planned may hold private values, so its name has to do.
         print(f"Error: nobounds failed with {type(error).__name__}; please report it", file=sys.stderr)

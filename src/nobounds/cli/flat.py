@@ -6,6 +6,8 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, get_type_hints
 
+from typer.models import OptionInfo
+
 from nobounds.cli.errors import plain_errors
 
 
@@ -32,6 +34,9 @@ def _fields(group: Any) -> list[Parameter]:
     """The fields of a group, and of the groups in it, as parameters."""
     hints, found = get_type_hints(group, include_extras=True), []
     for each in fields(group):
+        for told in getattr(hints[each.name], "__metadata__", ()):
+            if isinstance(told, OptionInfo):
+                told.rich_help_panel = told.rich_help_panel or getattr(group, "panel", None)
         default = Parameter.empty if each.default is MISSING else each.default
         plain = Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[each.name])
         found += _fields(hints[each.name]) if is_dataclass(hints[each.name]) else [plain]
@@ -40,7 +45,7 @@ def _fields(group: Any) -> list[Parameter]:
 
 def _made(group: Any, given: dict[str, Any]) -> Any:
     """A group made of what is given, which is taken out of there."""
-    hints = get_type_hints(group)
+    kinds = {each.name: get_type_hints(group)[each.name] for each in fields(group)}
     return group(
-        **{name: _made(kind, given) if is_dataclass(kind) else given.pop(name) for name, kind in hints.items()}
+        **{name: _made(kind, given) if is_dataclass(kind) else given.pop(name) for name, kind in kinds.items()}
     )

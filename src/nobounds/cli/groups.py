@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
-from nobounds.cli.output import say, shortened, total_in_words
+from nobounds.cli.output import Printer, say, shortened, show_table, total_in_words
 from nobounds.exact import printable
 from nobounds.grouped_release import GroupedRelease
 
@@ -29,9 +28,9 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         writer.writerow(map(text, table.column_names))
         writer.writerows(zip(*(map(text, column.to_pylist()) for column in table.columns), strict=True))
         return
-    console = Console(markup=False, highlight=False, soft_wrap=True)
+    console = Printer()
     shown = _SHOWN if sys.stdout.isatty() else len(release)
-    console.print(_table(release, shown))
+    show_table(console, _table(release, shown))
     if len(release) > shown:
         console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
     console.print()

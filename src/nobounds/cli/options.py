@@ -5,18 +5,29 @@ Numbers stay text until the library reads them, so that 0.1 on the command line 
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
+from nobounds.auto import Method
+from nobounds.cli.complete import columns, words
 from nobounds.loss import Neighbors as Relation
 from nobounds.loss import check_neighbors
+from nobounds.noise import Noise
 
 NUMBER = "NUMBER"
-ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False)]
-OneColumn = Annotated[str | None, typer.Option("--column", metavar="NAME", help="A column; default: count all rows.")]
+ColumnName = Annotated[
+    str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False, autocompletion=columns)
+]
+OneColumn = Annotated[
+    str | None,
+    typer.Option("--column", metavar="NAME", help="A column; default: count all rows.", autocompletion=columns),
+]
 Columns = Annotated[
-    list[str] | None, typer.Option("--column", metavar="NAME", help="A column; may be repeated. Default: all of them.")
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="NAME", help="A column; may be repeated. Default: all of them.", autocompletion=columns
+    ),
 ]
 Quantiles = Annotated[
     list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
@@ -28,6 +39,8 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the privat
 @dataclass(frozen=True, slots=True)
 class Data:
     """Where the table is: in files, on the standard input, or what a query gives."""
+
+    panel: ClassVar = "The table"
 
     files: Annotated[
         list[str] | None,
@@ -45,7 +58,12 @@ class Data:
         typer.Option(metavar="URL", help="Where --sql is run: postgresql://..., or a DuckDB or SQLite file."),
     ] = None
     format: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Of the standard input: csv (the default), tsv or parquet.")
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Of the standard input: csv (the default), tsv or parquet.",
+            autocompletion=words("csv", "tsv", "parquet"),
+        ),
     ] = None
 
     def __post_init__(self) -> None:
@@ -65,6 +83,8 @@ class Data:
 class Spend:
     """What may be spent, and the budget it is charged to."""
 
+    panel: ClassVar = "What it may cost"
+
     epsilon: Annotated[str | None, typer.Option(metavar=NUMBER, help="The privacy loss of all answers together.")] = (
         None
     )
@@ -75,6 +95,11 @@ class Spend:
         Path | None, typer.Option("--budget", metavar="FILE", help="A budget file to charge before the data are read.")
     ] = None
 
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None):
+            got = "neither" if self.epsilon is None else "both"
+            raise ValueError(f"give --epsilon or --rho, got {got}; for example --epsilon 1")
+
     @property
     def amount(self) -> dict[str, Any]:
         """The keywords of the library."""
@@ -84,6 +109,8 @@ class Spend:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is public about a column."""
+
+    panel: ClassVar = "What is public about the column"
 
     lower: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")] = None
     upper: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")] = None
@@ -101,14 +128,24 @@ class Facts:
 class Whom:
     """Whom privacy is for: rows, or all rows of a unit; and what neighbouring tables are."""
 
+    panel: ClassVar = "Who is protected"
+
     unit: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column that says whose row it is. Default: rows alone.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The column that says whose row it is. Default: rows alone.", autocompletion=columns
+        ),
     ] = None
     rows_per_unit: Annotated[
         int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most.")
     ] = None
     neighbors: Annotated[
-        str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")
+        str,
+        typer.Option(
+            metavar="RELATION",
+            help="What one record may change: add-remove or swap.",
+            autocompletion=words(*get_args(Relation)),
+        ),
     ] = "add-remove"
 
     def __post_init__(self) -> None:
@@ -140,8 +177,13 @@ class Asked:
 class Groups:
     """Which groups are answered."""
 
+    panel: ClassVar = "Answers by groups"
+
     by: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Answer for each group of this column; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Answer for each group of this column; may be repeated.", autocompletion=columns
+        ),
     ] = None
     keys: Annotated[
         list[str] | None,
@@ -182,10 +224,15 @@ class Groups:
 class Walk:
     """How candidates are walked along."""
 
+    panel: ClassVar = "How it is found"
+
     beta: Annotated[str | None, typer.Option(metavar=NUMBER, help="The largest ratio of neighbouring candidates.")] = (
         None
     )
-    noise: Annotated[str, typer.Option(metavar="KIND", help="exponential, laplace or gumbel.")] = "exponential"
+    noise: Annotated[
+        str,
+        typer.Option(metavar="KIND", help="exponential, laplace or gumbel.", autocompletion=words(*get_args(Noise))),
+    ] = "exponential"
 
     @property
     def ways(self) -> dict[str, Any]:
@@ -197,7 +244,14 @@ class Walk:
 class Search:
     """How a quantile is found."""
 
-    method: Annotated[str, typer.Option(metavar="METHOD", help="auto, walk, flip or exponential.")] = "auto"
+    panel: ClassVar = "How it is found"
+
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="METHOD", help="auto, walk, flip or exponential.", autocompletion=words(*get_args(Method))
+        ),
+    ] = "auto"
     rows: Annotated[
         str | None, typer.Option(metavar=NUMBER, help="The number of records, if it may be stated; roughly will do.")
     ] = None

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from fractions import Fraction
 
 from rich.box import SIMPLE_HEAD
@@ -9,11 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 import nobounds as nb
+from nobounds.cli import PIPE_CLOSED
 from nobounds.describe import STATISTICS
 from nobounds.exact import printable, text_up
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
+_WIDEST = 10_000  # of a table in a pipe
 _CELL, _MARGIN = 18, 18  # the widths of a column and of what stands beside the columns
 
 
@@ -22,8 +25,8 @@ def show(release: nb.Release, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"releases": [release.to_dict()], "loss": release.loss.to_dict()}, indent=2))
         return
-    console = Console(markup=False, highlight=False, soft_wrap=True)
-    console.print(_table(release))
+    console = Printer()
+    show_table(console, _table(release))
     console.print()
     if "clip" in release.parameters:
         say(console, CLIPPING)
@@ -35,11 +38,11 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     if as_json:
         print(json.dumps(described.to_dict(), indent=2, allow_nan=False))
         return
-    console = Console(markup=False, highlight=False, soft_wrap=True)
+    console = Printer()
     console.print(f"Private summary of {source}", style="bold")
     console.print()
     for names in _fitting(list(described.columns), console.width):
-        console.print(_summaries(described, names))
+        show_table(console, _summaries(described, names))
         console.print()
     for name, why in described.skipped.items():
         console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
@@ -47,9 +50,38 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     say(console, total_in_words(described.loss))
 
 
+class Printer(Console):
+    """A console that prints text as it is, and ends the command if nobody reads it any more, as after `| head`."""
+
+    def __init__(self) -> None:
+        super().__init__(markup=False, highlight=False, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        """Leave quietly; main sees to what is still in the buffer."""
+        self.quiet = True
+        sys.exit(PIPE_CLOSED)
+
+
 def say(console: Console, sentence: str) -> None:
     """Print a sentence: wrapped between words on a terminal, and else in one line."""
     console.print(sentence, soft_wrap=not console.is_terminal)
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table: in a pipe however wide it is, and on a terminal too narrow for it a line for each cell."""
+    narrow, console.width = console.width, _WIDEST
+    fits = console.measure(table).maximum <= narrow
+    if console.is_terminal:
+        console.width = narrow
+    if fits or not console.is_terminal:
+        console.print(table)
+        console.width = narrow
+        return
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    for row in zip(*cells, strict=True):
+        for column, cell in zip(table.columns, row, strict=True):
+            if cell:
+                say(console, f"{column.header}: {cell}" if column.header else cell)
 
 
 def _fitting(names: list[str], width: int) -> list[list[str]]:
@@ -88,7 +120,7 @@ def shortened(value: int | float) -> str:
     """Five digits for people, and no exponent in the ordinary range."""
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e6):
         return f"{int(value):,}"
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.5g}"
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.5g}" if abs(value) < 1e5 else f"{value:.5g}"
 
 
 def _half(bar: tuple[float, float]) -> str:
@@ -120,6 +152,7 @@ def _table(release: nb.Release) -> Table:
     table.add_column("value", justify="right", no_wrap=True, style="bold")
     if release.interval is not None:
         table.add_column("noise, 95 %", no_wrap=True)
+    if "clip" in release.parameters:
         table.add_column("clip", no_wrap=True)
     table.add_column("cost", no_wrap=True)
     cost = f"rho {text_up(loss.rho, 4)}" if loss.epsilon == math.inf else f"epsilon {text_up(loss.epsilon)}"
@@ -128,7 +161,9 @@ def _table(release: nb.Release) -> Table:
         cells += [] if qs is None else [_decimal(qs[k] if isinstance(qs, list) else qs)]
         cells.append(_value(value, release.interval))
         if release.interval is not None:
-            cells += [_interval(release.interval, value), _clip(release.parameters.get("clip"))]
+            cells.append(_interval(release.interval, value))
+        if "clip" in release.parameters:
+            cells.append(_clip(release.parameters["clip"]))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
     return table
 
@@ -154,8 +189,9 @@ def _rounded(value: int | float, interval: tuple[float, float]) -> str:
     return f"{value:,.{min(max(1 - math.floor(math.log10(half)), 0), 12)}f}"
 
 
-def _clip(clip: list[int | float] | None) -> str:
-    return "" if clip is None else f"{shortened(clip[0])} to {shortened(clip[1])}"
+def _clip(clip: list[int | float]) -> str:
+    least = max(map(abs, clip)) / 1e6  # an end that is next to nothing beside the other is shown as 0
+    return " to ".join(shortened(end if abs(end) >= least else 0) for end in clip)
 
 
 def _value(value: int | float | tuple[int | float, ...], interval: tuple[float, float] | None) -> str:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from nobounds import plots
+from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors
 from nobounds.paper.datasets import own_name
 from nobounds.paper.published import EPSILONS
@@ -18,13 +19,15 @@ from nobounds.paper.work import finished, work
 
 def paper(
     part: Annotated[
-        list[str] | None, typer.Argument(help=f"Of: {', '.join(PARTS)}. Default: all.", show_default=False)
+        list[str] | None,
+        typer.Argument(help=f"Of: {', '.join(PARTS)}. Default: all.", show_default=False, autocompletion=words(*PARTS)),
     ] = None,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the report, the figures and the results go.")
     ] = Path("paper"),
     epsilon: Annotated[
-        list[str] | None, typer.Option(metavar="NUMBER", help="For table1 alone: 1, 0.5 or 0.1.")
+        list[str] | None,
+        typer.Option(metavar="NUMBER", help="For table1 alone: 1, 0.5 or 0.1.", autocompletion=words(*EPSILONS)),
     ] = None,
     data: Annotated[
         str | None,
@@ -37,7 +40,9 @@ def paper(
 ) -> None:
     """The figures and tables of the paper again, with previous methods and nobounds beside them, and a report.
 
-    A run that was stopped goes on where it was. Example: nobounds paper table1 --epsilon 1 --quick
+    A run that was stopped goes on where it was.
+
+    Example: nobounds paper table1 --epsilon 1 --quick
     """
     with plain_errors():
         parts = _checked("part", part or (["figure3"] if data else list(PARTS)), tuple(PARTS))

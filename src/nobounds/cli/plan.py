@@ -2,20 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from nobounds import plots
+from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors
+from nobounds.cli.output import Printer, say, show_table
 from nobounds.engines.files import read_column
 from nobounds.loss import check_neighbors
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import Forecast
-from nobounds.planning.forecasters import check_statistic
+from nobounds.planning.forecasters import Statistic, check_statistic
 from nobounds.planning.plan import plan as forecast
 
 NUMBER = "NUMBER"
@@ -29,6 +30,7 @@ def plan(
             metavar="STATISTIC",
             help="quantile, quantiles, maximum, minimum, bounds, sum, mean or count.",
             show_default=False,
+            autocompletion=words(*get_args(Statistic)),
         ),
     ],
     n: Annotated[
@@ -36,7 +38,10 @@ def plan(
     ] = None,
     q: Annotated[Numbers, typer.Option("--q", metavar=NUMBER, help="From 0 to 1; repeated for quantiles.")] = None,
     family: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"The shape of the data: {', '.join(FAMILIES)}.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help=f"The shape of the data: {', '.join(FAMILIES)}.", autocompletion=words(*FAMILIES)
+        ),
     ] = None,
     scale: Annotated[str | None, typer.Option(metavar=NUMBER, help="What the family is multiplied by.")] = None,
     sample: Annotated[
@@ -54,7 +59,9 @@ def plan(
     lower: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")] = None,
     upper: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")] = None,
     resolution: Annotated[str | None, typer.Option(metavar=NUMBER, help="The grid the data live on.")] = None,
-    neighbors: Annotated[str, typer.Option(metavar="RELATION", help="add-remove or swap.")] = "add-remove",
+    neighbors: Annotated[
+        str, typer.Option(metavar="RELATION", help="add-remove or swap.", autocompletion=words("add-remove", "swap"))
+    ] = "add-remove",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the errors into a PNG, PDF or SVG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -113,13 +120,13 @@ def show(found: Forecast, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, allow_nan=False))
         return
-    console = Console(markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Errors to expect: {found.title()}", style="bold")
+    console = Printer()
+    console.print(f"Errors to expect: {found.title()}", style="bold", soft_wrap=not console.is_terminal)
     console.print()
-    console.print(_table(found))
+    show_table(console, _table(found))
     console.print()
     for sentence in found.sentences():
-        console.print(sentence)
+        say(console, sentence)
 
 
 def _table(found: Forecast) -> Table:

@@ -27,6 +27,8 @@ def soak(
 
     The exit status is 0 if no charge was lost, no budget overspent, no answer wrong, no error undocumented and no file
     left behind; 1 if one was; and 2 if the command was not understood.
+
+    Example: nobounds soak --minutes 1 --out report.md
     """
     with plain_errors():
         if not 0 < minutes <= 10_000 or processes < 1:

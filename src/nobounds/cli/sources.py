@@ -64,6 +64,8 @@ def _stream(data: Data, stack: ExitStack) -> tuple[Stream, str]:
         connection, name = _connection(data.database, data.sql, stack)
         return from_query(connection, data.sql), name
     if data.files == ["-"]:
+        if sys.stdin.isatty():
+            print("Reading the table from the standard input; Ctrl-D ends it.", file=sys.stderr)
         return from_paths([stack.enter_context(_copied(sys.stdin.buffer, data.format))]), STANDARD_INPUT
     paths = expand(data.files)
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""

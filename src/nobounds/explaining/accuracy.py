@@ -190,7 +190,7 @@ def _whole(low: float, high: float) -> str:
 def _ends(told: Told) -> list[str]:
     """The ends of the clip; what is next to nothing beside the other is about 0."""
     ends = told.of.numbers("clip")
-    least = max(map(abs, ends)) / 10**9
+    least = max(map(abs, ends)) / 10**6
     return [figure(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
 
 

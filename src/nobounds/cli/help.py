@@ -1,0 +1,125 @@
+"""How --help looks: commands and options under headings, and examples on a line that can be copied."""
+
+import inspect
+from itertools import groupby
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+ANSWERS, AROUND, TRUST = "Private answers", "Before and after", "Trust and research"
+STATUS = [
+    ("0", "all went well; of audit and soak: all claims held"),
+    ("1", "audit or soak found something, or nobounds itself failed"),
+    ("2", "the command or its input was not understood, and nothing was released"),
+    ("3", "the budget has not enough left, and nothing was released or charged"),
+    ("130", "stopped by Ctrl-C"),
+]
+_EXAMPLE = "Example: "
+
+
+class Command(TyperCommand):
+    """A command whose help has its options under headings."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """The paragraphs of the help; examples stay on their line."""
+        _write_text(self.help or "", formatter)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """OPTIONS, and the arguments in capitals, those that may be left out in brackets."""
+        return ["[OPTIONS]", *(_usage(param) for param in self.get_params(ctx) if _is_argument(param))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments, and the options by what they are about."""
+        params: list[Any] = self.get_params(ctx)
+        arguments = [(_name(param), param.help or "") for param in params if _is_argument(param)]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(arguments)
+        options = [param for param in params if not _is_argument(param)]
+        for panel, found in _by_panel(options, "Options").items():
+            with formatter.section(panel):
+                formatter.write_dl([record for param in found if (record := param.get_help_record(ctx))])
+
+
+class Group(TyperGroup):
+    """Commands under headings; without a command the help is shown."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The command, or the help."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """The paragraphs of the help; examples stay on their line."""
+        _write_text(self.help or "", formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands first, and then the few options."""
+        self.format_commands(ctx, formatter)
+        with formatter.section("Options"):
+            formatter.write_dl([record for param in self.get_params(ctx) if (record := param.get_help_record(ctx))])
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands by what they are for, with all of their short help."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        width = max(len(name) for name, _ in commands)
+        for panel, found in _by_panel([command for _, command in commands if not command.hidden], "Commands").items():
+            with formatter.section(panel):
+                formatter.write_dl(
+                    [(str(each.name).ljust(width), each.short_help or _first(each.help)) for each in found]
+                )
+
+
+class Main(Group):
+    """The whole command, with what its exit status means."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The exit status."""
+        with formatter.section("Exit status"):
+            formatter.write_dl(STATUS)
+
+
+def _write_text(text: str, formatter: Any) -> None:
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        words = " ".join(paragraph.split())
+        formatter.write_paragraph()
+        with formatter.indentation():
+            if words.startswith(_EXAMPLE):
+                indent = " " * formatter.current_indent
+                formatter.write(f"{indent}Example:\n{indent}  {words.removeprefix(_EXAMPLE)}\n")
+            else:
+                formatter.write_text(words)
+
+
+def _by_panel(found: list[Any], otherwise: str) -> dict[str, list[Any]]:
+    """Commands or options by their heading, in the order in which the headings come first."""
+    panels: dict[str, list[Any]] = {}
+    for panel, each in groupby(found, key=lambda one: _panel(one) or otherwise):
+        panels.setdefault(panel, []).extend(each)
+    return panels
+
+
+def _panel(one: Any) -> str | None:
+    panel = getattr(one, "rich_help_panel", None)
+    return panel if isinstance(panel, str) else None
+
+
+def _is_argument(param: Any) -> bool:
+    return bool(param.param_type_name == "argument")
+
+
+def _name(param: Any) -> str:
+    return str(param.metavar or param.name).upper()
+
+
+def _usage(param: Any) -> str:
+    name = _name(param) if param.required else f"[{_name(param)}]"
+    return name if param.nargs == 1 else f"{name}..."
+
+
+def _first(text: str | None) -> str:
+    """The first sentence."""
+    return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
