@@ -41,12 +41,12 @@ def test_the_whole_line_has_this_many_rungs():
 
 @pytest.mark.parametrize("slope", [1, 3])
 def test_a_tilt_leaves_few_of_the_empty_decades(slope):
-    """Counts lowered by b ranks a decade: the chance is that of R / (1 - e^(-eps2 b)) empty rungs at most."""
+    """Counts lowered by b ranks a decade: the chance is that of R / (e^(eps2 b) - 1) empty rungs at most."""
     decade, decades, target, eps = 232, 300, 40, F(1, 2)
     lowered = -slope * np.repeat(np.arange(decades, 0, -1), decade)  # from far away to near
     walk = Walk.of(np.append(lowered, 2 * target), F(target), eps1=eps, eps2=eps)
     halts = 1 - float(Law(walk).tail([decades * decade])[0])
-    few = decade / -math.expm1(-float(eps) * slope)
+    few = decade / math.expm1(float(eps) * slope)
     untilted = early(decade * decades, target, eps, eps)
     p = math.exp(-float(eps))
     assert halts <= few * p**target * (1 - p) / (1 - p * p) * (1 + 1e-9)
