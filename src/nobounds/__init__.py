@@ -17,6 +17,7 @@ from nobounds.sparse_vector import SparseVector
 from nobounds.vectors import vector_mean, vector_sum
 
 if TYPE_CHECKING:
+    from nobounds.explaining.explain import explain
     from nobounds.grouped_release import GroupedRelease
     from nobounds.planning.forecast import Forecast
     from nobounds.planning.plan import plan
@@ -40,6 +41,7 @@ __all__ = [
     "bounds",
     "count",
     "describe",
+    "explain",
     "maximum",
     "mean",
     "minimum",
@@ -53,12 +55,16 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Planning and tables are loaded when they are first used: they would be half of the time to import nobounds."""
+    """Planning, tables and explanations are loaded when first used: they would be half of the time of an import."""
     if name in ("GroupedRelease", "Table"):
         from nobounds.grouped_release import GroupedRelease
         from nobounds.table import Table
 
         return {"GroupedRelease": GroupedRelease, "Table": Table}[name]
+    if name == "explain":
+        from nobounds.explaining.explain import explain
+
+        return explain
     if name not in ("Forecast", "plan"):
         raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
     from nobounds.planning.forecast import Forecast
