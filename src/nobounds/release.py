@@ -13,6 +13,11 @@ from nobounds.loss import PrivacyLoss
 class Release:
     """A private answer. Nothing in it depends on the data but `value`, and what the mechanism itself paid to learn.
 
+    statistic, value: what was asked, and the answer; a tuple for bounds, several quantiles and vectors.
+    loss: what it cost, a `PrivacyLoss`.
+    parameters: how it was found: the clip, the noise, the ladder, what was said of the data.
+    interval: where noise alone leaves the value 95 times of 100, of a sum, mean or count; clipping is not in it.
+
     >>> from fractions import Fraction
     >>> from nobounds.loss import PrivacyLoss, pure
     >>> print(Release("quantile", 37, PrivacyLoss.of(pure(Fraction(1)), "add-remove"), {"q": "1/2"}))

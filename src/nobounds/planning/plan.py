@@ -50,6 +50,7 @@ def plan(
     rank_error, value_error: the expected error that will do; instead of epsilon, the smallest one is looked for.
     scale: what a family is multiplied by.
     quick: take a few data sets alone, for errors to about 10 % in a quarter of the time.
+
     All others are those of the functions themselves. A family has the resolution that is given.
 
     >>> plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error
