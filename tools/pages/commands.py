@@ -9,8 +9,11 @@ from nobounds.cli.app import app
 
 
 def reference() -> str:
-    """A section for each command, in the order of `nobounds --help`."""
-    return "\n\n".join(_sections("nobounds", typer.main.get_command(app)))
+    """What `nobounds --help` prints, and a section for each command."""
+    command = typer.main.get_command(app)
+    with command.make_context("nobounds", [], resilient_parsing=True, max_content_width=100) as context:
+        printed = command.get_help(context)
+    return "\n\n".join([f"```text\n{printed}\n```", *_sections("nobounds", command)])
 
 
 def _sections(path: str, command: Any) -> list[str]:
@@ -23,18 +26,29 @@ def _sections(path: str, command: Any) -> list[str]:
 
 def _section(path: str, command: Any) -> str:
     words, examples = _help(command.help or "")
-    arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and not getattr(p, "hidden", False)]
-    usage = " ".join([path, *(_name(each) for each in arguments), *(["[OPTIONS]"] if options else [])])
-    if hasattr(command, "commands"):
-        usage = f"{path} COMMAND"
+    with command.make_context(path, [], resilient_parsing=True) as context:
+        usage = " ".join([path, *command.collect_usage_pieces(context)])
     parts = [f"## {path}", words, f"```text\n{usage}\n```"]
     if examples:
         parts.append("```sh\n" + "\n".join(examples) + "\n```")
-    rows = [_row(each) for each in [*arguments, *options]]
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    panels: dict[str, list[Any]] = {"": arguments, "Options": []}
+    for parameter in command.params:
+        if parameter not in arguments and not getattr(parameter, "hidden", False):
+            panels.setdefault(_panel(parameter), []).append(parameter)
+    rows = []
+    for panel, found in panels.items():
+        rows += [f"| **{panel}** | |"] if panel not in ("", "Options") else []
+        rows += map(_row, found)
     if rows:
         parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]))
     return "\n\n".join(parts)
+
+
+def _panel(parameter: Any) -> str:
+    """The heading that an option has in the help."""
+    panel = getattr(parameter, "rich_help_panel", None)
+    return panel if isinstance(panel, str) else "Options"
 
 
 def _help(text: str) -> tuple[str, list[str]]:
