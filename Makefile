@@ -8,7 +8,7 @@ TUMULT := .venv-tumult
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants docs figures why peers
+.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants docs figures screens why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -60,6 +60,9 @@ peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of d
 	$(PEERS)/bin/python benchmarks/coming_from.py diffprivlib google
 	$(OPENDP)/bin/python benchmarks/coming_from.py opendp
 	$(TUMULT)/bin/python benchmarks/coming_from.py tumult
+
+screens: $(READY) ## the pictures of docs/studio.md, by clicking through the studio in Chromium (a minute)
+	$(BIN)/python benchmarks/studio.py --out docs/studio
 
 lint: $(READY) ## format, lint and types alone
 	$(BIN)/ruff format --check .

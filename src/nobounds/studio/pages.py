@@ -5,7 +5,7 @@ where they belong, and those that nobody planned have no more than a name.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -27,6 +27,7 @@ from nobounds.budget import Statement
 from nobounds.describe import STATISTICS as SUMMARIZED
 from nobounds.describe import Summary
 from nobounds.exact import printable
+from nobounds.explaining.explain import explain
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import digits
 from nobounds.studio.asks import STATISTICS, Ask, Guess, forecast, parts
@@ -272,7 +273,9 @@ def _tried(make: Callable[[], Any]) -> tuple[Any, str | None]:
 
 def _sentence(error: BaseException) -> str:
     said = printable(str(error)) or type(error).__name__
-    return said[0].upper() + said[1:] + ("" if said.endswith((".", "?", "!")) else ".")
+    first = said.partition(" ")[0]
+    start = first.capitalize() if first.isalpha() and first.islower() else first  # and not a name
+    return start + said[len(first) :] + ("" if said.endswith((".", "?", "!")) else ".")
 
 
 def _charged(error: Charged) -> str:
@@ -336,8 +339,9 @@ def _answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
     return heads, [row]
 
 
-def _words(kept: Kept) -> list[tuple[str, list[str]]]:
-    return [("What was released", [str(kept.release)])]
+def _words(kept: Kept) -> list[tuple[str, Sequence[str]]]:
+    """The release in plain words, but for the answer itself, which the page has shown already."""
+    return [(heading, sentences) for heading, sentences in explain(kept.release).paragraphs]
 
 
 def _cell(summary: Summary, statistic: str) -> str:
