@@ -131,6 +131,27 @@ def answers() -> Figure:
     return figure
 
 
+def units() -> Figure:
+    """The rows of three users in the order of their values, and which of them count, at most four a user."""
+    figure, (axes,) = panels(1, 1, 2.9)
+    most = 4
+    users = {"Ann, 9 rows": (9, 5), "Bob, 3 rows": (3, 1), "Cem, 6 rows": (6, 2)}
+    for y, (name, (rows, hashed)) in enumerate(reversed(users.items())):
+        values = np.exp(np.linspace(0.4 * y + 1, 4.2 - 0.3 * y, rows))
+        kept = np.array([(row * most + hashed) % rows < most for row in range(rows)])  # the rule of docs/units.md
+        axes.plot(values[~kept], np.full((~kept).sum(), y), "o", mfc="white", mec=GREY, markersize=15)
+        axes.plot(values[kept], np.full(kept.sum(), y), "o", color=BLUE, markersize=15)
+        axes.annotate(name, (1.15, y), va="center", fontsize=13)
+    axes.plot([], [], "o", color=BLUE, markersize=12, label="counts")
+    axes.plot([], [], "o", mfc="white", mec=GREY, markersize=12, label="left out")
+    axes.legend(loc="upper right", ncols=2)
+    axes.set(xscale="log", xlim=(1.1, 90), ylim=(-0.6, 3.1), yticks=(), xlabel="value", title="rows_per_unit=4")
+    axes.set_xticks((2, 5, 10, 20, 50), ("2", "5", "10", "20", "50"))
+    axes.set_xticks((), minor=True)
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
 # --- what epsilon means -------------------------------------------------------------------------------------------
 
 
@@ -335,6 +356,7 @@ def _tilted(walk: Walk, first: int, ranks: int, decade: float) -> Walk:
 PICTURES: dict[str, Callable[[], Figure]] = {
     "neighbours": neighbours,
     "answers": answers,
+    "units": units,
     "epsilon": meaning,
     "budget": budget,
     "bounds": bounds,
