@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from coming_from_errors import EPSILON, MEASURED, RUNS, Found
+from coming_from_errors import EPSILON, MEASURED, RUNS, SLOW_RUNS, Found
 from why_peers import N
 
 PAGES = Path(__file__).parent.parent / "docs" / "coming_from"
@@ -29,6 +29,11 @@ PACKAGES = {
 }
 FENCE = re.compile(r"^```python(?: peer=(?P<peer>\w+))?\n(?P<code>.*?)^```$", re.M | re.S)
 MARKS = "<!-- measured -->\n", "<!-- end measured -->"
+
+FOUND = """All {blocks} blocks of this page ran, with {versions}. Median error over {runs}
+of {n:,} lognormal(10, 1) incomes, epsilon {epsilon:g}, relative to the truth:
+
+{table}"""
 
 
 def run(text: str, peer: str, page: Path) -> tuple[int, int]:
@@ -90,14 +95,16 @@ def main() -> None:
         print(f"{peer}: {theirs} blocks of {versions} and {ours} of nobounds ran, {time.perf_counter() - start:.0f} s")
         if options.run:
             continue
-        head, tail = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
-        measured = (
-            f"All {ours + theirs} blocks of this page ran, with {versions}. Median error over {RUNS} samples of {N:,}\n"
+        measured = FOUND.format(
+            blocks=ours + theirs,
+            versions=versions,
+            runs=f"{SLOW_RUNS} samples (nobounds: {RUNS})" if peer == "tumult" else f"{RUNS} samples",
+            n=N,
+            epsilon=EPSILON,
+            table=table(MEASURED[peer]()),
         )
-        measured += (
-            f"lognormal(10, 1) incomes, epsilon {EPSILON:g}, relative to the truth:\n\n{table(MEASURED[peer]())}"
-        )
-        page.write_text(head + MARKS[0] + measured + MARKS[1] + tail)
+        text = page.read_text()
+        page.write_text(text.split(MARKS[0])[0] + MARKS[0] + measured + MARKS[1] + text.split(MARKS[1])[1])
         print(f"{peer}: measured, {time.perf_counter() - start:.0f} s in all")
 
 
