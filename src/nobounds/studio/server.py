@@ -21,7 +21,10 @@ def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
         raise ImportError("the studio needs more packages: pip install 'nobounds[studio]'") from None
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
+        try:
+            listening.bind((HOST, port))
+        except (OSError, OverflowError):
+            raise ValueError(f"port {port} is not free on {HOST}: choose another one, or none for any that is") from None
         listening.listen()
         chosen, token = listening.getsockname()[1], secrets.token_urlsafe(32)
         guarded = Guard(app(Desk(origin)), chosen, token)
