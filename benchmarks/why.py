@@ -58,7 +58,7 @@ PAGE = """# Why: a private maximum when the bound is a guess
 
 {n:,} incomes, lognormal(10, 1); epsilon {epsilon:g}; bounds [0, looseness times the true maximum]. The error is
 |answer / true maximum - 1|: 0.5 is half or one and a half of the truth, 1000 is a thousand times too large. Lines are
-medians over {runs} samples, the same for all libraries ({slow} of them for Tumult, which takes seconds for an answer).
+medians over {runs} samples, the same for all libraries{slow}.
 The band of nobounds has 90 % of its runs; above a dotted line are 5 % of a library whose median stays lower.
 
 At looseness 1 the bound *is* the true maximum, which no one knows. nobounds is not told the bound at any looseness.
@@ -81,8 +81,8 @@ points in brackets:
   to all of it, so an error of about 0.5 is what a careful answer has. Answers of nobounds are too small, not too large.
 - With a tight bound others are better: the bound gives the answer away. **If you know a bound, use it**, and give it
   to nobounds as `upper`.
-- Choosing an interval between two records by its width (diffprivlib, Tumult) goes wrong as soon as the empty interval
-  above the maximum is wide.
+- Choosing an interval between two records by its width (diffprivlib, and Tumult in the same way) goes wrong as soon as
+  the empty interval above the maximum is wide.
 - Google's `Max` halves the range by noisy counts, and aims a few dozen records below the top. It stands a bound that is
   10,000 times too large, in the median.
 - OpenDP takes any candidates. With evenly spaced ones it is lost. With geometric ones and the 99.9 % quantile its
@@ -124,7 +124,7 @@ def best(found: Found, library: str, questions: tuple[str, ...]) -> list[list[fl
     """At each looseness the 5, 50 and 95 % points of the question with the smallest median."""
     rows = [found[library]["errors"][question] for question in questions]
     at = [[row[f"{loose:g}"] for row in rows if f"{loose:g}" in row] for loose in LOOSENESS]
-    return [min(points, key=lambda point: point[1]) for points in at]
+    return [min(points, key=lambda point: point[1]) if points else [np.nan] * 3 for points in at]
 
 
 def picture(found: Found) -> Figure:
@@ -194,7 +194,7 @@ def page(found: Found) -> str:
     return PAGE.format(
         n=N,
         runs=RUNS,
-        slow=SLOW_RUNS,
+        slow=f" ({SLOW_RUNS} of them for Tumult, which takes seconds for an answer)" if "tumult" in found else "",
         epsilon=EPSILON,
         asked="\n".join(asked),
         heads=" | ".join(f"{loose:,.0f}" for loose in LOOSENESS),
