@@ -52,6 +52,7 @@ def folder(samples, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if plain(page)], ids=name)
 def test_the_code_of_a_page_runs(page, folder):
     """One block after the other, in one namespace and one folder."""

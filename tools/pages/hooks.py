@@ -21,7 +21,9 @@ ALWAYS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 SHOWN = {".py": "python", ".toml": "toml", ".txt": "text", ".csv": "text", "": "make"}
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:)([^)#\s]+)(?=[)#])")
-_MARKS = re.compile(r"^( *`{3,}(?:python|sh|console|text))[^\S\n]+(?!title=|hl_lines=|linenums=)[^`\n]+$", re.MULTILINE)
+_MARKS = re.compile(
+    r"^( *`{3,}(?:python|sh|console|text))[^\S\n]+(?!title=|hl_lines=|linenums=)([^`\n]+)$", re.MULTILINE
+)
 _TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 _COMMANDS = "<!-- commands -->"
 
@@ -46,7 +48,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead links to where the site has the file, and take marks that are for the tests from fences."""
+    """Lead links to where the site has the file, and take the marks from fences, which are for the tests."""
     uri = page.file.src_uri
     home = uri.removeprefix("source/").removesuffix(".md" if uri.endswith(".md.md") else "")
     path = home if uri.startswith("source/") else f"docs/{uri}"
@@ -59,7 +61,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     if _COMMANDS in markdown:
         markdown = markdown.replace(_COMMANDS, reference())
-    return _MARKS.sub(r"\1", _LINK.sub(led, markdown))
+    return _MARKS.sub(_unmarked, _LINK.sub(led, markdown))
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -73,6 +75,12 @@ def _mathml(match: re.Match[str]) -> str:
     if "\\" in made or "&amp;" in made:
         raise PluginError(f"latex2mathml does not know all of {tex}")
     return made
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    """The first line of a fence without its mark; the name of another library becomes a title."""
+    peer = re.fullmatch(r"peer=(\S+)", match[2].strip())
+    return f'{match[1]} title="{peer[1]}"' if peer else match[1]
 
 
 def _target(link: str, path: str) -> str | None:
