@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import sys
 from collections import Counter
 from fractions import Fraction as F
 
@@ -147,7 +148,7 @@ def test_right_mechanisms_pass(make, monotonic):
 def test_above_threshold_passes():
     """The AboveThreshold of nobounds itself, by its name, with few runs."""
     row = mine.audit_mine("nobounds:AboveThreshold", 1.0, False, 4000, rng=random.Random(7))
-    assert row.verdict == "holds"
+    assert row.verdict == "not refuted"
     assert 0 < row.observed <= 1
 
 
@@ -204,6 +205,98 @@ def test_a_file_of_mechanisms_is_audited_from_the_command_line(tmp_path):
     bare = run("--mine", f"{path}:tells_all", "--runs", 2000)
     assert bare.exit_code == 1
     assert run("--mine", f"{path}:missing").exit_code == 2
+
+
+# What a law of three outcomes may be given as that is none, and what is said of it.
+NO_LAWS = {
+    "[0.0] * (len(queries) + 1)": "must sum to 1",
+    "[0.5, 0.5]": "are these logs?",
+    "[]": "one for each outcome",
+    "[[0.0]]": "in one dimension",
+    "[7.0 - math.log(2)] * 2": "they sum to exp(7)",
+    "[float('nan'), 0.0]": "NaN",
+    "['a', 'b']": "not one of numbers",
+    "[-math.log(len(queries) + queries[0] + 9)] * (len(queries) + queries[0] + 9)": "outcomes",
+    "1 / 0": "ZeroDivisionError",
+    "{}['a']": "KeyError",
+}
+
+
+@pytest.mark.parametrize("law", NO_LAWS)
+def test_a_law_that_is_none_is_refused(tmp_path, law):
+    """With exit status 2, in words that name the function, and nothing that only numpy would say."""
+    path = tmp_path / "laws.py"
+    path.write_text(
+        "import math\n\n\ndef make(threshold, *, epsilon, rng):\n    pass\n\n\n"
+        f"make.log_law = lambda queries, threshold, *, epsilon: {law}\n"
+    )
+    result = run("--mine", f"{path}:make")
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr.startswith(f"Error: log_law of {path}:make failed in the audit: ")
+    assert NO_LAWS[law] in result.stderr and "broadcast" not in result.stderr and "report it" not in result.stderr
+
+
+BROKEN_FILES = {
+    "def make(threshold, *, epsilon, rng):\n    return {}['no']\n": "KeyError: 'no'",
+    "def make(threshold, *, epsilon, rng):\n    return None\n": "AttributeError",
+    "def make(threshold, *, epsilon, rng):\n    raise SystemExit(0)\n": "SystemExit",
+    "class make:\n    def __init__(self, threshold, *, epsilon, rng):\n        pass\n\n"
+    "    def query(self, value):\n        raise RuntimeError('never')\n": "RuntimeError: never",
+    "def make(:\n": "SyntaxError",
+    "import sys\nsys.exit(0)\n": "SystemExit: 0",
+    "import no_such_module_at_all\n": "ModuleNotFoundError",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN_FILES, ids=range(len(BROKEN_FILES)))
+def test_errors_of_the_audited_code_are_told_as_such(tmp_path, text):
+    """Exit status 2, not 0 or 1, and one line that names the file and what it raised."""
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    result = run("--mine", f"{path}:make", "--runs", 1000)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert str(path) in result.stderr and BROKEN_FILES[text] in result.stderr
+    assert "report it" not in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_hides_no_module(tmp_path):
+    """A file of one's own may be called as a module of the standard library is."""
+    path = tmp_path / "random.py"
+    path.write_text("def make(threshold, *, epsilon, rng):\n    pass\n")
+    mine.load(f"{path}:make")
+    assert sys.modules["random"] is random
+
+
+def test_runs_do_not_show_that_a_claim_holds(tmp_path):
+    """A bound from runs that is not above the claim says "not refuted", and so do the words."""
+    path = tmp_path / "silent.py"
+    path.write_text(
+        "class make:\n    def __init__(self, threshold, *, epsilon, rng):\n        pass\n\n"
+        "    def query(self, value):\n        return False\n"
+    )
+    result = run("--mine", f"{path}:make", "--runs", 1000)
+    assert result.exit_code == 0, result.stderr
+    assert "not refuted" in result.stdout and "holds  " not in result.stdout
+    assert "that does not mean that it holds" in result.stdout
+    assert '"verdict": "not refuted"' in run("--mine", f"{path}:make", "--runs", 1000, "--json").stdout
+
+
+def test_an_error_after_some_answers_is_an_outcome():
+    """A mechanism that fails on a value with no hit before tells of that value, and is caught."""
+
+    class Fails:
+        def __init__(self, threshold, *, epsilon, rng):
+            self.asked = 0
+
+        def query(self, value):
+            self.asked += 1
+            if self.asked > 1 and value >= 0:
+                raise RuntimeError
+            return False
+
+    assert mine.outcome(Fails, [-1, 0], 1, 1.0, None) == (0, 0, "raised")
+    _, found = mine.sampled(Fails, 1.0, True, 2000, rng=random.Random(1))
+    assert found.epsilon > 1
 
 
 def test_outcomes_count_hits_around_the_step():

@@ -1,7 +1,8 @@
 """A case of the audit: a mechanism, what it claims, and the worst that its exact laws show over neighbouring data.
 
 A claim is "tight" if it must be reached to 2 %: a mechanism that claims more wastes accuracy. It is a "bound" if it
-must only not be exceeded, because it adds up parts that no small data set shows at their worst together.
+must only not be exceeded, because it adds up parts that no small data set shows at their worst together. Of a claim
+that was "sampled" runs can show that it is false, and never that it holds.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,8 @@ from nobounds.loss import Cost, Neighbors
 from nobounds.rungs import Floats
 
 Measure: TypeAlias = Literal["epsilon", "range", "rho", "delta"]
-Verdict: TypeAlias = Literal["holds", "loose", "EXCEEDED"]
+Kind: TypeAlias = Literal["tight", "bound", "sampled"]
+Verdict: TypeAlias = Literal["holds", "loose", "not refuted", "EXCEEDED"]
 
 NEAR = 0.98  # a tight claim is reached to 2 %
 SLACK = 1e-9  # the error of laws in double precision
@@ -45,6 +47,9 @@ class Case:
     def rows(self) -> list["Row"]:
         """Run the audit: a row for each claim."""
         claims, worst = self.claims(), most(self.look())
+        for measure in claims:
+            if measure not in worst or not worst[measure].value >= 0:  # not a number, too
+                raise ArithmeticError(f"the audit of {self.mechanism} ({self.setting}) saw no {measure}")
         return [
             Row(
                 self.mechanism,
@@ -76,7 +81,7 @@ class Row:
     measure: Measure
     claimed: float
     observed: float
-    kind: Literal["tight", "bound"]
+    kind: Kind
     x: str
     y: str
     at: str
@@ -91,6 +96,8 @@ class Row:
         """Whether the claim holds; "loose" if it was to be reached and is not."""
         if not self.observed <= self.claimed * (1 + SLACK) + SLACK * (self.measure != "delta"):
             return "EXCEEDED"
+        if self.kind == "sampled":
+            return "not refuted"
         return "loose" if self.kind == "tight" and self.ratio < NEAR else "holds"
 
 

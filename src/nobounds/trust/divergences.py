@@ -12,11 +12,16 @@ ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 16.0, 64.0)
 
 def rho_between(log_p: Floats, log_q: Floats, orders: Iterable[float] = ORDERS) -> float:
     """The largest Renyi divergence over its order, both ways: the least rho that these two laws allow."""
-    return max(
-        float(np.logaddexp.reduce(order * a + (1 - order) * b)) / (order - 1) / order
-        for a, b in ((log_p, log_q), (log_q, log_p))
-        for order in orders
-    )
+    return max(renyi(a, b, order) / order for a, b in ((log_p, log_q), (log_q, log_p)) for order in orders)
+
+
+def renyi(log_p: Floats, log_q: Floats, order: float) -> float:
+    """The Renyi divergence of an order above 1; infinite if an outcome of the first is impossible in the second."""
+    possible = ~np.isneginf(log_p)
+    p, q = log_p[possible], log_q[possible]
+    if np.isneginf(q).any():
+        return math.inf
+    return float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
 
 
 def delta_between(log_p: Floats, log_q: Floats, epsilon: float) -> float:

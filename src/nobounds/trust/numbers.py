@@ -1,119 +1,43 @@
 """The cases of noisy numbers: counts, sums and means by the code that releases them, with scripted noise.
 
-The noise of a release is scripted: each value that it may have, with its probability on paper. So the law is that of
-the code as it runs, with no second program of it. Gaussian noise is audited by Renyi divergences at several orders.
+What is released is all of it: the value, the interval and every parameter. The claim is the loss that the release
+states, or the cost that the library has for a part of one.
 """
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache, partial
-from itertools import product
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from nobounds.audit import Data, pair_loss
+from nobounds.audit import Data
 from nobounds.auto import SizeRule
 from nobounds.average import AverageRule
-from nobounds.clipped import count
+from nobounds.clipped import count, mean
 from nobounds.clipped import sum as private_sum
+from nobounds.engines.arrays import column
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Neighbors
+from nobounds.loss import Neighbors, PrivacyLoss, Unit, pure
 from nobounds.question import learned_size
-from nobounds.trust.cases import Case, Worst, neighbouring
+from nobounds.release import Release
+from nobounds.trust.cases import Case, Measure, Worst, neighbouring, pure_claims
 from nobounds.trust.constants import replaced
-from nobounds.trust.divergences import rho_between
+from nobounds.trust.scripted import divergence_between, loss_between, scripted_law
 
 WIDTH = 3
 MISSING = None
-_MARGIN = 7  # what neighbours differ by, in noise, and more
-
-
-class Script:
-    """Stands for the samplers: gives the noise that it is told to, and adds up its log-probability."""
-
-    def __init__(self, factor: Fraction = Fraction(1)) -> None:
-        self.factor = factor
-        self.set(())
-
-    def set(self, noise: Sequence[int]) -> None:
-        """The noise to give next."""
-        self.noise, self.asked, self.log_chance = noise, 0, 0.0
-
-    def laplace(self, rate: Fraction, bits: object) -> int:
-        """The next value, for discrete Laplace noise of this rate."""
-        return self._next(log_laplace, float(rate * self.factor))
-
-    def gaussian(self, variance: Fraction, bits: object) -> int:
-        """The next value, for discrete Gaussian noise of this variance."""
-        return self._next(log_gaussian, float(variance / self.factor**2))
-
-    def _next(self, log_chance: Callable[[float, int], float], parameter: float) -> int:
-        j = self.noise[self.asked]
-        self.asked += 1
-        self.log_chance += log_chance(parameter, j)
-        return j
-
-
-def log_laplace(rate: float, j: int) -> float:
-    """The discrete Laplace law, as on paper."""
-    return math.log(math.tanh(rate / 2)) - rate * abs(j)
-
-
-def log_gaussian(variance: float, j: int) -> float:
-    """The discrete Gaussian law, as on paper."""
-    return -(j**2) / (2 * variance) - _log_weight(variance)
-
-
-@lru_cache(maxsize=64)
-def _log_weight(variance: float) -> float:
-    reach = math.ceil(math.sqrt(2 * variance * 700)) + 1
-    return float(np.logaddexp.reduce(-(np.arange(-reach, reach + 1) ** 2) / (2 * variance)))
-
-
-def scripted_law(
-    release: Callable[[], Hashable], reach: Sequence[int], factor: Fraction = Fraction(1)
-) -> tuple[dict[Hashable, float], set[Hashable]]:
-    """Log-probabilities of all that is released with noise up to `reach`, and what of it needs a margin less.
-
-    `factor` plants a bug: the noise is as if the rate were so many times larger.
-    """
-    found: dict[Hashable, list[float]] = {}
-    inner = set()
-    script = Script(factor)
-    with replaced(
-        additive__discrete_laplace=script.laplace,
-        additive__discrete_gaussian=script.gaussian,
-        question__discrete_laplace=script.laplace,
-    ):
-        for noise in product(*(range(-far, far + 1) for far in reach)):
-            script.set(noise)
-            seen = release()
-            assert script.asked == len(noise)  # all noise that was offered was asked for
-            found.setdefault(seen, []).append(script.log_chance)
-            if all(abs(j) <= far - _MARGIN for j, far in zip(noise, reach, strict=True)):
-                inner.add(seen)
-    return {seen: float(np.logaddexp.reduce(logs)) for seen, logs in found.items()}, inner
-
-
-Scripted = tuple[dict[Hashable, float], set[Hashable]]
-
-
-def loss_between(mine: Scripted, yours: Scripted) -> tuple[float, float]:
-    """The pure loss and the range: infinite if one releases what the other cannot, with a margin more of noise."""
-    (p, inner_p), (q, inner_q) = mine, yours
-    if inner_p - q.keys() or inner_q - p.keys():
-        return math.inf, math.inf
-    both = [key for key in p if key in q and (key in inner_p or key in inner_q)]
-    return pair_loss(np.array([p[key] for key in both]), np.array([q[key] for key in both]))
-
-
-def divergence_between(mine: Scripted, yours: Scripted) -> float:
-    """The least rho, over what both can release."""
-    both = [key for key in mine[0] if key in yours[0]]
-    return rho_between(np.array([mine[0][key] for key in both]), np.array([yours[0][key] for key in both]))
+FORTY = (1.0,) * 40
+STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_sum, "mean": mean}
+USER = Unit("user", 2)
+USERS = ((0,), (1, 1))  # the rows of each
+FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, of which each pair is tried
+ORDER = 63.0  # nominal epsilons for a Renyi divergence of order 64, and then some deviations
+MORE = 8.0
 
 
 def numbers_seen(
@@ -121,45 +45,54 @@ def numbers_seen(
     spots: Sequence[Any],
     most: int,
     neighbors: Neighbors,
-    reach: Sequence[int],
+    reach: float,
     zcdp: bool = False,
     factor: Fraction = Fraction(1),
+    at: str = "",
 ) -> Iterator[Worst]:
     """The worst over all neighbours of up to so many records."""
     pairs = list(neighbouring(spots, most, neighbors))
     laws = {data: scripted_law(partial(release, data), reach, factor) for pair in pairs for data in pair}
     for x, y in pairs:
         if zcdp:
-            yield Worst("rho", divergence_between(laws[x], laws[y]), (x, y))
+            yield Worst("rho", divergence_between(laws[x], laws[y]), (x, y), at)
             continue
         epsilon, eta = loss_between(laws[x], laws[y])
-        yield Worst("epsilon", epsilon, (x, y))
-        yield Worst("range", eta, (x, y))
+        yield Worst("epsilon", epsilon, (x, y), at)
+        yield Worst("range", eta, (x, y), at)
 
 
-def counted(options: dict[str, Any], data: Data) -> Hashable:
-    """What `count` releases; it cuts at 0, so forty records more are there in every data set."""
-    return count([1.0] * 40 + [math.nan if x is MISSING else x for x in data], **options).value
+def asked(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> Release:
+    """The release for these records, or for users with all their rows."""
+    rows: Any = chain.from_iterable(data) if users else data  # type: ignore[arg-type]
+    records = [math.nan if record is MISSING else record for record in rows]
+    found = column(np.array(records, dtype=np.float64 if nullable else np.int64))
+    return STATISTICS[statistic](replace(found, unit=USER) if users else found, **options)
 
 
-def summed(options: dict[str, Any], data: Data) -> Hashable:
-    """What `sum` releases within bounds that leave nothing to search for."""
-    rows = [math.nan if x is MISSING else float(x) for x in data]  # type: ignore[arg-type]
-    return private_sum(np.array(rows), lower=0, upper=1, resolution=1, **options).value
+def released(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> str:
+    """All that is released."""
+    return asked(statistic, options, data, nullable, users).to_json()
 
 
-def averaged(epsilon: Fraction, neighbors: Neighbors, nullable: bool, zcdp: bool, data: Data) -> Hashable:
+def stated(statistic: str, options: dict[str, Any], data: Data, nullable: bool, users: bool) -> PrivacyLoss:
+    """The loss that a release states; that it is the same for all data is told apart by their laws."""
+    nothing = {name: lambda *_: 0 for name in ("additive__discrete_laplace", "additive__discrete_gaussian")}
+    with replaced(**nothing):
+        return asked(statistic, options, data, nullable, users).loss
+
+
+def averaged(rule: AverageRule, data: Data) -> Hashable:
     """The number, sum and average that a mean releases, for whole numbers up to WIDTH."""
-    there = [record for record in data if record is not MISSING]
-    rows = len(data) if neighbors == "swap" else None
-    rule = AverageRule(epsilon, neighbors, rows, nullable, zcdp=zcdp)
-    found = rule.release(len(there), sum(there), WIDTH, bits=None)  # type: ignore[arg-type]
+    there: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
+    public = replace(rule, rows=len(data) if rule.neighbors == "swap" else None)
+    found = public.release(len(there), sum(there), WIDTH, bits=None)  # type: ignore[arg-type]
     return found.count, found.total, found.value, found.scales
 
 
-def sized(rule: SizeRule, data: Data) -> Hashable:
-    """The size that quantiles learn, between 0 and a cap that is far away; forty records are always there."""
-    histogram = Histogram.of([np.array([1.0] * 40 + list(data), dtype=float)], Ladder.uniform(0, 4, 4))
+def sized(rule: SizeRule, more: Data, data: Data) -> Hashable:
+    """The size that quantiles learn."""
+    histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
     return learned_size(rule, histogram, bits=None)  # type: ignore[arg-type]
 
 
@@ -167,69 +100,111 @@ def cases() -> Iterator[Case]:
     """The private size, and counts, sums and means with discrete Laplace and discrete Gaussian noise."""
     for epsilon in (Fraction(1, 2), Fraction(1), Fraction(3)):
         quick = epsilon == 1
-        yield _pure("private size", epsilon, "add-remove", partial(sized, SizeRule(epsilon)), (1.0,), (30,), quick)
-        for neighbors in _RELATIONS:
-            gone = (MISSING,) if neighbors == "swap" else ()
-            release = partial(counted, {"epsilon": epsilon, "neighbors": neighbors})
-            yield _pure("count", epsilon, neighbors, release, (1.0, *gone), (30,), quick)
-        yield _pure("sum", epsilon, "add-remove", partial(summed, {"epsilon": epsilon}), (0, 1), (30,), quick)
-        for neighbors, reach in (("add-remove", (11, 11)), ("swap", (11,))):
-            release = partial(averaged, epsilon, neighbors, neighbors == "add-remove", False)
-            yield _pure("mean", epsilon, neighbors, release, (0, 1, WIDTH), reach, quick)
-    for epsilon in (Fraction(1), Fraction(3)):  # tails of the noise on the number of missing records are one outcome
-        release, reach = partial(averaged, epsilon, "swap", True, False), (11, math.ceil(60 / epsilon))
-        spots = (0, WIDTH, MISSING)
-        yield _pure("mean, records may be missing", epsilon, "swap", release, spots, reach, epsilon == 3, most=1)
+        yield from _sizes(epsilon, quick)
+        yield from _averages(epsilon, quick)
+        yield from _releases({"epsilon": epsilon}, quick)
     for rho in (Fraction(1, 8), Fraction(1, 2)):
-        quick = rho == Fraction(1, 2)
-        for neighbors in _RELATIONS:
-            gone = (MISSING,) if neighbors == "swap" else ()
-            release = partial(counted, {"rho": rho, "neighbors": neighbors})
-            yield _zcdp("count", rho, neighbors, release, (1.0, *gone), quick)
-        yield _zcdp("sum", rho, "add-remove", partial(summed, {"rho": rho}), (0, 1), quick)
+        yield from _releases({"rho": rho}, rho == Fraction(1, 2))
 
 
-_RELATIONS: tuple[Neighbors, ...] = ("add-remove", "swap")
+def _sizes(epsilon: Fraction, quick: bool) -> Iterator[Case]:
+    for rule, note, more in (
+        (SizeRule(epsilon), "", ()),
+        (SizeRule(epsilon, at_most=1), ", at most 1", ()),
+        (SizeRule(epsilon), ", 40 records more", FORTY),
+    ):
+        release = partial(sized, rule, more)
+        yield Case(
+            "private size",
+            f"epsilon {epsilon}{note}",
+            "discrete Laplace",
+            "add-remove",
+            "row",
+            lambda: pure_claims(pure(epsilon)),
+            lambda release=release: numbers_seen(release, (1.0,), 2, "add-remove", FAR),  # type: ignore[misc]
+            quick=quick,
+        )
 
 
-def _pure(
-    name: str,
-    epsilon: Fraction,
-    neighbors: Neighbors,
-    release: Callable[[Data], Hashable],
+def _averages(epsilon: Fraction, quick: bool) -> Iterator[Case]:
+    rules = [("mean, its sum", AverageRule(epsilon, "swap", 0, False), FAR)]
+    if epsilon >= 1:
+        rules += [("mean, its two sums", AverageRule(epsilon, "add-remove", None, True), NEAR)]
+        rules += [("mean, records may be missing", AverageRule(epsilon, "swap", 0, True), NEAR)]
+    for name, rule, reach in rules:
+        gone = (MISSING,) if name.endswith("missing") else ()
+        look = partial(
+            numbers_seen, partial(averaged, rule), (0, 1, WIDTH, *gone), 1 if gone else 2, rule.neighbors, reach
+        )
+        yield Case(
+            name,
+            f"epsilon {epsilon}",
+            "discrete Laplace",
+            rule.neighbors,
+            "row",
+            lambda rule=rule: pure_claims(rule.cost()),  # type: ignore[misc]
+            look,
+            quick=quick if reach == FAR else epsilon == 3,
+        )
+
+
+def _releases(spent: dict[str, Any], quick: bool) -> Iterator[Case]:
+    zcdp, (amount,) = "rho" in spent, spent.values()
+    one = {"lower": 0, "upper": 1, "resolution": 1}
+    yield _case("count", spent, {}, (1.0,), quick=quick)
+    yield _case("count", spent, {}, (1.0,), more=FORTY)
+    yield _case("count", spent, {"neighbors": "swap"}, (1.0, MISSING), quick=quick)
+    yield _case("count", spent, {}, USERS, users=True, quick=quick)
+    yield _case("sum", spent, one, (0, 1), quick=quick)
+    yield _case("sum", spent, {"lower": -3, "upper": 1, "resolution": 4}, (-3, 1), quick=quick and not zcdp)
+    yield _case("sum", spent, one, USERS, users=True)
+    yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
+    if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # little enough noise for all pairs of two
+        yield _case("mean", spent, one, (0, 1), most=1, two=True, quick=quick and not zcdp)
+    if amount == 3:
+        yield _case("mean", spent, one, USERS, most=1, two=True, users=True)
+        for statistic in ("sum", "mean"):
+            yield _case(statistic, spent, one | {"neighbors": "swap"}, (0, 1, MISSING), most=1, two=True)
+    made = _case("mean", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
+    yield replace(made, tight=()) if zcdp else made  # moments do not reach beyond the bounds, where a mean is cut
+
+
+def _case(
+    statistic: str,
+    spent: dict[str, Any],
+    facts: dict[str, Any],
     spots: tuple[Any, ...],
-    reach: tuple[int, ...],
-    quick: bool,
+    *,
     most: int = 2,
+    nullable: bool = True,
+    users: bool = False,
+    two: bool = False,
+    more: Data = (),
+    quick: bool = False,
 ) -> Case:
-    return Case(
-        name,
-        f"epsilon {epsilon}",
-        "discrete Laplace",
-        neighbors,
-        "row",
-        lambda: {"epsilon": float(epsilon), "range": 2 * float(epsilon)},
-        lambda: numbers_seen(release, spots, most, neighbors, reach),
-        quick=quick,
-    )
+    (name, amount), zcdp, options = next(iter(spent.items())), "rho" in spent, spent | facts
+    neighbors: Neighbors = facts.get("neighbors", "add-remove")
+    bounds = f", from {facts['lower']} to {facts['upper']}" if "lower" in facts else ""
+    none = "" if nullable or neighbors == "add-remove" else ", none missing"
+    reach = NEAR if two else FAR
+    if zcdp:  # for two numbers up to order 16
+        reach = (15 if two else ORDER) * math.sqrt(2 * amount) / (2 if users else 1) + MORE
 
+    def claims() -> dict[Measure, float]:
+        loss = stated(statistic, options, spots[:1], nullable, users)
+        return {"rho": loss.rho} if zcdp else {"epsilon": loss.epsilon, "range": loss.eta}
 
-def _zcdp(
-    name: str,
-    rho: Fraction,
-    neighbors: Neighbors,
-    release: Callable[[Data], Hashable],
-    spots: tuple[Any, ...],
-    quick: bool,
-) -> Case:
+    def release(data: Data) -> Hashable:
+        return released(statistic, options, (*more, *data), nullable, users)
+
     return Case(
-        name,
-        f"rho {rho}",
-        "discrete Gaussian",
+        statistic,
+        f"{name} {amount}{bounds}{none}{', 40 records more' if more else ''}",
+        "discrete Gaussian" if zcdp else "discrete Laplace",
         neighbors,
-        "row",
-        lambda: {"rho": float(rho)},
-        lambda: numbers_seen(release, spots, 2, neighbors, (36,), zcdp=True),
-        tight=("rho",),
+        "user of 2 rows" if users else "row",
+        claims,
+        lambda: numbers_seen(release, spots, most, neighbors, reach, zcdp),
+        tight=("rho",) if zcdp else ("epsilon", "range"),
         quick=quick,
     )

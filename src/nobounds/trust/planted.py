@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.audit import Data
+from nobounds.auto import SizeRule
 from nobounds.exponential_mechanism import weighted_law
 from nobounds.flip import flip_law
 from nobounds.halving import Setting
@@ -123,17 +124,49 @@ def _choices() -> Iterator[Case]:
 
 
 def _numbers() -> Iterator[Case]:
-    counted = partial(numbers.counted, {"epsilon": ONE})
-    gaussian = partial(numbers.counted, {"rho": HALF})
-    summed = partial(numbers.summed, {"epsilon": ONE})
-    twice = Fraction(2)
-    for name, release, spots in (("count", counted, (1.0,)), ("sum", summed, (0, 1))):
-        look = partial(numbers.numbers_seen, release, spots, 2, "add-remove", (30,), factor=twice)
-        yield planted(f"{name}, noise halved", look, {"epsilon": 1.0}, "discrete Laplace")
-    rho = partial(numbers.numbers_seen, gaussian, (1.0,), 2, "add-remove", (36,), True, twice)
-    yield planted("count, standard deviation halved", rho, {"rho": 0.5}, "discrete Gaussian")
-    off = partial(numbers.numbers_seen, counted, (1.0,), 2, "add-remove", (30,), factor=Fraction(21, 20))
-    yield planted("count, noise 5 % too small", off, {"epsilon": 1.0}, "discrete Laplace")
+    def seen(
+        release: Callable[[Data], Any], reach: float = numbers.FAR, **options: Any
+    ) -> Callable[[], Iterable[Worst]]:
+        return partial(numbers.numbers_seen, release, (1,), 2, "add-remove", reach, **options)
+
+    counted = partial(numbers.released, "count", {"epsilon": ONE})
+    gaussian = partial(numbers.released, "count", {"rho": HALF})
+    summed = partial(numbers.released, "sum", {"epsilon": ONE, "lower": 0, "upper": 1, "resolution": 1})
+    pure: dict[Measure, float] = {"epsilon": 1.0}
+    rho: dict[Measure, float] = {"rho": 0.5}
+    twice, off = Fraction(2), Fraction(21, 20)
+    yield planted("count, noise halved", seen(counted, factor=twice), pure, "discrete Laplace")
+    yield planted("sum, noise halved", seen(summed, factor=twice), pure, "discrete Laplace")
+    yield planted("count, noise 5 % too small", seen(counted, factor=off), pure, "discrete Laplace")
+    yield planted("count, no noise if there are no data", seen(partial(_bare_if_empty, ONE)), pure, "discrete Laplace")
+    yield planted("private size, no noise if there are no data", seen(_bare_size), pure, "discrete Laplace")
+    telling = seen(_exact_scale, numbers.NEAR)
+    yield planted("mean, the exact count in its noise scale", telling, {"epsilon": 3.0}, "discrete Laplace")
+    halved = seen(gaussian, 36, zcdp=True, factor=twice)
+    yield planted("count, standard deviation halved", halved, rho, "discrete Gaussian")
+    many = seen(lambda data: gaussian(data * 101), 40, zcdp=True)
+    yield planted("count, a record counts 101 times", many, rho, "discrete Gaussian")
+    wide = partial(numbers.released, "sum", {"epsilon": ONE, "lower": -3, "upper": 1, "resolution": 4})
+    below = partial(numbers.numbers_seen, wide, (-3, 1), 1, "add-remove", numbers.FAR, factor=Fraction(3))
+    yield planted("sum, the noise of the upper bound alone", below, pure, "discrete Laplace")
+
+
+def _bare_if_empty(epsilon: Fraction, data: Data) -> str:
+    """A count that is exact where it is 0."""
+    if data:
+        return numbers.released("count", {"epsilon": epsilon}, data)
+    with replaced(additive__discrete_laplace=lambda *_: 0):
+        return numbers.released("count", {"epsilon": epsilon}, data)
+
+
+def _bare_size(data: Data) -> Any:
+    return numbers.sized(SizeRule(ONE), (), data) if data else 0
+
+
+def _exact_scale(data: Data) -> Any:
+    """A mean whose release tells the scale of its noise over the exact number of records."""
+    found = numbers.asked("mean", {"epsilon": 3, "lower": 0, "upper": 1, "resolution": 1}, data)
+    return found.to_json(), found.parameters["noise_scale"] / max(len(data), 1)
 
 
 def _others() -> Iterator[Case]:

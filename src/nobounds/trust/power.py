@@ -14,8 +14,8 @@ import numpy as np
 from nobounds.law import Law
 from nobounds.noise import Noise
 from nobounds.rungs import Floats
-from nobounds.trust.numbers import log_laplace
 from nobounds.trust.sampling import CONFIDENCE, choose_events, loss_of_events
+from nobounds.trust.scripted import log_laplace
 from nobounds.walk import Walk
 
 OFF = (Fraction(21, 20), Fraction(3, 2))

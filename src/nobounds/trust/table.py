@@ -41,5 +41,10 @@ def exceeded(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.verdict == "EXCEEDED"]
 
 
+def loose(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose claim is true, and should have been reached."""
+    return [row for row in rows if row.verdict == "loose"]
+
+
 def _rows(which: Which, place: int) -> tuple[int, list[Row]]:
     return place, all_cases(which)[place].rows()
