@@ -96,6 +96,7 @@ def opendp() -> Found:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
     scales: dict[float, float] = {}
+    measurements: dict[tuple[str, int], Any] = {}
 
     def quantile(q: float, data: Any, candidates: Any) -> float:
         def private(among: Any, scale: float) -> Any:
@@ -107,16 +108,20 @@ def opendp() -> Found:
         return float(private(candidates.tolist(), scales[q])(data))
 
     def additive(task: str, data: Any, bound: float) -> float:
-        context = dp.Context.compositor(
-            data=pl.LazyFrame({"x": data}),
-            privacy_unit=dp.unit_of(contributions=1),
-            privacy_loss=dp.loss_of(epsilon=EPSILON),
-            split_evenly_over=1,
-            margins=[dp.polars.Margin(max_length=10**6)],
-        )
-        x = pl.col("x").fill_nan(0.0).dp
-        asked = x.sum((0.0, bound)) if task == "sum" else x.mean((0.0, bound))
-        return float(context.query().select(asked).release().collect().item())
+        unit = float(data.max())  # in units of the maximum all samples have one bound, and one measurement does
+        key = task, round(bound / unit)
+        if key not in measurements:
+            context = dp.Context.compositor(
+                data=pl.LazyFrame({"x": data / unit}),
+                privacy_unit=dp.unit_of(contributions=1),
+                privacy_loss=dp.loss_of(epsilon=EPSILON),
+                split_evenly_over=1,
+                margins=[dp.polars.Margin(max_length=10**6)],
+            )
+            x, ends = pl.col("x").fill_nan(0.0).dp, (0.0, float(key[1]))
+            measurements[key] = context.query().select(x.sum(ends) if task == "sum" else x.mean(ends)).resolve()
+            assert measurements[key].map(1) <= EPSILON
+        return float(measurements[key](pl.LazyFrame({"x": data / unit})).collect().item()) * unit
 
     def even(task: str, data: Any, bound: float) -> float:
         q = TASKS[task]
