@@ -18,13 +18,11 @@ def words(*known: str) -> Callable[[str], list[str]]:
 
 
 def columns(ctx: Any, incomplete: str) -> list[str]:
-    """The names of the columns of the first file, if that is a Parquet file."""
-    given = ctx.params.get("files") or []
-    files = [given] if isinstance(given, str) else list(given)
+    """The names of the columns of the first Parquet file that was named."""
+    # While the value of an option is being typed, arguments may not have been told apart yet.
+    given = [*(ctx.params.get("files") or []), *ctx.args]
     try:
-        path = Path(files[0])
-        if path.suffix != ".parquet" or not path.is_file():
-            return []
+        path = next(path for path in map(Path, given) if path.suffix == ".parquet" and path.is_file())
         from pyarrow.parquet import read_schema
 
         names: list[str] = read_schema(path).names

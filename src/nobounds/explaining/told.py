@@ -163,4 +163,4 @@ def rank_in_words(q: Fraction) -> str:
 
 
 def _plain(of: Fields, name: str) -> str:
-    return figure(finite_float(rational(of.text(name), name)))
+    return figure(finite_float(rational(of.found[name], f"{of.place}{name}")))
