@@ -57,8 +57,8 @@ PAGE = """# Why: a private maximum when the bound is a guess
 ![Error of a private maximum against how loose the guessed bound is: nobounds is flat, the others grow](why.png)
 
 {n:,} incomes, lognormal(10, 1); epsilon {epsilon:g}; bounds [0, looseness times the true maximum]. The error is
-|answer / true maximum - 1|: 0.5 is half or one and a half of the truth, 1000 is a thousand times too large. Lines are
-medians over {runs} samples, the same for all libraries{slow}.
+`abs(answer / true maximum - 1)`: 0.5 is half or one and a half of the truth, 1000 is a thousand times too large. Lines
+are medians over {runs} samples, the same for all libraries{slow}.
 The band of nobounds has 90 % of its runs; above a dotted line are 5 % of a library whose median stays lower.
 
 At looseness 1 the bound *is* the true maximum, which no one knows. nobounds is not told the bound at any looseness.
@@ -139,6 +139,8 @@ def picture(found: Found) -> Figure:
         if library not in found:
             continue
         points = np.array(best(found, library, questions))
+        if np.isnan(points).any():
+            continue
         ours = library == "nobounds"
         axes.plot(LOOSENESS, points[:, 1], dashes, color=color, linewidth=3.2 if ours else 2, zorder=5 if ours else 3)
         if ours:
@@ -194,13 +196,22 @@ def page(found: Found) -> str:
     return PAGE.format(
         n=N,
         runs=RUNS,
-        slow=f" ({SLOW_RUNS} of them for Tumult, which takes seconds for an answer)" if "tumult" in found else "",
+        slow=_slow(found),
         epsilon=EPSILON,
         asked="\n".join(asked),
         heads=" | ".join(f"{loose:,.0f}" for loose in LOOSENESS),
         rules="---|" * (len(LOOSENESS) - 1) + "---",
         rows="\n".join(rows),
     )
+
+
+def _slow(found: Found) -> str:
+    """What the page says of Tumult, if it was measured."""
+    if "tumult" not in found:
+        return ""
+    missing = np.isnan(best(found, "tumult", ("max",))).any()
+    left_out = "\nand is in the table alone, where it was run" if missing else ""
+    return f" ({SLOW_RUNS} of them for Tumult, which takes seconds for an answer{left_out})"
 
 
 def _cell(points: list[float] | None) -> str:
