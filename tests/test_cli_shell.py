@@ -125,6 +125,8 @@ def test_a_typo_suggests_what_was_meant(words, near):
 
 def test_a_budget_that_has_not_enough_left_has_a_status_of_its_own(here):
     """Scripts can tell it from a command that was not understood; nothing is printed or charged."""
+    missing = run("budget", "show", "people.budget")
+    assert missing.exit_code == 2 and "nobounds budget create people.budget --epsilon 3" in missing.stderr
     run("budget", "create", "people.budget", "--epsilon", "1")
     words = ["mean", "people.csv", "--column", "income", "--budget", "people.budget"]
     assert run(*words, "--epsilon", "2").exit_code == 3

@@ -37,6 +37,7 @@ assert_type(nb.SparseVector(100, hits=5, epsilon=1, delta=1e-6, monotonic=True).
 assert_type(nb.quantiles(x, [0.5, "0.9"], rho=0.1, budget=nb.Budget(rho=1)), nb.Release)
 assert_type(nb.Budget(epsilon=3).remaining, float)
 assert_type(nb.PrivacyLoss.zcdp(0.5).at(1e-6), float)
+assert_type(nb.explain(nb.count(x, epsilon=1)).text(), str)
 assert_type(nb.plan("mean", n=100, data="normal", epsilon=[0.1, 1]), nb.Forecast)
 assert_type(nb.minimum(x, epsilon=1).value, int | float | tuple[int | float, ...])
 assert_type(nb.Table({"x": x}).quantile("x", 0.5, epsilon=1, method="walk", beta="1.01", rows=10), nb.Release)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from nobounds.budget import Budget, Statement, read
 from nobounds.cli.complete import words
-from nobounds.cli.errors import plain_errors
+from nobounds.cli.errors import plain_errors, require_budget
 from nobounds.cli.help import Command, Group
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.composition import round_down
@@ -72,7 +72,7 @@ def show(file: File, as_json: Json = False) -> None:
     Example: nobounds budget show people.budget
     """
     with plain_errors():
-        statement = read(file)
+        statement = read(require_budget(file))
         if as_json:
             print(json.dumps(_plain(statement), indent=2, allow_nan=False))
             return

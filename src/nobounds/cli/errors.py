@@ -3,11 +3,21 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
 from nobounds.budget import BudgetExceeded
 from nobounds.cli import PIPE_CLOSED
+from nobounds.exact import printable
+
+
+def require_budget(path: Path) -> Path:
+    """The path of a budget file that is there."""
+    if not path.exists():
+        name = printable(str(path))
+        raise FileNotFoundError(f"there is no {name}: make it with nobounds budget create {name} --epsilon 3, say")
+    return path
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import nobounds as nb
+from nobounds.cli.errors import require_budget
 from nobounds.cli.options import Asked, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.paths import expand, from_paths
@@ -39,7 +40,7 @@ def opened(asked: Asked, *columns: str | None) -> Iterator[Opened]:
     """The table with these columns, while it is read; the amount and the budget are checked before it is opened."""
     spend, whom = asked.spend, asked.whom
     Spending.of(spend.epsilon, spend.rho)
-    purse = None if spend.budget is None else nb.Budget(path=spend.budget)
+    purse = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
     with watched(asked.quiet) as watch, ExitStack() as stack:
         stream, name = _stream(asked.data, stack)
         if asked.data.files and not stream.typed:
