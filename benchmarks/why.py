@@ -61,7 +61,7 @@ PAGE = """# Why: a private maximum when the bound is a guess
 are medians over {runs} samples, the same for all libraries{slow}.
 The band of nobounds has 90 % of its runs; above a dotted line are 5 % of a library whose median stays lower.
 
-At looseness 1 the bound *is* the true maximum, which no one knows. nobounds is not told the bound at any looseness.
+At looseness 1 the bound *is* the true maximum, which no one knows. In the picture nobounds is told no bound at all.
 
 | library | asked for | told | what is hidden | version |
 |---|---|---|---|---|
@@ -79,8 +79,8 @@ points in brackets:
 
 - A private maximum at epsilon 1 cannot depend on the few largest records. Here these reach from half of the maximum
   to all of it, so an error of about 0.5 is what a careful answer has. Answers of nobounds are too small, not too large.
-- With a tight bound others are better: the bound gives the answer away. **If you know a bound, use it**, and give it
-  to nobounds as `upper`.
+- With a bound that is nearly the maximum, diffprivlib and OpenDP are better: the bound gives the answer away. nobounds
+  takes a bound too (`upper`), and gains little from it here.
 - Choosing an interval between two records by its width (diffprivlib, and Tumult in the same way) goes wrong as soon as
   the empty interval above the maximum is wide.
 - Google's `Max` halves the range by noisy counts, and aims a few dozen records below the top. It stands a bound that is

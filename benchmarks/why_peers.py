@@ -33,12 +33,13 @@ def sample(run: int) -> Any:
 
 
 def nobounds() -> dict[str, Answer]:
-    """nobounds, which is not told the bound."""
+    """nobounds, which is not told the bound; and for comparison, told."""
     import nobounds as nb
 
     return {
         "maximum, add-remove": lambda data, bound: nb.maximum(data, epsilon=EPSILON).value,
         "maximum, swap": lambda data, bound: nb.maximum(data, epsilon=EPSILON, neighbors="swap").value,
+        "maximum, told the bound": lambda data, bound: nb.maximum(data, epsilon=EPSILON, lower=0, upper=bound).value,
     }
 
 
