@@ -143,7 +143,9 @@ def _failure(told: Told) -> list[str]:
         found.append(f"From about {least} records on it is within ten times the range of the data 999 times of 1,000.")
     if told.statistic in ("maximum", "bounds") and 0.1 <= epsilon <= 4 and "upper" not in told.of:
         found.append(
-            "The maximum may be above the largest record: above ten times as much in less than 1 of 10,000 cases."
+            "The maximum may be above the largest record: with 100 records or more, above ten times as much in "
+            "less than "
+            "1 of 10,000 cases."
         )
     return found
 
