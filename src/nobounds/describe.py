@@ -26,6 +26,7 @@ from nobounds.ladder import Ladder
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, Unit, check_neighbors, gaussian, pure
 from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
+from nobounds.release import ends
 from nobounds.rungs import finite_float
 from nobounds.skip_ahead import halt_position
 from nobounds.spending import Chargeable, Spending, charged, nominal
@@ -52,6 +53,12 @@ class Summary:
         """Plain values, for JSON."""
         ends = {name: [e if math.isfinite(e) else None for e in bar] for name, bar in self.intervals.items()}
         return {"values": dict(self.values), "intervals": ends, "costs": dict(self.costs)}
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> "Summary":
+        """The summary that `to_dict` wrote."""
+        bars = {name: ends(bar) for name, bar in found["intervals"].items()}
+        return cls(dict(found["values"]), bars, dict(found["costs"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,13 @@ class Description:
     def to_json(self) -> str:
         """The description as one line of JSON."""
         return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Description":
+        """The description that `to_json` wrote."""
+        found = json.loads(text)
+        columns = {name: Summary.from_dict(each) for name, each in found["columns"].items()}
+        return cls(columns, dict(found["skipped"]), PrivacyLoss.from_dict(found["loss"]), dict(found["parameters"]))
 
     def split_in_words(self) -> str:
         """One sentence on how epsilon or rho was split."""
@@ -123,6 +137,7 @@ def describe(
     epsilon, rho: the total privacy loss of all numbers together, for one row of the table; give one of them.
     lower, upper, resolution: public facts as in `quantile`, one number for all columns or a dict by column.
     budget: a `Budget` that is charged before the data are read.
+
     Columns that are not numeric by their type are listed as skipped. Integer columns have resolution 1.
 
     >>> import random
