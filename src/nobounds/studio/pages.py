@@ -4,8 +4,10 @@ Every page works without scripts; `studio.js` only makes the forecast follow the
 where they belong, and those that nobody planned have no more than a name.
 """
 
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -27,7 +29,8 @@ from nobounds.budget import Statement
 from nobounds.describe import STATISTICS as SUMMARIZED
 from nobounds.describe import Summary
 from nobounds.exact import printable
-from nobounds.explaining.explain import explain
+from nobounds.explaining.explain import paragraphs
+from nobounds.explaining.words import Paragraph
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import digits
 from nobounds.studio.asks import STATISTICS, Ask, Guess, forecast, parts
@@ -48,6 +51,7 @@ DEFAULTS = {
     "family": "lognormal",
     "scale": "",
 }
+_SIZES = (10_000,)  # records, for which errors are told
 AMOUNTS = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")  # of the curve
 
 
@@ -127,7 +131,7 @@ class Pages:
             kept=kept,
             title=kept.ask.title(),
             answers=_answers(kept),
-            words=_words(kept),
+            words=_words(kept.release.to_json()),
             python=kept.ask.python(self._desk.origin),
             shell=kept.ask.shell(self._desk.origin),
             written=self._desk.shelf.written(kept),
@@ -339,9 +343,10 @@ def _answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
     return heads, [row]
 
 
-def _words(kept: Kept) -> list[tuple[str, Sequence[str]]]:
-    """The release in plain words, but for the answer itself, which the page has shown already."""
-    return [(heading, sentences) for heading, sentences in explain(kept.release).paragraphs]
+@lru_cache(maxsize=256)
+def _words(text: str) -> list[Paragraph]:
+    """A release, given as JSON, in plain words; its errors are worked out for one size, and once."""
+    return paragraphs(json.loads(text), sizes=_SIZES)
 
 
 def _cell(summary: Summary, statistic: str) -> str:

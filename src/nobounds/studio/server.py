@@ -24,7 +24,7 @@ def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
         try:
             listening.bind((HOST, port))
         except (OSError, OverflowError):
-            raise ValueError(f"port {port} is not free on {HOST}: choose another one, or none for any that is") from None
+            raise ValueError(f"port {port} of {HOST} is not free: choose another one, or none for any") from None
         listening.listen()
         chosen, token = listening.getsockname()[1], secrets.token_urlsafe(32)
         guarded = Guard(app(Desk(origin)), chosen, token)
