@@ -10,10 +10,11 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from nobounds import additive
+from nobounds import AboveThreshold, additive
 from nobounds.cli.audit import audit as command
 from nobounds.cli.audit import in_words
-from nobounds.trust import planted, table, walks
+from nobounds.law import Law
+from nobounds.trust import planted, streams, table, vectored, walks
 from nobounds.trust.cases import NEAR, Case, Row, Worst, most, shown
 from nobounds.trust.divergences import rho_between
 from nobounds.trust.scripted import (
@@ -24,6 +25,7 @@ from nobounds.trust.scripted import (
     loss_between,
     scripted_law,
 )
+from nobounds.walk import Walk
 
 CASES = table.all_cases("quick")
 
@@ -234,3 +236,35 @@ def test_what_only_one_of_two_can_release_is_seen():
     assert divergence_between(x, y) > 100
     log_p, log_q = np.array([0.0, -np.inf, -np.inf]), np.log(np.array([0.5, 0.5, 1e-300]))
     assert rho_between(log_p, log_q) == math.inf and rho_between(log_p, log_p) == 0
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+@pytest.mark.parametrize("queries", [(0,), (-1, 0), (3, -2, 0, 1)], ids=str)
+def test_the_loop_and_the_sampler_have_the_law_on_paper(noise, queries):
+    """AboveThreshold as it is called, and the sampler of walks as it runs, halt by the exact law: all three are one."""
+    on_paper = Law(Walk.of(list(queries), F(0), eps1=F(1), eps2=F(1), noise=noise)).pmf()
+    loop = streams.called_law(lambda: AboveThreshold(0, epsilon=2, monotonic=True, noise=noise), queries)
+    walk = streams.walk_law(noise, F(1), F(1), F(1), queries)
+    for k in range(len(queries) + 1):
+        halted = (k,) if k < len(queries) else ()
+        assert math.exp(loop.logs[halted]) == pytest.approx(on_paper[k], abs=1e-12)
+        assert math.exp(walk.logs[k]) == pytest.approx(on_paper[k], abs=1e-7)
+    assert max(loop.beyond, walk.beyond) < math.log(1e-6)
+
+
+def test_gumbel_walks_are_sampled_by_the_law_on_paper():
+    """The sampler of Gumbel noise has one variable, and halts by the exact law."""
+    queries = (3, -2, 0, 1)
+    on_paper = Law(Walk.of(list(queries), F(0), eps1=F(1), eps2=F(1), noise="gumbel")).pmf()
+    walk = streams.walk_law("gumbel", F(1), F(1), F(1), queries)
+    assert [math.exp(walk.logs[k]) for k in range(5)] == pytest.approx(on_paper.tolist(), abs=1e-7)
+
+
+@pytest.mark.parametrize("times", [F(1), F(1, 4), F(9, 10)])
+def test_vectors_have_the_rho_of_their_variance(times):
+    """The rho of the noise on a sum of vectors goes by one over its variance; what the clip costs is added."""
+    whole, found = (
+        max(one.value for one in vectored.vectors_seen("vector_sum", "add-remove", F(1, 2), t)) for t in (F(1), times)
+    )
+    clip = float(vectored.watched("vector_sum", "add-remove", F(1, 2), ((3.0, 4.0),)).clip)
+    assert found - clip == pytest.approx((whole - clip) / float(times))

@@ -11,8 +11,8 @@ from nobounds.exponential_mechanism import weighted_law
 from nobounds.flip import flip_law
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
-from nobounds.loss import Neighbors, pure, range_bounded
-from nobounds.route import rank_sensitivity
+from nobounds.loss import Neighbors
+from nobounds.route import FlipRoute, cost, rank_sensitivity
 from nobounds.rungs import Floats
 from nobounds.runs import RunLaw, Runs
 from nobounds.trust.cases import Case, audited, pure_claims
@@ -41,14 +41,14 @@ def cases() -> Iterator[Case]:
 
 def _case(exponential: bool, neighbors: Neighbors, q: Fraction) -> Case:
     law = partial(choice_law, weighted_law if exponential else flip_law, q, neighbors, Fraction(1))
-    cost = range_bounded(Fraction(1)) if exponential else pure(Fraction(1))
+    taken = FlipRoute(Ladder.uniform(0, RUNGS, RUNGS), Fraction(1), Fraction(1), exponential)
     return Case(
         "exponential mechanism" if exponential else "permute-and-flip",
         f"{RUNGS} rungs, q {q}",
         "Gumbel" if exponential else "exponential",
         neighbors,
         "row",
-        lambda: pure_claims(cost),
+        lambda: pure_claims(cost(taken, q, neighbors, missing=False)),
         lambda: audited(law, SPOTS, 4, neighbors),
         tight=("epsilon", "range") if exponential else ("epsilon",),
         quick=q == Fraction(1, 2),

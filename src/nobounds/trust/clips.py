@@ -98,6 +98,7 @@ def widths_seen(
     for x, y in pairs:
         ratios = []
         for a, b in zip(laws[x], laws[y], strict=True):
+            assert not (np.isnan(a) | np.isnan(b)).any(), "a law has no NaN"
             seen = np.maximum(a, b) > DEEP
             ratios.append(a[seen] - b[seen])
         forth, back = math.fsum(r.max() for r in ratios), -math.fsum(r.min() for r in ratios)

@@ -21,9 +21,10 @@ from nobounds.noise import Noise
 from nobounds.question import Question
 from nobounds.rungs import Floats
 from nobounds.sparse_vector import Promise
-from nobounds.trust import answers, choices, clips, keys, numbers, slicing, sparse, walks
+from nobounds.trust import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
 from nobounds.trust.cases import Case, Measure, Worst, audited
 from nobounds.trust.constants import replaced
+from nobounds.trust.mine import pairs
 from nobounds.trust.walks import HALF, Layout
 
 ONE = Fraction(1)
@@ -55,6 +56,7 @@ def cases() -> Iterator[Case]:
     for noise in NOISES:
         yield from _walks(noise)
     yield from _sparse()
+    yield from _streams()
     yield from _choices()
     yield from _numbers()
     yield from _others()
@@ -106,6 +108,20 @@ def _sparse() -> Iterator[Case]:
     one = sparse.rates_for(Promise(epsilon, delta, None), "iterated", True, 1)
     all_hits = partial(sparse.delta_seen, one, float(epsilon), hits=sparse.HITS)
     yield planted("SparseVector, the delta of one hit for all", all_hits, {"delta": float(delta)})
+
+
+def _streams() -> Iterator[Case]:
+    make, step = partial(streams.above, "exponential", True), list(pairs((1,), monotonic=True))
+    claims: dict[Measure, float] = {"epsilon": 1.0}
+    for halved in ("threshold", "queries"):
+        law = partial(streams.called_law, make, halved=halved)
+        look = partial(streams.seen, law, step)
+        yield planted(f"AboveThreshold, the loop halves the noise of the {halved}", look, claims)
+    law = partial(streams.walk_law, "exponential", HALF, HALF, Fraction(2))
+    sampler = partial(streams.seen, law, step[:2])
+    yield planted("AboveThreshold, the sampler halves the noise of the threshold", sampler, claims)
+    quarter = partial(vectored.vectors_seen, "vector_sum", "add-remove", HALF, Fraction(1, 4))
+    yield planted("vector sum, a quarter of the variance", quarter, {"rho": 0.5}, "discrete Gaussian")
 
 
 def _choices() -> Iterator[Case]:

@@ -54,23 +54,24 @@ class Script:
 
     def laplace(self, rate: Fraction, bits: object) -> int:
         """The next value, for discrete Laplace noise of this rate."""
-        return self._next(laplace_within, rate * self.factor)
+        return self.choose(laplace_within(rate * self.factor, self.reach))
 
     def gaussian(self, variance: Fraction, bits: object) -> int:
         """The next value, for discrete Gaussian noise of this variance."""
-        return self._next(gaussian_within, variance / self.factor**2)
+        return self.choose(gaussian_within(variance / self.factor**2, self.reach))
 
     def geometric(self, rate: Fraction, bits: object) -> int:
         """The next value, for exponential noise on whole numbers of this rate."""
-        return self._next(geometric_within, rate * self.factor)
+        return self.choose(geometric_within(rate * self.factor, self.reach))
 
     def threshold(self, noise: str, rate: Fraction, bits: object) -> int:
         """The next value, for the noise of a threshold."""
         return self.geometric(rate, bits) if noise == "exponential" else self.laplace(rate, bits)
 
-    def _next(self, within: Callable[[Fraction, float], Drawn], parameter: Fraction) -> int:
+    def choose(self, drawn: Drawn) -> int:
+        """The next value, of those that this noise may have."""
         if self.asked == len(self.noise):
-            raise _More(within(parameter, self.reach))
+            raise _More(drawn)
         self.asked += 1
         return self.noise[self.asked - 1]
 

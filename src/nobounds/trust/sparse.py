@@ -124,20 +124,21 @@ def _pure(method: Method, is_monotonic: bool) -> Iterator[Case]:
 
 def _other(method: Method, is_monotonic: bool, promise: Promise) -> Case:
     rates = lru_cache(partial(rates_for, promise, method, is_monotonic, HITS))
-    claims: dict[Measure, float]
+
+    def stated(measure: Measure) -> dict[Measure, float]:
+        return {measure: float(getattr(promise.loss(rates().costs(), "add-remove"), measure))}
+
     if promise.rho is not None:
-        setting, claims = f"4 hits, rho {promise.rho}", {"rho": float(promise.rho)}
-        return _case(method, is_monotonic, setting, claims, lambda: rho_seen(rates()))
+        setting = f"4 hits, rho {promise.rho}"
+        return _case(method, is_monotonic, setting, lambda: stated("rho"), lambda: rho_seen(rates()))
     assert promise.epsilon is not None
-    assert promise.delta is not None
-    epsilon, claims = float(promise.epsilon), {"delta": float(promise.delta)}
-    setting = f"4 hits, at epsilon {promise.epsilon}"
-    return _case(method, is_monotonic, setting, claims, lambda: delta_seen(rates(), epsilon))
+    epsilon, setting = float(promise.epsilon), f"4 hits, at epsilon {promise.epsilon}"
+    return _case(method, is_monotonic, setting, lambda: stated("delta"), lambda: delta_seen(rates(), epsilon))
 
 
-def _case(method: Method, is_monotonic: bool, setting: str, claims: dict[Measure, float], look: Any) -> Case:
+def _case(method: Method, is_monotonic: bool, setting: str, claims: Any, look: Any) -> Case:
     name = f"SparseVector, {method}, {'monotonic' if is_monotonic else 'general'}"
-    return Case(name, setting, "exponential", "add-remove", "row", lambda: claims, look, tight=(), quick=is_monotonic)
+    return Case(name, setting, "exponential", "add-remove", "row", claims, look, tight=(), quick=is_monotonic)
 
 
 def _total(rates: Rates) -> Cost:

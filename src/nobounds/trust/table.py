@@ -6,12 +6,12 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Literal, TypeAlias
 
-from nobounds.trust import answers, choices, clips, keys, numbers, planted, slicing, sparse, walks
+from nobounds.trust import answers, choices, clips, keys, numbers, planted, slicing, sparse, streams, vectored, walks
 from nobounds.trust.cases import Case, Row
 
 Which: TypeAlias = Literal["full", "quick", "planted"]
 
-PARTS = (walks, sparse, choices, numbers, clips, answers, slicing, keys)
+PARTS = (walks, streams, sparse, choices, numbers, vectored, clips, answers, slicing, keys)
 
 
 @lru_cache(maxsize=3)
