@@ -45,7 +45,7 @@ LINES = (
     ("nobounds, no bound", "nobounds", ("maximum, add-remove",), COLORS[0], "-"),
 )
 ASKED = {
-    "tumult": ("Tumult", "`max`, `quantile`", "bounds", "one row more or less"),
+    "tumult": ("Tumult", "`max`", "bounds", "one row more or less"),
     "diffprivlib": ("diffprivlib", "`tools.quantile`", "bounds", "one row changed, the number of rows public"),
     "opendp": ("OpenDP", "`then_private_quantile`", f"{CANDIDATES} candidates up to the bound", "one row more or less"),
     "google": ("Google, by python-dp", "`Max`, `Percentile`", "bounds", "one row more or less"),
@@ -67,9 +67,8 @@ At looseness 1 the bound *is* the true maximum, which no one knows. In the pictu
 |---|---|---|---|---|
 {asked}
 
-Libraries that have both were asked for the maximum and, because it is often the better question, for the
-99.9 % quantile; the picture has the better of the two at each looseness. All numbers, medians with the 5 and 95 %
-points in brackets:
+The others were asked for the maximum and, because it is often the better question, for the 99.9 % quantile;
+the picture has the better of the two at each looseness. All numbers, medians with the 5 and 95 % points in brackets:
 
 | looseness | {heads} |
 |---|{rules}|
@@ -122,7 +121,7 @@ def summary(version: str, errors: dict[str, dict[str, list[float]]]) -> dict[str
 
 def best(found: Found, library: str, questions: tuple[str, ...]) -> list[list[float]]:
     """At each looseness the 5, 50 and 95 % points of the question with the smallest median."""
-    rows = [found[library]["errors"][question] for question in questions]
+    rows = [found[library]["errors"].get(question, {}) for question in questions]
     at = [[row[f"{loose:g}"] for row in rows if f"{loose:g}" in row] for loose in LOOSENESS]
     return [min(points, key=lambda point: point[1]) if points else [np.nan] * 3 for points in at]
 
@@ -210,7 +209,7 @@ def _slow(found: Found) -> str:
     if "tumult" not in found:
         return ""
     missing = np.isnan(best(found, "tumult", ("max",))).any()
-    left_out = "\nand is in the table alone, where it was run" if missing else ""
+    left_out = "\nand is in the table alone, where it was run: its `max`, and no quantile" if missing else ""
     return f" ({SLOW_RUNS} of them for Tumult, which takes seconds for an answer{left_out})"
 
 
