@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from coming_from_errors import EPSILON, MEASURED, RUNS, SLOW_RUNS, Found
+from coming_from_errors import EPSILON, MEASURED, RUNS, Found
 from why_peers import N
 
 PAGES = Path(__file__).parent.parent / "docs" / "coming_from"
@@ -98,7 +98,7 @@ def main() -> None:
         measured = FOUND.format(
             blocks=ours + theirs,
             versions=versions,
-            runs=f"{SLOW_RUNS} samples (nobounds: {RUNS})" if peer == "tumult" else f"{RUNS} samples",
+            runs=f"{RUNS} samples",
             n=N,
             epsilon=EPSILON,
             table=table(MEASURED[peer]()),
