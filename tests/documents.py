@@ -25,7 +25,7 @@ RUN = ("python", "sh", "console")
 # What these would do takes minutes, changes the environment or never ends: it is enough that there is such a command.
 ONLY_NAMED = ("make ", "nobounds audit", "nobounds paper", "nobounds soak", "nobounds studio", "python benchmarks/")
 FOR_THE_SITE = ("title=", "hl_lines=", "linenums=")
-SET_UP = ("pip install ", "git clone ", "cd ")
+SET_UP = ("pip install ", "git clone ", "cd ", ". .venv/bin/activate")
 
 _FENCE = re.compile(r"^(?P<pad> *)(?P<ticks>`{3,})(?P<info>[^`\n]*)\n(?P<code>.*?)^(?P=pad)(?P=ticks) *$", re.M | re.S)
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")

@@ -44,8 +44,9 @@ def samples(tmp_path_factory):
 
 @pytest.fixture
 def folder(samples, tmp_path, monkeypatch):
-    """A folder with the sample files, and the same noise each time."""
+    """A folder with the sample files, the code and its data, and the same noise each time."""
     shutil.copytree(samples, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "src").symlink_to(ROOT / "src")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(nobounds.noise, "_system_bits", random.Random(1).getrandbits)
     monkeypatch.setenv("COLUMNS", "200")

@@ -114,3 +114,12 @@ def test_the_parts_of_a_summary_are_within_its_cost():
     found = parts(Ask("describe", ("a", "b"), "1"), 2)
     amounts = {name: float(Fraction(part.amount)) for name, part in found.items()}
     assert 2 * (sum(amounts.values()) + amounts["mean"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: f"{ask.statistic}-{len(ask.columns)}")
+def test_everything_that_is_offered_can_be_forecast(ask):
+    """At once, and for every part of a summary."""
+    each = parts(ask, 2) if ask.statistic == "describe" else {"whole": ask}
+    for part in each.values():
+        found = forecast(part, Guess("200", "normal", "3"), Origin(("x",), None), quick=True)
+        assert 0 <= found.rows[0].median_error <= found.rows[0].error_95

@@ -77,6 +77,10 @@ def test_from_nothing_to_a_release(browser, folder, page):
         page.get_by_role("button", name="Make the budget").click()
         page.wait_for_url("**/plan")
 
+        page.get_by_role("button", name="Forecast the error").click()  # the summary, as it stands
+        expect(page.locator("#said")).to_contain_text("quantiles")
+        expect(page.locator("#said")).to_contain_text("ranks")
+
         choose(page, "count")
         page.check("text=income")
         said = page.locator("#said")
@@ -183,7 +187,7 @@ def test_two_tabs_share_the_budget_and_no_form_counts_twice(browser, funded, pag
         first = page.url
         spend(second)
         expect(second.get_by_role("alert")).to_contain_text("ask for at most epsilon 0.4")
-        sent = f"key={key}&statistic=mean&column=income&amount=0.1"
+        sent = f"key={key}&statistic=mean&column=income&amount=0.6"
         again = "body => fetch('/release', {method: 'POST', body: new URLSearchParams(body)}).then(got => got.url)"
         assert page.evaluate(again, sent) == first
         assert [charge.loss.epsilon for charge in studio.charges()] == [0.6]
@@ -203,7 +207,7 @@ def test_killed_in_mid_release_nothing_is_lost(folder, page):
             while len(studio.charges()) < attempt:
                 time.sleep(0.001)
             studio.kill()
-        if not list(folder.glob("people.releases/*.json")):
+        if not list(folder.glob("people.budget.releases/*.json")):
             break
     else:
         pytest.fail("the release was faster than the kill, five times")

@@ -1,6 +1,7 @@
 """The desk charges once for each key, never for an old one, and keeps every answer that was paid for."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_description_is_kept_too(desk):
 
 def test_a_folder_that_cannot_be_written_to_loses_no_answer(desk, tmp_path):
     """The release is shown while the studio runs, and is said not to be kept."""
-    (tmp_path / "people.releases").write_text("a file where the folder would be")
+    (tmp_path / "people.budget.releases").write_text("a file where the folder would be")
     kept = desk.release(desk.key(), MEAN)
     assert desk.shelf.get(kept.name) == kept and not desk.shelf.written(kept)
     assert desk.shelf.all() == [kept]
@@ -90,12 +91,65 @@ def test_a_folder_that_cannot_be_written_to_loses_no_answer(desk, tmp_path):
 def test_what_others_put_into_the_folder_is_passed_over(tmp_path):
     """Names that are no names of releases are not looked for, and files that are no releases are not shown."""
     name = "20260101T000000-0123abcd"
-    for content in ("", "[]", "{}", json.dumps({"made": "x", "ask": {}, "release": {}}), "\0", "9" * 5000):
+    for content in ("", "[]", "{}", json.dumps({"made": "x", "ask": {}, "release": {}}), "\0", "9" * 5000, "[" * 10**5):
         (tmp_path / f"{name}.json").write_text(content)
         (tmp_path / "other.json").write_text(content)
         assert Shelf(tmp_path).all() == []
     (tmp_path.parent / "secret.json").write_text("{}")
     assert Shelf(tmp_path).get("../secret") is None
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("ask", "spending", "epsilon='1')\nimport os; os.remove('x')\ny = dict(a"),
+        ("ask", "spending", "euros"),
+        ("ask", "statistic", "__class__"),
+        ("ask", "statistic", "sum"),
+        ("ask", "columns", [1, 2]),
+        ("ask", "columns", ["a", "b"]),
+        ("ask", "q", [{}]),
+        ("ask", "amount", 1),
+        ("ask", "amount", "-1"),
+        ("ask", "more", "fields"),
+        ("release", "value", "text"),
+        ("release", "value", None),
+        ("release", "value", [[1]]),
+        ("release", "interval", [1]),
+        ("release", "statistic", "a\nb"),
+        ("release", "loss", {}),
+        ("release", "parameters", []),
+    ],
+)
+def test_a_file_that_was_changed_is_not_shown(desk, part, name, value):
+    """No file that the studio could not have written becomes a page, or code to run."""
+    kept = desk.release(desk.key(), MEAN)
+    path = desk.shelf.folder / f"{kept.name}.json"
+    found = json.loads(path.read_text())
+    found[part][name] = value
+    path.write_text(json.dumps(found))
+    assert desk.shelf.get(kept.name) is None and desk.shelf.all() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "chown") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_is_neither_read_nor_written(desk):
+    """Somebody who was there first cannot show releases of their own making, and no answer is lost to them."""
+    kept = desk.release(desk.key(), MEAN)
+    os.chown(desk.shelf.folder, 12345, 12345)
+    again = Desk(desk.origin)
+    assert again.shelf.all() == []
+    later = again.release(again.key(), MEAN)
+    assert again.shelf.all() == [later] and not again.shelf.written(later)
+    assert [path.stem for path in desk.shelf.folder.iterdir()] == [kept.name]
+
+
+def test_a_used_form_that_was_changed_spends_nothing(desk):
+    """It neither charges for the new ask nor passes the old answer off for it."""
+    key = desk.key()
+    desk.release(key, MEAN)
+    with pytest.raises(NotCharged, match="nothing more was charged"):
+        desk.release(key, Ask("mean", ("age",), "0.5"))
+    assert len(charges(desk)) == 1
 
 
 def test_columns_that_are_no_numbers_and_the_unit_are_not_offered(desk):

@@ -24,6 +24,12 @@ def studio(tmp_path_factory):
         yield found.enter()
 
 
+@pytest.mark.parametrize("cookies", ['a={"x":1}', "x=hello world", "n@me=1", "=", "a=1; a=2"])
+def test_cookies_of_others_do_not_lock_anyone_out(studio, cookies):
+    """Other servers on this machine set cookies too, and not always well-formed ones."""
+    assert studio.ask("/plan", Cookie=f"{cookies}; {studio.cookie}")[0] == 200
+
+
 @pytest.mark.parametrize("path", ["/", "/plan", "/release", "/history", "/forecast", "/static/studio.css", "/none"])
 def test_without_the_secret_there_is_nothing(studio, path):
     """No cookie, a wrong cookie and a wrong secret get one sentence, on every path."""
@@ -85,7 +91,7 @@ def test_no_file_of_the_page_names_another_host():
     files = [path for path in folder.rglob("*") if path.suffix in {".html", ".css", ".js", ".svg"}]
     assert len(files) >= 10
     for path in files:
-        assert set(re.findall(r"(?:https?:)?//[\w.]+", path.read_text())) <= {"http://www.w3.org", "//evil"}, path
+        assert set(re.findall(r"(?:https?:)?//[\w.]+", path.read_text())) <= {"http://www.w3.org"}, path
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The studio command: a local web page to plan and make releases."""
 
+import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +33,12 @@ def studio(
     neighbors: Annotated[
         str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")
     ] = "add-remove",
-    port: Annotated[int, typer.Option(metavar=NUMBER, help="The port on 127.0.0.1. Default: any free one.")] = 0,
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar=NUMBER, min=0, max=65535, help="The port on 127.0.0.1. Default: any free one.", show_default=False
+        ),
+    ] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """A local web page: plan the error, spend the budget, take the release home.
@@ -42,8 +48,10 @@ def studio(
     from nobounds.studio.asks import Origin
     from nobounds.studio.server import serve
 
-    with plain_errors():
+    with plain_errors(), tempfile.TemporaryDirectory() as folder:
         whom = Whom(unit, rows_per_unit, neighbors)
+        if budget.is_dir():
+            raise ValueError(f"--budget must be a file, and {printable(str(budget))} is a folder")
         found = tuple(str(path) for path in expand(files))
         origin = Origin(found, budget, whom.unit, whom.rows_per_unit, whom.relation)
 
@@ -51,6 +59,16 @@ def studio(
             typer.echo(f"The studio for {printable(origin.name)} is at {address}")
             typer.echo("Keep this address to yourself; Ctrl-C ends the studio.", err=True)
             if browser:
-                webbrowser.open(address)
+                webbrowser.open(_way_in(address, Path(folder)))
 
         serve(origin, port, ready)
+
+
+def _way_in(address: str, folder: Path) -> str:
+    """A page that only this user can read, which leads to an address: all users can see how a browser was started."""
+    page = folder / "studio.html"
+    page.touch(mode=0o600)
+    page.write_text(
+        f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Studio</a>'
+    )
+    return page.as_uri()

@@ -101,7 +101,7 @@ class Forecaster:
             return expect(clips, lambda way, k: sum_errors.outcomes(plan, way, self.fresh(k), k), cap, rounds)
         if self.sampled:
             halving = self._halving(spending)
-            rounds = tuple(goal for goal in _SAMPLED_ROUNDS if goal <= rounds[-1])
+            rounds = tuple(goal for goal in _SAMPLED_ROUNDS if goal <= rounds[-1]) or rounds
             return expect([(1.0, None)], lambda _, number: self._released(halving, number), cap, rounds)
         return self._answers(ask(self.column, self.qs, **spent, **self.options), typical, cap, rounds)
 

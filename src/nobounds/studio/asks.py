@@ -209,6 +209,7 @@ def parts(ask: Ask, columns: int) -> dict[str, Ask]:
     whole = Fraction(ask.amount)
     each = (1 - COUNT_SHARE) * whole / columns
     ranks = tuple(str(float(rank)) for rank in RANKS.values())
+    facts = {name: text for name, text in ask.known.items() if isinstance(text, str)}  # those of all columns
     found = {
         "count": ("count", COUNT_SHARE * whole / columns, ()),
         "mean": ("mean", each * SHARES["mean"], ()),
@@ -216,7 +217,7 @@ def parts(ask: Ask, columns: int) -> dict[str, Ask]:
         "quantiles": ("quantiles", each * SHARES["quantiles"], ranks),
     }
     return {
-        name: Ask(statistic, ("column",), str(amount), ask.spending, q)
+        name: Ask(statistic, ("column",), str(amount), ask.spending, q, **({} if statistic == "count" else facts))
         for name, (statistic, amount, q) in found.items()
     }
 

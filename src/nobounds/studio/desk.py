@@ -31,7 +31,7 @@ class Desk:
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
-        self.shelf = Shelf(origin.budget.with_suffix(".releases"))
+        self.shelf = Shelf(origin.budget.with_name(f"{origin.budget.name}.releases"))
         self._keys: OrderedDict[str, Kept | None] = OrderedDict()
         self._lock = Lock()
 
@@ -66,8 +66,13 @@ class Desk:
                     "look at the history, and go on with the new form"
                 )
             done = self._keys[key]
-            if done is not None:
+            if done is not None and done.ask == ask:
                 return done
+            if done is not None:
+                raise NotCharged(
+                    "this form was good for one release, which was made, and it has changed since; nothing more was "
+                    "charged: look at the history, and go on with the new form"
+                )
             purse = _Purse(nb.Budget(path=self.origin.budget), self.origin.name)
             try:
                 release = ask.release(self.origin.table(purse))
@@ -78,6 +83,7 @@ class Desk:
                 raise Charged(
                     f"the budget was charged ({purse.loss}) before the data were read, and then there was no answer"
                 ) from error
+            del self._keys[key]  # whatever happens to the release from here on, the key is used up
             kept = self.shelf.put(ask, release)
             self._keys[key] = kept
             return kept

@@ -6,11 +6,11 @@ may load nothing from elsewhere.
 """
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
@@ -25,6 +25,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+ENTER = (
+    "<!doctype html><html lang=en><title>nobounds studio</title>"
+    '<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the studio</a></p></html>'
+)
 
 
 class Guard:
@@ -49,14 +53,14 @@ class Guard:
             await send(message)
 
         headers = Headers(scope=scope)
+        if self._is_named(headers) and self._has_secret_in_address(scope):
+            response = HTMLResponse(ENTER)  # a redirect would still count as the request of another page
+            response.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+            await response(scope, receive, send_with_headers)
+            return
         refusal = self._refusal(scope, headers)
         if refusal is not None:
             await PlainTextResponse(f"{refusal}\n", 403)(scope, receive, send_with_headers)
-            return
-        if self._has_secret_in_address(scope):
-            response = RedirectResponse("/", 303)
-            response.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
-            await response(scope, receive, send_with_headers)
             return
         if not self._has_cookie(headers):
             sentence = "Open the studio by the address that it printed when it was started: it has a secret in it."
@@ -65,26 +69,24 @@ class Guard:
         await self._app(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope, headers: Headers) -> str | None:
-        host = headers.get("host", "")
-        if host not in self._hosts:
+        if not self._is_named(headers):
             return "The studio answers to 127.0.0.1 and its port alone."
-        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        host, site, origin = (headers.get(name) for name in ("host", "sec-fetch-site", "origin"))
         if site not in (None, "same-origin", "none") or origin not in (None, f"http://{host}"):
             return "The studio refuses requests from other pages."
         if scope["method"] not in ("GET", "HEAD") and origin is None and site is None:
             return "The studio refuses requests that do not say which page they come from."
         return None
 
+    def _is_named(self, headers: Headers) -> bool:
+        return headers.get("host", "") in self._hosts
+
     def _has_secret_in_address(self, scope: Scope) -> bool:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         return scope["method"] == "GET" and scope["path"] == "/" and self._is_secret(given)
 
     def _has_cookie(self, headers: Headers) -> bool:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return False
-        return found is not None and self._is_secret(found.value)
+        return self._is_secret(cookie_parser(headers.get("cookie", "")).get(self._cookie, ""))
 
     def _is_secret(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())

@@ -98,7 +98,11 @@ class Pages:
 
     def forecast(self, request: Request) -> Response:
         """The same for the script of the page: one forecast as JSON."""
-        expected, error = _tried(lambda: self._expected(request.query_params, quick="quick" in request.query_params))
+        try:
+            quick = "quick" in request.query_params
+            expected, error = _tried(lambda: self._expected(request.query_params, quick=quick))
+        except Exception as failure:
+            return JSONResponse({"error": f"The forecast failed with {type(failure).__name__}."}, 500)
         return JSONResponse({"error": error} if error else expected, 400 if error else 200)
 
     def release(self, request: Request) -> Response:
@@ -278,7 +282,7 @@ def _tried(make: Callable[[], Any]) -> tuple[Any, str | None]:
 def _sentence(error: BaseException) -> str:
     said = printable(str(error)) or type(error).__name__
     first = said.partition(" ")[0]
-    start = first.capitalize() if first.isalpha() and first.islower() else first  # and not a name
+    start = first.capitalize() if first.isalpha() and first.islower() and first not in ("n", "q") else first
     return start + said[len(first) :] + ("" if said.endswith((".", "?", "!")) else ".")
 
 

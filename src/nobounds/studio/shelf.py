@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import nobounds as nb
+from nobounds.explaining.explain import paragraphs
 from nobounds.studio.asks import Ask
 
+_LARGEST = 1 << 24  # bytes of a file
 _NAME = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
 
 
@@ -52,7 +54,7 @@ class Shelf:
         """The release of a name, or None."""
         if not _NAME.fullmatch(name):
             return None
-        return self._unwritten.get(name) or _read(self.folder / f"{name}.json")
+        return self._unwritten.get(name) or (_read(self.folder / f"{name}.json") if self._is_ours() else None)
 
     def all(self) -> list[Kept]:
         """Every release, newest first; files that are no releases are passed over."""
@@ -60,8 +62,17 @@ class Shelf:
         found = (self.get(name) for name in sorted(names, reverse=True))
         return [kept for kept in found if kept is not None]
 
+    def _is_ours(self) -> bool:
+        """Whether the folder is this user's: what others put into one of theirs is not shown."""
+        try:
+            return not hasattr(os, "geteuid") or self.folder.stat().st_uid == os.geteuid()
+        except OSError:
+            return False
+
     def _write(self, kept: Kept) -> None:
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        if not self._is_ours():
+            raise PermissionError("the folder is that of another user")
         draft = self.folder / f".{kept.name}.draft"
         plain = {"made": kept.made.isoformat(), "ask": asdict(kept.ask), "release": kept.release.to_dict()}
         try:
@@ -75,11 +86,27 @@ class Shelf:
 
 
 def _read(path: Path) -> Kept | None:
+    """The release in a file, or None if there is none that the studio could have written."""
     try:
+        if path.stat().st_size > _LARGEST:
+            return None
         found = json.loads(path.read_text(encoding="utf-8"))
-        ask = found["ask"] | {name: tuple(found["ask"][name]) for name in ("columns", "q")}
-        kind = nb.Description if found["release"]["statistic"] == "describe" else nb.Release
-        release = kind.from_json(json.dumps(found["release"]))
-        return Kept(path.stem, datetime.fromisoformat(found["made"]), Ask(**ask), release)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        fields, text = found["ask"], json.dumps(found["release"])
+        columns, ranks = (tuple(map(_text, fields[name])) for name in ("columns", "q"))
+        given = {name: _text(value) for name, value in fields.items() if name not in ("columns", "q")}
+        ask = Ask.of(given | {"q": " ".join(ranks)}, columns)
+        kind = nb.Description if ask.statistic == "describe" else nb.Release
+        release = kind.from_json(text)
+        paragraphs(json.loads(text), sizes=())  # refuses what is no release
+        as_asked = asdict(ask) == fields | {"columns": columns, "q": ranks}
+        if not as_asked or release.to_dict() != found["release"] | {"statistic": ask.statistic}:
+            return None
+        return Kept(path.stem, datetime.fromisoformat(found["made"]), ask, release)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         return None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a field of an ask is a text")
+    return value
