@@ -54,7 +54,7 @@ ASKED = {
 
 PAGE = """# Why: a private maximum when the bound is a guess
 
-![Error of a private maximum against how loose the guessed bound is: that of nobounds is flat; that of others, or of their worst answers, grows](why.png)
+![Error of a private maximum: flat for nobounds, growing with a looser bound for others or their worst answers](why.png)
 
 {n:,} incomes, lognormal(10, 1); epsilon {epsilon:g}; bounds [0, looseness times the true maximum]. The error is
 `abs(answer / true maximum - 1)`: 0.5 is half or one and a half of the truth, 1000 is a thousand times too large. Lines

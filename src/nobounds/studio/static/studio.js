@@ -53,9 +53,12 @@ async function follow() {
   const points = known.get(base);
   const said = one("#said");
   draw(points, Number(amount));
-  one("#forecast").setAttribute("aria-busy", "true");
+  busy();
+  const slow = setTimeout(() => said.replaceChildren(paragraph("Working it out …")), 300);
+  signal.addEventListener("abort", () => clearTimeout(slow));
   try {
     const found = await forecast(fields, amount, false, signal);
+    clearTimeout(slow);
     said.replaceChildren(found.parts ? table(found.parts) : paragraph(found.sentence));
     if (found.parts) return;
     points.set(Number(amount), found);
@@ -66,12 +69,17 @@ async function follow() {
       draw(points, Number(amount));
     }
   } catch (error) {
+    clearTimeout(slow);
     if (error.name === "AbortError") return;
     said.replaceChildren(paragraph(error instanceof TypeError ? "The studio does not answer; was it ended?" : error.message));
     one("#curve").hidden = true;
   } finally {
     if (!signal.aborted) one("#forecast").removeAttribute("aria-busy");
   }
+}
+
+function busy() {
+  one("#forecast").setAttribute("aria-busy", "true");
 }
 
 function paragraph(text) {
@@ -162,6 +170,7 @@ if (form) {
     fit();
     if (form.id !== "plan") return;
     clearTimeout(waiting);
+    busy();
     waiting = setTimeout(follow, 250);
   });
 }
