@@ -87,7 +87,7 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         A list of rows has no type, and to infer one is to look at the data: one text would make texts of all numbers.
         """
         if not hasattr(X, "shape"):
-            X = np.array(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
+            X = _matrix(X) if isinstance(X, list | tuple) else np.asarray(X)
         if len(X.shape) < 2:
             raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data first")
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
@@ -99,6 +99,24 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         tags.input_tags.allow_nan = tags.input_tags.string = True  # what is no number is missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _matrix(rows: Any) -> Any:
+    """A list of rows as an array of objects, filled record by record: what a record is decides no shape.
+
+    numpy would look into records that are lists themselves, and find one more dimension if all of them are. The number
+    of features is that of the first row, and all rows have as many.
+    """
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows) or not len(rows):
+        return np.empty(len(rows), dtype=object)
+    width = len(rows[0])
+    if any(len(row) != width for row in rows):
+        raise ValueError("X must have rows of equal length")
+    found = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(rows):
+        for j in range(width):
+            found[i, j] = row[j]
+    return found
 
 
 def _numbers(X: Any) -> Any:

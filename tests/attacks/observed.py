@@ -8,6 +8,7 @@ import math
 import random
 import warnings
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -84,14 +85,19 @@ def shape(found):
         assert nb.Release.from_json(found.to_json()).value == found.value
         assert str(found)
         kinds = tuple(type(value).__name__ for value in values)
-        return ("Release", found.statistic, kinds, found.interval is None, _parameters(found.parameters), found.loss)
+        follows(found)
+        told = _parameters(found.statistic, found.parameters)
+        return ("Release", found.statistic, kinds, found.interval is None, told, found.loss)
     if isinstance(found, GroupedRelease):
         assert np.isfinite(found.values.astype(np.float64)).all()
         assert len(found.groups) == len(found)
         assert str(found) and json.loads(found.to_json())
         kind = "whole" if found.values.dtype.kind in "iO" else found.values.dtype.name
         keys = tuple(str(array.type) for array in found.arrays)
-        return ("GroupedRelease", found.statistic, found.by, keys, kind, _parameters(found.parameters), found.loss)
+        # What is spent on a common clip follows from the number of groups, which is released.
+        chosen = found.parameters.get("keys") == "private"
+        told = _parameters(found.statistic, found.parameters, frozenset({"split"} if chosen else ()))
+        return ("GroupedRelease", found.statistic, found.by, keys, kind, told, found.loss)
     if isinstance(found, nb.Description):
         json.loads(found.to_json())
         for summary in found.columns.values():
@@ -101,7 +107,8 @@ def shape(found):
         # Which columns of a table without types are numeric is a private answer.
         names = tuple(sorted({*found.columns, *found.skipped}))
         kinds = {tuple(summary.values) for summary in found.columns.values()}
-        return ("Description", names, len(kinds) <= 1, _parameters(found.parameters), found.loss)
+        told = _parameters("describe", found.parameters)
+        return ("Description", names, len(kinds) <= 1, told, found.loss)
     if isinstance(found, np.ndarray):
         assert np.isfinite(found).all()
         return "array", found.dtype.name, found.shape
@@ -110,6 +117,32 @@ def shape(found):
     return "plain", type(found).__name__
 
 
-def _parameters(parameters):
-    """Names and types; a private answer may be that there is no error bar."""
-    return tuple((name, type(value).__name__) for name, value in parameters.items() if name != "half_interval")
+# Parameters that tell of private answers, by statistic; all others are public, and must not differ in their values.
+# What a sum tells is made again from its clip. The noise scale of a mean is over its noisy number of records, which is
+# not released: that it comes from noisy numbers alone is audited with scripted noise (`nobounds.trust.numbers`).
+PRIVATE = {
+    "sum": {"clip", "noise_scale"},
+    "mean": {"clip", "noise_scale"},
+    "vector_sum": {"clip", "noise_scale"},
+    "vector_mean": {"clip", "noise_scale"},
+}
+
+
+def _parameters(statistic, parameters, private=frozenset()):
+    """Names and types, and the values of those that are public."""
+    hidden = PRIVATE.get(statistic, set()) | private
+    return tuple(
+        (name, type(value).__name__, None if name in hidden else repr(value))
+        for name, value in parameters.items()
+        if name != "half_interval"  # a private answer may be that there is no error bar
+    )
+
+
+def follows(found):
+    """The noise scale of a sum follows from its clip and from what is public; that of a count is public itself."""
+    told = found.parameters
+    if found.statistic == "sum" and found.loss.neighbors == "add-remove" and told["spending"] == "epsilon":
+        most = max(map(abs, map(Fraction, told["clip"])))
+        expected = most * told.get("rows_per_unit", 1) / Fraction(told["split"]["noise"])
+        if 2.0**-1000 < expected < Fraction(2) ** 1000:  # at the ends of the floats there are fewer digits
+            assert math.isclose(told["noise_scale"], expected, rel_tol=1e-6)

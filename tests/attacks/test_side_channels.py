@@ -6,6 +6,8 @@ Every public function and every method of tables is called on fuzzed pairs of da
 import io
 import json
 import math
+import random
+import re
 from array import array
 
 import duckdb
@@ -19,25 +21,30 @@ from attacks.hostile import floats, longs, neighbours, objects, small_floats, wi
 from attacks.observed import Observer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import nobounds as nb
+from nobounds.cli.app import app
 from nobounds.sklearn import PrivateClipper
 from nobounds.table import GroupedTable, Table
 
 # Fuzzed calls that each of the tests below must make.
 CALLS = {
-    "columns": 6000,
-    "vectors": 600,
-    "streams": 600,
+    "columns": 5600,
+    "vectors": 500,
+    "streams": 500,
     "frames": 400,
     "clipper": 200,
     "tables": 1600,
     "units": 300,
-    "groups": 1500,
-    "files": 600,
+    "groups": 1300,
+    "groups of users": 160,
+    "files": 500,
+    "commands": 200,
 }
 
 PURE = {"epsilon": 1.0}
+MUCH = {"epsilon": 1000.0}  # then a few records are enough data for every route
 ZCDP = {"rho": 0.1}
 SWAP = {"epsilon": 1.0, "neighbors": "swap"}
 FACTS = [
@@ -78,6 +85,7 @@ WITHOUT_DATA = {
     "Law",
     "PrivacyLoss",
     "Release",
+    "explain",
     "plan",
 }
 SENSITIVE = {"Histogram"}  # counts of records, which are not for release
@@ -200,7 +208,7 @@ def test_no_column_tells_of_a_record(kind, capfd):
     """Every function of a column is the same to look at on neighbouring columns of any type, refused ones too."""
     records, build = COLUMNS[kind]
     seen, share = Observer(), math.ceil(CALLS["columns"] / len(COLUMNS))
-    names, relations = sorted(OF_A_COLUMN), [PURE, PURE, ZCDP, SWAP]
+    names, relations = sorted(OF_A_COLUMN), [PURE, MUCH, ZCDP, SWAP, SWAP | MUCH]
 
     @fuzzed(
         math.ceil(share / 6),
@@ -211,7 +219,7 @@ def test_no_column_tells_of_a_record(kind, capfd):
     )
     def attack(pair, which, facts, spent):
         data, rest, other = pair
-        one, two = build(data), build(other if spent is SWAP else rest)
+        one, two = build(data), build(other if "neighbors" in spent else rest)
         for name in which:
             answer = seen.same(
                 lambda column, rng, name=name: OF_A_COLUMN[name](column, **facts, **spent, rng=rng), one, two, name
@@ -292,7 +300,7 @@ def test_no_frame_tells_of_a_row(kind):
     @fuzzed(
         math.ceil(share / 2),
         pair=neighbours(st.tuples(record, record)),
-        spent=st.sampled_from([PURE, ZCDP, SWAP]),
+        spent=st.sampled_from([PURE, MUCH, ZCDP, SWAP]),
     )
     def attack(pair, spent):
         data, rest, other = pair
@@ -306,7 +314,8 @@ def test_no_frame_tells_of_a_row(kind):
 MATRICES = {
     "array": (floats, lambda rows: np.array(rows, dtype=float)),
     "objects": (objects, lambda rows: _object_array([r for row in rows for r in row]).reshape(-1, 2)),
-    "list": (floats | longs | wild_words | st.none(), lambda rows: [list(row) for row in rows]),
+    "list": (objects, lambda rows: [list(row) for row in rows]),
+    "lists": (st.sampled_from([[1.0], [2.0, 3.0], [], 4.0]), lambda rows: [list(row) for row in rows]),
     "pandas": (floats | st.none(), lambda rows: pd.DataFrame(rows, columns=["x", "y"], dtype="Float64")),
 }
 
@@ -396,7 +405,7 @@ def test_no_table_tells_of_a_row(kind, tmp_path, capfd):
         math.ceil(share / 6),
         pair=neighbours(row),
         which=st.lists(st.sampled_from(sorted(OF_A_TABLE)), min_size=3, max_size=3, unique=True),
-        spent=st.sampled_from([PURE, ZCDP, SWAP]),
+        spent=st.sampled_from([PURE, MUCH, ZCDP, SWAP]),
     )
     def attack(pair, which, spent):
         data, rest, other = pair
@@ -446,6 +455,9 @@ def _text(element):
         return None
 
 
+PUBLIC_KEYS = {("k",): ["a", "'; drop table x; --"], ("k", "u"): [("a", 1), ("b", 2)]}
+
+
 @pytest.mark.parametrize("kind", some_slow(TABLES, ["lists", "arrow", "csv"]))
 def test_no_group_tells_of_a_row(kind, tmp_path):
     """Public keys have their answers in all cases, and keys that are chosen privately have one type."""
@@ -456,15 +468,20 @@ def test_no_group_tells_of_a_row(kind, tmp_path):
         math.ceil(share / 6),
         pair=neighbours(row),
         which=st.lists(st.sampled_from(sorted(OF_GROUPS)), min_size=3, max_size=3, unique=True),
+        by=st.sampled_from([("k",), ("k",), ("k", "u")]),
         public=st.booleans(),
+        spent=st.sampled_from([PURE, MUCH, ZCDP]),
     )
-    def attack(pair, which, public):
+    def attack(pair, which, by, public, spent):
         data, rest, _ = pair
-        choice = {"keys": ["a", "'; drop table x; --"]} if public else {"delta": 0.3}
+        text = by == ("k", "u") and kind in {"lists", "csv"}  # there all keys are texts
+        keys = [(a, str(b)) for a, b in PUBLIC_KEYS[by]] if text else PUBLIC_KEYS[by]
+        choice = {"keys": keys} if public or spent is ZCDP else {"delta": 0.3}
 
         def call(rows, rng, name):
-            found = OF_GROUPS[name](nb.Table(build(rows, tmp_path)).group_by("k", **choice), epsilon=1, rng=rng)
-            assert not public or found.groups == choice["keys"]
+            groups = nb.Table(build(rows, tmp_path)).group_by(*by, **choice)
+            found = OF_GROUPS[name](groups, **spent, rng=rng)
+            assert "keys" not in choice or found.groups == choice["keys"]
             return found
 
         for name in which:
@@ -472,6 +489,75 @@ def test_no_group_tells_of_a_row(kind, tmp_path):
             assert answer[0][0] == "GroupedRelease" and answer[1:] == ((), (), "", "")
 
     assert seen.calls >= share
+
+
+@pytest.mark.parametrize("kind", some_slow(TABLES, ["arrow"]))
+def test_no_group_tells_of_a_user(kind, tmp_path):
+    """So are groups of users, each of whom is in some groups at most, when all rows of a user are taken away."""
+    row, build = TABLES[kind]
+    seen, share = Observer(), math.ceil(CALLS["groups of users"] / len(TABLES))
+
+    @fuzzed(
+        math.ceil(share / 2),
+        rows=st.lists(row, min_size=1, max_size=8),
+        name=st.sampled_from(sorted(OF_GROUPS)),
+        many=st.sampled_from([1, 2]),
+        public=st.booleans(),
+    )
+    def attack(rows, name, many, public):
+        gone = str(rows[0][0]) if kind == "csv" else rows[0][0]
+        choice = {"keys": PUBLIC_KEYS["k",]} if public else {"delta": 0.3, "groups_per_unit": many}
+
+        def call(some, rng):
+            groups = nb.Table(build(some, tmp_path), unit="u", rows_per_unit=2).group_by("k", **choice)
+            return OF_GROUPS[name](groups, epsilon=1, rng=rng)
+
+        others = [other for other in rows[1:] if other[0] is not gone and _text(other[0]) != _text(gone)]
+        answer = seen.same(call, rows, others, name)
+        assert answer[0][0] == "GroupedRelease" and answer[1:] == ((), (), "", "")
+
+    assert seen.calls >= share
+
+
+COMMANDS = [
+    ["quantile", "--column", "x", "--q", "0.3"],
+    ["bounds", "--column", "x"],
+    ["sum", "--column", "x"],
+    ["mean", "--column", "x"],
+    ["count", "--column", "x"],
+    ["describe"],
+]
+
+
+def test_no_command_tells_of_a_row(tmp_path, monkeypatch):
+    """Commands on neighbouring files print JSON that differs in numbers alone, no errors, and exit with one status."""
+    runner = CliRunner()
+    path = tmp_path / "table.csv"
+    number = re.compile(r"[-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?|\binf\b|\bnan\b|\bnull\b")
+    calls = 0
+
+    @fuzzed(
+        math.ceil(CALLS["commands"] / 2),
+        pair=neighbours(st.tuples(floats | wild_words | st.none())),
+        words=st.sampled_from(COMMANDS),
+        epsilon=st.sampled_from(["1", "1000"]),
+    )
+    def attack(pair, words, epsilon):
+        nonlocal calls
+        found = []
+        for rows in pair[:2]:
+            monkeypatch.setattr("nobounds.noise._system_bits", random.Random(1).getrandbits)
+            with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+                file.write("x\n")
+                file.writelines(f"{_field(x)}\n" for (x,) in rows)
+            command, *rest = words
+            result = runner.invoke(app, [command, str(path), *rest, "--epsilon", epsilon, "--json", "--quiet"])
+            calls += 1
+            found.append((result.exit_code, number.sub("#", result.stdout), result.stderr))
+        assert found[0] == found[1]
+        assert found[0][::2] == (0, "")
+
+    assert calls >= CALLS["commands"]
 
 
 BYTES = st.binary(max_size=40) | st.sampled_from(
@@ -517,9 +603,17 @@ def test_the_observer_sees_what_there_is_to_see():
         "log": lambda data, rng: logging.getLogger("any").info("saw %s", data),
         "print": lambda data, rng: print(data),
         "stderr": lambda data, rng: print(data, file=sys.stderr),
-        "type": lambda data, rng: nb.Release("sum", [1, 1.5][data], nb.PrivacyLoss.pure(1)),
+        "type": lambda data, rng: nb.Release("count", [1, 1.5][data], nb.PrivacyLoss.pure(1)),
         "length": lambda data, rng: np.zeros(1 + data),
-        "parameters": lambda data, rng: nb.Release("sum", 1, nb.PrivacyLoss.pure(1), {f"n{data}": 1}),
+        "parameters": lambda data, rng: nb.Release("count", 1, nb.PrivacyLoss.pure(1), {f"n{data}": 1}),
+        "public values": lambda data, rng: nb.Release("count", 1, nb.PrivacyLoss.pure(1), {"noise_scale": 1.0 + data}),
+        "loss": lambda data, rng: nb.Release("count", 1, nb.PrivacyLoss.pure(1 + data)),
+        "noise scale": lambda data, rng: nb.Release(
+            "sum",
+            1,
+            nb.PrivacyLoss.pure(1),
+            {"clip": [-2, 2], "noise_scale": 2.0 + data, "spending": "epsilon", "split": {"noise": 1.0}},
+        ),
     }
     for name, call in tells.items():
         if name == "value":
@@ -528,7 +622,7 @@ def test_the_observer_sees_what_there_is_to_see():
         with pytest.raises(AssertionError):
             Observer().same(call, 0, 1)
     with pytest.raises(AssertionError):
-        Observer().same(lambda data, rng: nb.Release("sum", math.nan, nb.PrivacyLoss.pure(1)), 0, 1)
+        Observer().same(lambda data, rng: nb.Release("count", math.nan, nb.PrivacyLoss.pure(1)), 0, 1)
 
 
 def _raise_from(data):

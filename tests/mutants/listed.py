@@ -21,6 +21,7 @@ class Mutant:
 
 NOISE, SAMPLER, LAW = "test_noise.py", "test_sampler.py", "test_law.py"
 FLIP, EXPONENTIAL = "test_flip.py", "test_exponential_mechanism.py"
+AS_IT_RUNS = "test_trust_table.py::test_every_claim_of_code_as_it_runs_holds"
 
 MUTANTS = [
     # Noise and the exact samplers.
@@ -731,5 +732,97 @@ MUTANTS = [
         "rungs[positions == NEVER] = route.start",
         "walks that never halt would answer the wrong end",
         "test_groups_answers.py",
+    ),
+    # Mechanisms as they are called.
+    Mutant(
+        "above_threshold.py",
+        "return geometric(self.eps2 / _LATTICE, self._bits) >= gap",
+        "return geometric(2 * self.eps2 / _LATTICE, self._bits) >= gap",
+        "the loop would halve the noise of its queries",
+        f"{AS_IT_RUNS} test_above_threshold.py",
+    ),
+    Mutant(
+        "above_threshold.py",
+        "threshold_noise(noise, eps1 / _LATTICE, bits)",
+        "threshold_noise(noise, 2 * eps1 / _LATTICE, bits)",
+        "the loop would halve the noise of its threshold",
+        f"{AS_IT_RUNS} test_above_threshold.py",
+    ),
+    Mutant(
+        "sparse_vector.py",
+        'elif self.method == "iterated":\n            self._renew()',
+        'elif self.method == "classical":\n            self._renew()',
+        "a threshold would keep its noise after a hit that is paid as if it did not",
+        "test_sparse_vector.py",
+    ),
+    Mutant(
+        "sparse_vector.py",
+        "return [row(self.eps1, self.hits * self.eps2)]",
+        "return [row(self.eps1, self.eps2)]",
+        "all hits would cost as one",
+        "test_sparse_law.py test_sparse_vector.py",
+    ),
+    Mutant(
+        "vectors.py",
+        'sensitivity = ball.radius if self.neighbors == "add-remove" else 2 * ball.radius',
+        "sensitivity = ball.radius",
+        "a row that moves would get the noise of one that is added",
+        f"{AS_IT_RUNS} test_vectors.py",
+    ),
+    Mutant(
+        "vectors.py",
+        "return DiscreteGaussian(Fraction(sensitivity**2) / (2 * noise))",
+        "return DiscreteGaussian(Fraction(sensitivity**2) / (8 * noise))",
+        "vectors would have half of their noise",
+        f"{AS_IT_RUNS} test_vectors.py",
+    ),
+    Mutant(
+        "clipped.py",
+        "found = records.rows() if public else totals(records.chunks())[0] + noise.draw(1, bits)",
+        "found = totals(records.chunks())[0]\n    found += noise.draw(1, bits) if found and not public else 0",
+        "a count of no records would have no noise",
+        AS_IT_RUNS,
+    ),
+    Mutant(
+        "clipped.py",
+        "* lattice.step / max(average.count, Fraction(1))",
+        "* lattice.step / max(count, 1)",
+        "the exact number of records would be told by the noise scale of a mean",
+        AS_IT_RUNS,
+    ),
+    Mutant(
+        "question.py",
+        "histogram.total + discrete_laplace(rule.epsilon, bits)",
+        "histogram.total + (discrete_laplace(rule.epsilon, bits) if histogram.total else 0)",
+        "the size of no records would have no noise",
+        AS_IT_RUNS,
+    ),
+    Mutant(
+        "halving.py",
+        "return self.each / (2 * moves)",
+        "return self.each / moves",
+        "places in a slice would be chosen with half of the noise",
+        "test_halving.py",
+    ),
+    Mutant(
+        "slices.py",
+        "target, each = aim.target(int(weights.sum())), rate / STEPS",
+        "target, each = aim.target(int(weights.sum())), rate",
+        "places in a slice would be chosen with too little noise",
+        "test_slices.py",
+    ),
+    Mutant(
+        "route.py",
+        'return Fraction(1) if neighbors == "swap" else max(q, 1 - q)',
+        "return max(q, 1 - q)",
+        "a record that moves would be paid as one that is added",
+        f"{FLIP}::test_it_costs_epsilon",
+    ),
+    Mutant(
+        "describe.py",
+        "return COUNT_SHARE * self.spending.amount / self.columns",
+        "return COUNT_SHARE * self.spending.amount",
+        "the counts of all columns would cost as that of one",
+        "test_describe.py",
     ),
 ]

@@ -38,6 +38,15 @@ COVERED = [
     "groups/records",
     "groups/ragged",
     "groups/values",
+    "above_threshold",
+    "sparse_vector",
+    "vectors",
+    "clipped",
+    "question",
+    "halving",
+    "slices",
+    "route",
+    "describe",
 ]
 
 

@@ -26,7 +26,7 @@ _STYLES = {"holds": "green", "loose": "yellow", "not refuted": "yellow", "EXCEED
 
 
 def audit(
-    quick: Annotated[bool, typer.Option("--quick", help="A part of the rows, in under 20 seconds.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A part of the rows, in half a minute.")] = False,
     planted: Annotated[
         bool, typer.Option("--planted", help="Planted bugs instead; the exit status is 0 if all are caught.")
     ] = False,

@@ -160,7 +160,7 @@ def _releases(spent: dict[str, Any], quick: bool) -> Iterator[Case]:
     yield _case("sum", spent, one, USERS, users=True)
     yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
     if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # little enough noise for all pairs of two
-        yield _case("mean", spent, one, (0, 1), most=1, two=True, quick=quick and not zcdp)
+        yield _case("mean", spent, one, (0, 1), most=2 if amount == 3 else 1, two=True, quick=amount == 3)
     if amount == 3:
         yield _case("mean", spent, one, USERS, most=1, two=True, users=True)
         for statistic in ("sum", "mean"):

@@ -16,6 +16,9 @@ has no charge of its name and its loss. An answer is wrong if a clean process gi
 numpy columns wherever that is the same table; or if it is outside of where it must be: counts within 60 scales of their
 noise, and at epsilon 1000 counts are exact and the other statistics near the truth. Which errors are documented after
 which fault is in `nobounds/trust/soak_books.py`."""
+_SURVIVED = """A fault is survived if its call was answered, or ended in a documented error. Whoever is killed at any
+moment can say neither: these count as survived by construction, and what they did to charges and ledgers is in the
+numbers that must be none."""
 _KILLED = """A file with anything in it but the terms of a ledger would be a failure above. A journal that one of them
 left was undone and removed by the next charge."""
 
@@ -43,6 +46,7 @@ def markdown(found: Found, command: str) -> str:
             ("fault", "injected", "survived"),
             [(name, count, found.survived[name]) for name, count in sorted(found.injected.items())],
         ),
+        _SURVIVED,
         f"Calls that ended in a documented error: {refused}.",
         f"Processes that were killed cannot tidy up. They left: {_counted(found.killed_left)}. {_KILLED}",
         "## Answers",
