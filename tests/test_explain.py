@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from fractions import Fraction as F
 from statistics import NormalDist
 
@@ -146,6 +147,76 @@ def test_a_guess_against_gaussian_noise_is_right_at_most_so_often(rho):
     assert truth <= guess(nb.PrivacyLoss.zcdp(rho)) <= min(1.0, 0.5 + 1.5 * (truth - 0.5))
 
 
+def told_factor(epsilon):
+    """The factor that is told of an epsilon."""
+    sentence = next(line for line in meaning(nb.PrivacyLoss.pure(epsilon)) if "is in the data by a factor" in line)
+    assert sentence.startswith("For somebody who knows all the other rows, or whose beliefs about them do not hang on")
+    return float(sentence.split("at most ")[1].split()[0])
+
+
+def odds(prior, epsilon, answer):
+    """How a count with geometric noise changes the odds of whether Bob is in, for beliefs {(bob, others): chance}."""
+    before, after = [0.0, 0.0], [0.0, 0.0]
+    for (bob, others), chance in prior.items():
+        before[bob] += chance
+        after[bob] += chance * math.exp(-epsilon * abs(answer - bob - others))
+    return (after[1] / after[0]) / (before[1] / before[0])
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=9), st.floats(0.01, 0.99), st.integers(-20, 40))
+def test_odds_change_as_is_told_for_whom_it_is_told(others, believed, answer):
+    """Where beliefs about the other rows do not hang on Bob, an answer changes the odds by at most the factor."""
+    prior = {(bob, k): (believed if bob else 1 - believed) * p for bob in (0, 1) for k, p in enumerate(others)}
+    for epsilon in (0.1, 1.0, 3.0):
+        assert (
+            1 / told_factor(epsilon) <= odds(prior, epsilon, answer) * (1 + 1e-9) <= told_factor(epsilon) * (1 + 2e-9)
+        )
+
+
+def test_odds_change_more_for_those_who_believe_that_rows_go_together():
+    """With Bob there are 200 others, without him there is nobody: then a count tells it, and the limits say so."""
+    assert odds({(1, 200): 0.5, (0, 0): 0.5}, 1.0, 200) > 1e80 > told_factor(1.0)
+    for name in set(MADE) - {"forecast"}:
+        text = words(parsed(written(name)))
+        assert "goes together with many others" in text and "do not hang on this one" in text
+        assert "whatever somebody" not in text.lower()
+
+
+def test_units_are_told_as_units():
+    """Who is protected as a unit is told of with all of its rows, and so are the others."""
+    text = " ".join(meaning(nb.PrivacyLoss.pure(1, unit="who")))
+    assert "knows all rows of the others" in text and "whether one who is in the data" in text and "row " not in text
+    swap = " ".join(meaning(nb.PrivacyLoss.pure(1, neighbors="swap")))
+    assert "do not hang on this one" in swap and "odds between two things" in swap and "twice" not in swap
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "told"), [(20, 1e-6, None), (1, 0.3, None), (1, 1e-6, "3.72e-06")])
+def test_no_delta_from_1_on_is_promised(epsilon, delta, told):
+    """(1 + e^epsilon) delta is told for two things that a row may say, unless it promises nothing."""
+    text = " ".join(meaning(nb.PrivacyLoss.approximate(epsilon, delta)))
+    assert ("nothing is promised" in text) == (told is None) and (told is None or f"delta {told})" in text)
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.1, 8.0, 50.0])
+def test_two_things_that_a_row_may_say_have_four_times_the_rho(rho):
+    """Gaussian noise of twice the sensitivity keeps to the epsilon that is told, at delta 1e-6, and nearly needs it."""
+    sentence = next(line for line in meaning(nb.PrivacyLoss.zcdp(rho)) if "four times the rho" in line)
+    epsilon, mu, law = float(sentence.split("power of epsilon ")[1].split(")")[0]), math.sqrt(8 * rho), NormalDist()
+
+    def delta(epsilon):
+        return law.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * law.cdf(-mu / 2 - epsilon / mu)
+
+    assert delta(epsilon) <= 1e-6 < delta(0.8 * epsilon)
+
+
+def test_nothing_spent_changes_nothing():
+    """At epsilon 0, or rho 0, the factor is 1 and a guess is right half of the time; no more is told, nor less."""
+    for loss in (nb.PrivacyLoss.pure(0), nb.PrivacyLoss.zcdp(0)):
+        text = " ".join(meaning(loss))
+        assert "at most 1 (" in text and "at most 50 % of" in text and "wrong at least 50 %." in text
+    assert factor_up(0.001) == "1.0011" and guess(nb.PrivacyLoss.pure(1e-9)) > 0.5
+
+
 def test_a_loss_without_limit_says_so():
     """Huge losses have no overflow, and a plain word."""
     text = " ".join(meaning(nb.PrivacyLoss.pure(10**9)))
@@ -198,6 +269,31 @@ def test_a_budget_is_told_charge_by_charge(tmp_path):
     text = words(parsed(invoke("budget", "show", path, "--json").stdout))
     assert "may cost epsilon 3 together" in text and "UTC: mean, for epsilon 0.5." in text
     assert "What is left is epsilon 2.5" in text and "at most 1.65" in text
+
+
+def test_what_was_charged_is_within_the_limit_that_is_told(tmp_path):
+    """The limit and its delta are rounded up as charges are, and what is left is rounded down."""
+    path = tmp_path / "people.budget"
+    nb.count(X, epsilon=1.2345641, budget=nb.Budget(epsilon="1.2345649", path=path))
+    text = words(parsed(invoke("budget", "show", path, "--json").stdout))
+    assert "may cost epsilon 1.23457 together" in text and "for epsilon 1.23457 together" in text
+    assert "What is left is epsilon 8e-07;" in text
+    found = {"epsilon": 1, "delta": 1.0000001e-6, "charges": [], "remaining": 1}
+    assert "at delta 1.00001e-06 together" in words(found)
+
+
+def test_a_description_is_of_the_columns_that_were_asked_for():
+    """What is told of one column does not claim to be about all."""
+    text = words(nb.Table({"pay": X, "age": X}).describe(["age"], epsilon=1, rng=seeded()).to_dict())
+    assert "a summary of the columns below" in text and "1 column was answered" in text and "every" not in text
+
+
+def test_lists_of_releases_do_not_nest():
+    """A list in a list is refused at once, however many there are in it."""
+    one = {"releases": [MADE["quantile"]().to_dict()] * 2, "loss": nb.PrivacyLoss.pure(2).to_dict()}
+    for many in (1, 20):
+        with pytest.raises(ValueError, match="releases must have releases in it"):
+            explain({"releases": [one] * many, "loss": one["loss"]})
 
 
 def invoke(*given, **how):
@@ -256,11 +352,73 @@ def test_the_command_reads_files_and_the_standard_input(tmp_path):
     assert invoke("explain", path, "--n", "0").exit_code == 2
 
 
+def as_written():
+    """JSON of every kind, by its name."""
+    found = {name: json.loads(written(name)) for name in MADE}
+    spent = [json.loads(written(name))["loss"] for name in ("count", "vector")]
+    charges = [{"when": "2026-01-31T12:00:00+00:00", "what": "a count", "loss": loss} for loss in spent]
+    found["budget"] = {"epsilon": 3, "delta": 1e-6, "unit": "row", "neighbors": "add-remove", "remaining": 0.5}
+    found["budget"] |= {"charges": charges, "spent": spent[1]}
+    found["several"] = {"releases": [found["count"], found["quantile"]], "loss": spent[0]}
+    return found
+
+
+HUGE, TINY = [10**400, -(10**400), 1e308, -1e308, 1.7976931348623157e308, 10**20, "1e400"], [5e-324, 1e-300, "1e-900"]
+HOSTILE = [
+    *HUGE,
+    *TINY,
+    None,
+    True,
+    -1,
+    math.nan,
+    math.inf,
+    "",
+    "\x1b[2J",
+    [],
+    [None, None],
+    [10**400, 1],
+    {},
+    {"a": None},
+]
+
+
+@pytest.mark.parametrize("name", [*MADE, "budget", "several"])
+def test_a_hostile_value_in_any_place_is_refused_in_words(name):
+    """Of every kind of JSON, with any one value replaced: an explanation without inf and nan, or an error in words."""
+    found = as_written()[name]
+    explained, asked = 0, 0
+    for *way, last in list(leaves(found)):
+        inner = found
+        for step in way:
+            inner = inner[step]
+        before = inner[last]
+        for value in HOSTILE:
+            inner[last], asked = value, asked + 1
+            try:
+                text = explain_quickly(found)
+            except (ValueError, TypeError) as error:
+                assert "must" in str(error) or "explain" in str(error)
+            else:
+                explained += 1
+                assert way[:1] == ["keys"] or not {"inf", "nan"} & set(re.findall(r"\w+", text)), (way, last, value)
+        inner[last] = before
+    assert 0 < explained < asked
+
+
+@pytest.mark.parametrize("q", [5e-324, 1e-300, 1 - 2**-53])
+def test_forecasts_for_hostile_ranks_are_finite(q):
+    """The forecasts too have no overflow, and no warning."""
+    found = MADE["quantile"]().to_dict()
+    found["parameters"]["q"] = q
+    assert not {"inf", "nan"} & set(re.findall(r"\w+", words(found, n=100)))
+
+
 LEAF = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(),
     st.floats(),
+    st.sampled_from([10**400, 5e-324, 1e308]),
     st.text(max_size=6),
     st.just("\x1b[2J"),
     st.just([]),

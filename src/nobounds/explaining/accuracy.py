@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from nobounds.explaining.expected import SHAPES_IN_WORDS, Made
 from nobounds.explaining.told import CLIPPED, COMPARISON, RANKED, Told
 from nobounds.explaining.words import Paragraph, about, figure, listed
@@ -47,9 +49,8 @@ def _noise(told: Told) -> list[str]:
     low, high = told.interval
     if math.inf in (high, -low):
         return [
-            "There were too few records for this privacy loss to find bounds: nothing can be said about the error, "
-            "and the "
-            "answer may be near 0 or far off. Do not rely on it."
+            "There were too few records for this privacy loss to find bounds: "
+            "nothing can be said about the error, and the answer may be near 0 or far off. Do not rely on it."
         ]
     if low == high and told.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
@@ -74,10 +75,9 @@ def _clipping(told: Told, sizes: Sequence[int]) -> list[str]:
         return []
     low, high = _ends(told)
     found = [
-        f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. These bounds "
-        "were found "
-        "privately. How much that changed the answer is not in the range above, and cannot be told without "
-        "spending more."
+        f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
+        "These bounds were found privately. "
+        "How much that changed the answer is not in the range above, and cannot be told without spending more."
     ]
     made = None if told.by else told.made()
     outside = None if made is None else _by_size(made.outside, sizes)
@@ -89,8 +89,9 @@ def _clipping(told: Told, sizes: Sequence[int]) -> list[str]:
     each = _epsilon(told.spending())
     if not told.by:
         found.append(
-            f"With fewer than about {_over(_SCALED, each)} records the bounds are coarse; with fewer than about "
-            f"{_over(_NONE, each)} the answer is near 0, and the release says that nothing is known of its error."
+            f"With fewer than about {_over(_SCALED, each)} records the bounds are coarse; "
+            f"with fewer than about {_over(_NONE, each)} the answer is near 0, "
+            "and the release says that nothing is known of its error."
         )
     return found
 
@@ -99,16 +100,15 @@ def _ranked(told: Told, sizes: Sequence[int]) -> list[str]:
     """Of quantiles and extremes: places in the order of the records."""
     of = "of a group " if told.by else ""
     found = [
-        f"Think of all records {of}in increasing order: the answer is a number near the place that was asked for, "
-        "and its "
-        "error is how many places it is off."
+        f"Think of all records {of}in increasing order: "
+        "the answer is a number near the place that was asked for, and its error is how many places it is off."
     ]
     found += places(told.made(), sizes, "The answer" if len(told.values) == 1 else "Each answer")
     if "bits" in told.of and told.of.whole("bits", 0) <= 30 and told.statistic != "quantile":
         share = 100 * 0.5 ** told.of.whole("bits", 0)
         found.append(
-            f"Candidates for the ends of the data are up to {share:.2g} % apart, which counts on top where records "
-            "are dense."
+            f"Candidates for the ends of the data are up to {share:.2g} % apart, "
+            "which counts on top where records are dense."
         )
     return found + _failure(told)
 
@@ -133,8 +133,8 @@ def _failure(told: Told) -> list[str]:
     """How it fails."""
     epsilon = _epsilon(told.spending())
     found = [
-        f"With too few records the answer is far too small, down to 0, and hardly ever far too large. About "
-        f"{_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
+        "With too few records the answer is far too small, down to 0, and hardly ever far too large. "
+        f"About {_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
         + (" (in each group)." if told.by else ".")
     ]
     tails = [min(q, 1 - q) for q in (told.of.ranks("q") if "q" in told.of else []) if 0 < q < 1]
@@ -143,9 +143,8 @@ def _failure(told: Told) -> list[str]:
         found.append(f"From about {least} records on it is within ten times the range of the data 999 times of 1,000.")
     if told.statistic in ("maximum", "bounds") and 0.1 <= epsilon <= 4 and "upper" not in told.of:
         found.append(
-            "The maximum may be above the largest record: with 100 records or more, above ten times as much in "
-            "less than "
-            "1 of 10,000 cases."
+            "The maximum may be above the largest record: "
+            "with 100 records or more, above ten times as much in less than 1 of 10,000 cases."
         )
     return found
 
@@ -156,11 +155,10 @@ def _vector(told: Told) -> list[str]:
         half = about(1.96 * told.of.amount("noise_scale"))
         found.append(f"Noise moves each number by at most {half}, 95 times of 100.")
     if "clip" in told.of:
-        clip = figure(told.of.number("clip"))
+        clip = figure(told.of.amount("clip"))
         found.append(
-            f"Rows with a Euclidean norm above {clip} were shortened to it, a bound that was found privately. What "
-            "that "
-            "changed is not in the noise."
+            f"Rows with a Euclidean norm above {clip} were shortened to it, a bound that was found privately. "
+            "What that changed is not in the noise."
         )
     return found
 
@@ -170,9 +168,11 @@ def _by_size(
 ) -> list[tuple[int, tuple[float, float]]]:
     """Forecasts by the number of records; none if there was no such plan."""
     try:
-        return [(n, expected(n)) for n in sizes]
+        with np.errstate(all="ignore"):
+            found = [(n, expected(n)) for n in sizes]
     except _UNSURE:  # the file may say what it likes, and this is about public numbers alone
         return []
+    return found if all(math.isfinite(end) for _, ends in found for end in ends) else []
 
 
 def _between(low: float, high: float) -> str:
@@ -191,7 +191,7 @@ def _whole(low: float, high: float) -> str:
 
 def _ends(told: Told) -> list[str]:
     """The ends of the clip; what is next to nothing beside the other is about 0."""
-    ends = told.of.numbers("clip")
+    ends = told.of.floats("clip")
     least = max(map(abs, ends)) / 10**6
     return [figure(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
 
@@ -203,4 +203,4 @@ def _epsilon(spending: Spending) -> float:
 
 def _over(number: int, epsilon: float) -> str:
     """So many records over an epsilon, in two digits."""
-    return about(float(math.ceil(Fraction(number) / Fraction(epsilon)))) if epsilon > 0 else "infinitely many"
+    return about(float(math.ceil(Fraction(number) / Fraction(epsilon)))) if epsilon > 1e-300 else "infinitely many"

@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from nobounds.composition import text_down
-from nobounds.exact import printable
+from nobounds.exact import printable, text_up
+from nobounds.explaining.limits import together
 from nobounds.explaining.protection import meaning
 from nobounds.explaining.reading import Fields, neighbors
 from nobounds.explaining.words import Paragraph, price
@@ -14,10 +15,10 @@ _SHOWN = 50  # charges
 def budget(found: Fields) -> list[Paragraph]:
     """What `nobounds budget show --json` prints, in words."""
     charges = [Fields.of(charge, "charges") for charge in found.items("charges")]
-    remaining = text_down(found.amount("remaining"))
+    remaining = text_down(found.spent("remaining"))
     kind = "rho" if "rho" in found else "epsilon"
-    at = f" at delta {text_down(found.amount('delta'))}" if "delta" in found else ""
-    limit = f"{kind} {text_down(found.amount(kind))}{at}"
+    at = f" at delta {text_up(found.spent('delta'))}" if "delta" in found else ""
+    limit = f"{kind} {text_up(found.spent(kind))}{at}"  # as charges are, so that what was charged is within it
     who = _whom(found)
     what = [f"This is a budget: all releases charged to it may cost {limit} together{who}, and no more."]
     if not charges:
@@ -40,8 +41,9 @@ def budget(found: Fields) -> list[Paragraph]:
         Paragraph(
             "What is not promised",
             (
-                "A budget counts what is charged to it: releases from the same data that were charged elsewhere, or "
-                "nowhere, come on top.",
+                "A budget counts what is charged to it: "
+                "releases from the same data that were charged elsewhere, or nowhere, come on top.",
+                together(loss),
                 "A charge stays, even if its release was never looked at.",
             ),
         ),

@@ -23,11 +23,11 @@ def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
     of, loss, all_columns = fields.inner("parameters"), fields.loss(), fields.inner("columns")
     rows = of.whole("rows_per_unit") if "rows_per_unit" in of else None
     columns = {printable(name): all_columns.inner(name) for name in list(all_columns.found)[:_SHOWN]}
-    kind, split = (of.word("spending") if "spending" in of else None), of.amounts("split")
+    kind, split = (of.kind("spending") if "spending" in of else None), of.all_spent("split")
     error = [
-        "The ranges above are for the noise, 95 times of 100. Means and standard deviations are those of records "
-        "clipped to "
-        "the minimum and maximum shown; what that changed is not in the ranges."
+        "The ranges above are for the noise, 95 times of 100. "
+        "Means and standard deviations are those of records clipped to the minimum and maximum shown; "
+        "what that changed is not in the ranges."
     ]
     if "quantiles" in split and columns:
         each = rational(split["quantiles"], "split") / len(all_columns.found)
@@ -36,8 +36,8 @@ def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
         error += places(made, sizes, "Each quantile")
     error += [
         "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",
-        "With too few records for the privacy loss, answers are far too small, down to 0, and hardly ever far too "
-        "large.",
+        "With too few records for the privacy loss, "
+        "answers are far too small, down to 0, and hardly ever far too large.",
     ]
     return [
         Paragraph("What was asked and answered", tuple(_asked(fields, columns, len(all_columns.found)))),
@@ -51,8 +51,8 @@ def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
 def _asked(fields: Fields, columns: dict[str, Fields], number: int) -> list[str]:
     """What was asked, and a line for each column."""
     found = [
-        "Asked for: a summary of every numeric column (count, mean, standard deviation, minimum, quantiles and "
-        "maximum). "
+        "Asked for: a summary of the columns below "
+        "(count, mean, standard deviation, minimum, quantiles and maximum). "
         f"{number:,} column{'s were' * (number != 1) or ' was'} answered."
     ]
     found += [_column(name, column) for name, column in columns.items()]

@@ -58,8 +58,8 @@ def explain(release: object, *, n: Number | None = None) -> Explanation:
 
     >>> from nobounds.clipped import count
     >>> print(explain(count(range(100), epsilon=1)).paragraphs[1].sentences[1])
-    Whatever somebody knows or believed before: the release changes their odds of whether a given row is in the data by
-    a factor of at most 2.72 (e to the power of epsilon 1).
+    For somebody who knows all the other rows, or whose beliefs about them do not hang on this one: the release changes
+    their odds of whether a given row is in the data by a factor of at most 2.72 (e to the power of epsilon 1).
     """
     found = release.to_dict() if hasattr(release, "to_dict") else release
     if isinstance(found, str):
@@ -97,6 +97,8 @@ def _several(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
     releases = [Fields.of(each, "releases") for each in fields.items("releases")]
     if not 1 <= len(releases) <= _MANY:
         raise ValueError(f"releases must have from 1 to {_MANY} releases, got {len(releases)}")
+    if any("releases" in each for each in releases):
+        raise ValueError("releases must have releases in it, and not lists of them")
     if len(releases) == 1:
         return paragraphs(releases[0].found, sizes=sizes)
     found = []

@@ -14,8 +14,8 @@ def forecast(found: Fields) -> list[Paragraph]:
     statistic, n, relation = found.word("statistic"), of.whole("n"), neighbors(of)
     ranks = f" (q = {', '.join(f'{float(q):g}' for q in of.ranks('q'))})" if "q" in of else ""
     asked = (
-        f"This is a forecast: the error to expect of a private {statistic}{ranks} of {n:,} records of the shape "
-        f"{of.word('data')}, with neighbouring data sets by {relation}."
+        f"This is a forecast: the error to expect of a private {statistic}{ranks} of {n:,} records "
+        f"of the shape {of.word('data')}, with neighbouring data sets by {relation}."
     )
     lines = [_line(row) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
@@ -29,8 +29,8 @@ def forecast(found: Fields) -> list[Paragraph]:
         Paragraph(
             "What is not promised",
             (
-                "The forecast is as good as the shape: data of another shape have other errors in value, though "
-                "hardly in ranks.",
+                "The forecast is as good as the shape: "
+                "data of another shape have other errors in value, though hardly in ranks.",
             ),
         ),
     ]
@@ -40,6 +40,6 @@ def _line(row: Fields) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     return (
-        f"For {kind} {figure(row.number(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
+        f"For {kind} {figure(row.spent(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
         f"and 95 times of 100 by at most {about(row.amount('error_95'))}."
     )

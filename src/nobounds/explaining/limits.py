@@ -27,22 +27,29 @@ def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = N
         found.append("The groups were named by the asker as public knowledge: that they exist is not protected.")
     elif keys == "private":
         found.append(
-            "A group is shown only if enough are in it; that a group is shown says so much, and this is part of "
-            "the price."
+            "A group is shown only if enough are in it; that a group is shown says so much, "
+            "and this is part of the price."
         )
     if public:
         facts = ", ".join(public)
         found.append(f"Taken for public, because the asker stated it or the type of the column says so: {facts}.")
     found += [
-        "Other releases from the same data add to this one: their losses add up. A budget file keeps count, and "
-        "refuses what "
-        "does not fit.",
-        "What is true of people at large (that incomes in a town are high, say) can be learned, also about those "
-        "who are "
-        "not in the data: that is what the release is for.",
+        "Other releases from the same data add to this one: their losses add up. "
+        "A budget file keeps count, and refuses what does not fit.",
+        together(loss),
+        "What is true of people at large (that incomes in a town are high, say) can be learned, "
+        "also about those who are not in the data: that is what the release is for.",
         "That this question was asked, when, and how long the answer took are not hidden.",
         "This explanation trusts its file: nobody signed it, and it cannot show whether the noise was drawn from a "
-        "seed, "
-        "which would undo the promise.",
+        "seed, which would undo the promise.",
     ]
     return Paragraph("What is not promised", tuple(found))
+
+
+def together(loss: PrivacyLoss) -> str:
+    """For whom the bounds on odds and guesses do not hold."""
+    one = whom(loss)
+    return (
+        f"Whoever believes that a {one} goes together with many others (as a family, a village or a copy does) "
+        "can learn more about it than the factor and the guess above say, from what is true of the many."
+    )

@@ -1,7 +1,8 @@
-"""Who is protected, and what that means: a bound on what anybody can learn about them, in numbers."""
+"""Who is protected, and what that means: a bound on what a release tells about one of them, in numbers."""
 
 import math
 
+from nobounds.conversions import epsilon_from_rho
 from nobounds.exact import printable, rational, text_up
 from nobounds.explaining.words import Paragraph, percent_down, percent_up
 from nobounds.loss import PrivacyLoss
@@ -39,7 +40,11 @@ def _who(loss: PrivacyLoss, rows: int | None) -> list[str]:
 
 
 def meaning(loss: PrivacyLoss) -> list[str]:
-    """What the promise means for one who is protected, in numbers that are rounded to the safe side."""
+    """What the promise means for one who is protected, in numbers that are rounded to the safe side.
+
+    The promise compares two neighbouring data sets, so it bounds beliefs only where the other rows are the same, or
+    as likely, in both. It says nothing of what a belief about many rows says of one of them.
+    """
     found, one = [], whom(loss)
     epsilon, delta = loss.epsilon, loss.delta
     if epsilon == math.inf:
@@ -51,40 +56,59 @@ def meaning(loss: PrivacyLoss) -> list[str]:
     asked = f"between two things that a {one} in the data may say"
     if loss.neighbors == "add-remove":
         asked = f"of whether a given {one} is in the data"
+    others = "all the other rows" if loss.unit == "row" else "all rows of the others"
     found.append(
-        f"Whatever somebody knows or believed before: the release changes their odds {asked} "
-        f"by a factor of at most {factor_up(epsilon)} (e to the power of epsilon {text_up(epsilon, 4)})."
+        f"For somebody who knows {others}, or whose beliefs about them do not hang on this one: "
+        f"the release changes their odds {asked} by a factor of at most {power(epsilon)}."
     )
     if delta:
         found.append(
-            f"Delta {text_up(delta)} means: but for a chance of at most {chance_up(delta)}, the release is as good "
-            "as one "
-            "that keeps to this factor."
+            f"Delta {text_up(delta)} means: but for a chance of at most {chance_up(delta)}, "
+            "the release is as good as one that keeps to this factor."
         )
     if loss.neighbors == "add-remove":
-        # One is taken out and another put in: (epsilon, delta) twice is (2 epsilon, (1 + e^epsilon) delta).
-        twice = f", and delta {text_up((1 + math.exp(min(epsilon, _LARGEST))) * delta, 3)}" if delta else ""
-        found.append(
-            f"Their odds between two things that a {one} in the data may say change by a factor of at most "
-            f"{factor_up(2 * epsilon)} (twice the epsilon{twice})."
-        )
+        found.append(_two_things(loss, epsilon, delta))
     most = guess(loss)
-    what = "which of two things a row says" if loss.neighbors == "swap" else f"whether one {one} is in the data"
+    what = f"which of two things a {one} says" if loss.neighbors == "swap" else f"whether one {one} is in the data"
     found.append(
-        f"Somebody who has to guess {what}, and would be right half of the time without the release, "
-        f"is right at most {percent_up(most)} of the time with it, and wrong at least {percent_down(1 - most)}."
+        f"If they have to guess {what}, and would be right half of the time without the release, "
+        f"they are right at most {percent_up(most)} of the time with it, and wrong at least {percent_down(1 - most)}."
     )
     if epsilon >= _LITTLE:
         found.append(f"An epsilon of {text_up(epsilon, 4)} is large: by itself it promises little.")
     return found
 
 
+def _two_things(loss: PrivacyLoss, epsilon: float, delta: float) -> str:
+    """What add-remove says of what somebody's data say: one is taken out and another put in.
+
+    An (epsilon, delta) twice is (2 epsilon, (1 + e^epsilon) delta), and a rho twice is 4 rho (Bun and Steinke 2016,
+    Proposition 27), at any delta.
+    """
+    said = f"two things that a {whom(loss)} in the data may say"
+    if delta and loss.rho < math.inf:
+        twice = epsilon_from_rho(4 * rational(loss.rho, "rho"), rational(delta, "delta"))
+        return f"Their odds between {said} change by a factor of at most {power(twice)}, by four times the rho."
+    more = (1 + math.exp(min(epsilon, _LARGEST))) * (1 + 1e-15) * delta
+    if more >= 1:
+        return f"Of their odds between {said} nothing is promised: delta is too large for that beside this epsilon."
+    at = f", and delta {text_up(more, 3)}" if delta else ""
+    return f"Their odds between {said} change by a factor of at most {factor_up(2 * epsilon)} (twice the epsilon{at})."
+
+
+def power(epsilon: float) -> str:
+    """A factor, and what it is a power of."""
+    return f"{factor_up(epsilon)} (e to the power of epsilon {text_up(epsilon, 4)})"
+
+
 def factor_up(epsilon: float) -> str:
-    """e to the power of epsilon, rounded up."""
+    """e to the power of epsilon, rounded up: what it has above 1 in two digits at least."""
     if epsilon > _LARGEST:
         return f"e^{text_up(epsilon, 4)}, which is no limit in practice"
+    if epsilon == 0:
+        return "1"
     power = math.exp(epsilon) * (1 + 1e-15)  # the library's exp is within an ulp of the truth
-    text = text_up(power, 3)
+    text = text_up(power, 3 + max(0, min(8, -math.floor(math.log10(epsilon)) - 1)))
     return f"{float(text):,.0f}" if 100 <= power < 1e15 else text
 
 
@@ -106,6 +130,8 @@ def guess(loss: PrivacyLoss) -> float:
     found = [_right(epsilon, delta) for epsilon, delta in known]
     if loss.rho < math.inf:
         found.append(0.5 + math.sqrt(loss.rho / 8))
+    if loss.rho == 0 or loss.epsilon == loss.delta == 0:
+        return 0.5  # nothing can be learned
     return min(1.0, min(found) * (1 + 1e-15))
 
 

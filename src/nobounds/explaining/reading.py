@@ -16,6 +16,7 @@ KINDS = (
     "all commands print such JSON with --json"
 )
 _LONGEST = 500
+_LEAST, _MOST = 1e-100, 1e18  # of a privacy loss, or of a part of it
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -54,7 +55,7 @@ class Fields:
 
     def inner(self, name: str) -> "Fields":
         """The fields of an object in this one; none if it is not there."""
-        return Fields.of(self.found.get(name) or {}, self.place + printable(name))
+        return Fields.of(self.found.get(name) or {}, self.place + printable(name[:80]))
 
     def items(self, name: str) -> list[Any]:
         """A list."""
@@ -84,10 +85,14 @@ class Fields:
         return found
 
     def numbers(self, name: str) -> list[int | float]:
-        """A list of finite numbers, or one of them."""
+        """A list of finite numbers, or one of them; whole ones may be beyond the floats, as sums of floats may be."""
         found = self.found.get(name)
         each = found if isinstance(found, list) else [found]
         return [_number(value, self.place + name) for value in each]
+
+    def floats(self, name: str) -> list[float]:
+        """A list of finite numbers, or one of them, within the range of floats."""
+        return [_float(value, self.place + name) for value in self.numbers(name)]
 
     def ranks(self, name: str) -> list[Fraction]:
         """A rank, or a list of them."""
@@ -100,8 +105,8 @@ class Fields:
     def loss(self, name: str = "loss") -> PrivacyLoss:
         """A privacy loss."""
         fields = self.inner(name)
-        epsilon, rho, eta = (fields.amount(each) for each in ("epsilon", "rho", "eta"))
-        delta = fields.amount("delta") if "delta" in fields else 0.0
+        epsilon, rho, eta = (fields.spent(each) if each in fields else math.inf for each in ("epsilon", "rho", "eta"))
+        delta = fields.spent("delta") if "delta" in fields else 0.0
         if delta >= 1 or min(epsilon, rho) == math.inf:
             raise ValueError(f"{self.place}{name} must have an epsilon or a rho, and a delta below 1")
         unit = fields.text("unit")
@@ -110,18 +115,30 @@ class Fields:
         return PrivacyLoss(epsilon, rho, eta, neighbors(fields), unit, delta)
 
     def amount(self, name: str) -> float:
-        """A number from 0 on; infinite if it is not there."""
-        if name not in self:
-            return math.inf
-        found = float(self.number(name))
+        """A number from 0 on."""
+        found = _float(self.number(name), self.place + name)
         if found < 0:
             raise ValueError(f"{self.place}{name} must not be negative, got {shown(found)}")
         return found
 
-    def amounts(self, name: str) -> dict[str, float]:
-        """Numbers from 0 on by their names."""
+    def spent(self, name: str) -> float:
+        """A part of a privacy loss: 0, or what mechanisms can cost and floats can reckon with."""
+        found = self.amount(name)
+        if found and not _LEAST <= found <= _MOST:
+            raise ValueError(f"{self.place}{name} must be 0, or from {_LEAST:g} to {_MOST:g}, got {shown(found)}")
+        return found
+
+    def kind(self, name: str) -> str:
+        """Whether it is an epsilon or a rho."""
+        found = self.text(name)
+        if found not in ("epsilon", "rho"):
+            raise ValueError(f"{self.place}{name} must be epsilon or rho, got {shown(found)}")
+        return found
+
+    def all_spent(self, name: str) -> dict[str, float]:
+        """Parts of a privacy loss by their names."""
         fields = self.inner(name)
-        return {printable(each): fields.amount(each) for each in fields.found}
+        return {printable(each): fields.spent(each) for each in fields.found}
 
     def interval(self, name: str = "interval") -> tuple[float, float] | None:
         """Two ends, infinite where one is not there; None without an interval."""
@@ -130,8 +147,11 @@ class Fields:
         ends = self.items(name)
         if len(ends) != 2:
             raise ValueError(f"{self.place}{name} must have two ends, got {shown(ends)}")
-        low, high = (None if end is None else float(_number(end, self.place + name)) for end in ends)
-        return (-math.inf if low is None else low), (math.inf if high is None else high)
+        low, high = ends
+        return (
+            -math.inf if low is None else _float(low, self.place + name),
+            math.inf if high is None else _float(high, self.place + name),
+        )
 
     def _of(self, name: str, kind: type, what: str) -> Any:
         found = self.found.get(name)
@@ -143,6 +163,13 @@ class Fields:
 def neighbors(fields: Fields) -> Neighbors:
     """The neighbour relation."""
     return check_neighbors(fields.text("neighbors"))
+
+
+def _float(found: object, name: str) -> float:
+    try:
+        return float(_number(found, name))
+    except OverflowError:
+        raise ValueError(f"{name} must be within the range of floats, got {shown(found)}") from None
 
 
 def _number(found: object, name: str) -> int | float:

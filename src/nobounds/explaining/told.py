@@ -52,7 +52,7 @@ class Told:
                 raise ValueError(f"value must have a number for each q, got {len(self.values)} for {count}")
         if not self.by and self.statistic == "bounds" and len(self.values) != 2:
             raise ValueError(f"value must have two numbers for bounds, got {len(self.values)}")
-        if self.statistic in CLIPPED and "clip" in self.of and len(self.of.numbers("clip")) != 2:
+        if self.statistic in CLIPPED and "clip" in self.of and len(self.of.floats("clip")) != 2:
             raise ValueError("parameters.clip must have two ends")
 
     @property
@@ -64,16 +64,13 @@ class Told:
     def kind(self) -> str:
         """Whether an epsilon or a rho was split."""
         if "spending" in self.of:
-            kind = self.of.text("spending")
-            if kind not in ("epsilon", "rho"):
-                raise ValueError("parameters.spending must be epsilon or rho")
-            return kind
+            return self.of.kind("spending")
         return "rho" if self.loss.epsilon == math.inf else "epsilon"
 
     @property
     def split(self) -> dict[str, float]:
         """What went into which part."""
-        return self.of.amounts("split")
+        return self.of.all_spent("split")
 
     @property
     def keys(self) -> str | None:
@@ -146,7 +143,7 @@ class Told:
     def _near(self, ranks: tuple[Fraction, ...]) -> tuple[float, Fraction]:
         """The size of one value that was released, and its rank."""
         if self.statistic in CLIPPED and "clip" in self.of:
-            return max(abs(finite_float(Fraction(end))) for end in self.of.numbers("clip")), Fraction(1)
+            return max(map(abs, self.of.floats("clip"))), Fraction(1)
         if self.by or not self.values:
             middle = sorted(self.values)[len(self.values) // 2] if self.values else 0
             return abs(finite_float(Fraction(middle))), ranks[0] if ranks else _PLACES[self.statistic]

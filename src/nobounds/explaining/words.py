@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from nobounds.exact import text_up
+from nobounds.exact import MAX, text_up
 from nobounds.loss import PrivacyLoss
 from nobounds.rungs import finite_float
 
@@ -27,8 +27,8 @@ def figure(value: int | float) -> str:
 
 def about(value: float) -> str:
     """Two digits, rounded up, for an error."""
-    up = float(text_up(value, 2))
-    return f"{up:,.0f}" if up >= 10 else f"{up:g}"
+    up = min(float(text_up(value, 2)), MAX)
+    return f"{up:,.0f}" if 10 <= up < 1e15 else f"{up:.2g}"
 
 
 def percent_up(share: float) -> str:
