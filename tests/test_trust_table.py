@@ -62,6 +62,11 @@ def test_every_claim_of_code_as_it_runs_holds(case):
     holds(case)
 
 
+def test_a_mean_tells_noisy_numbers_alone():
+    """Its noise scale and interval depend on no exact number of records: they are a part of what is audited."""
+    holds(next(case for case in SCRIPTED if (case.mechanism, case.setting) == ("mean", "epsilon 3, from 0 to 1")))
+
+
 def test_the_quick_table_is_a_part_of_the_full_one():
     """It has every mechanism of the full table, with all noises, relations and units of the cost table."""
     full = table.all_cases()
