@@ -5,6 +5,6 @@ import os
 from hypothesis import settings
 from postgres import postgres  # noqa: F401
 
-settings.register_profile("ci", derandomize=True, print_blob=True)
+settings.register_profile("ci", derandomize=True, print_blob=True, max_examples=50)
 if os.environ.get("CI"):
     settings.load_profile("ci")

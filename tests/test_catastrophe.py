@@ -22,13 +22,13 @@ def chance_of_catastrophe(data, q, **options):
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize("n", [40, 200, 2_000, 1_000_000])
+@pytest.mark.parametrize("n", [40, 200, 2_000, 200_000])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_answers_stay_near_the_data_where_records_suffice(family, n, neighbors):
     """For all n epsilon min(q, 1 - q) > 60 the chance of an answer ten times outside of the range is below 1e-3."""
     data = FAMILIES[family](np.random.default_rng(n), n)
     cases = [(q, epsilon) for q in QS for epsilon in EPSILONS if n * epsilon * min(q, 1 - q) > 60]
-    cases = cases if n < 10_000 else cases[:: len(cases) // 3]  # large laws take long
+    cases = cases[:: max(1, len(cases) // (8 if n < 10_000 else 3))]  # some of many: large laws take long
     assert cases
     for q, epsilon in cases:
         assert chance_of_catastrophe(data, q, epsilon=epsilon, neighbors=neighbors) < 1e-3, (q, epsilon)
