@@ -24,6 +24,7 @@ from nobounds.cli.help import STATUS
 from nobounds.cli.options import Data
 from nobounds.cli.output import Printer, show, show_table
 from nobounds.cli.sources import _stream
+from nobounds.spending import Purse
 
 SLOW = {"audit", "paper", "soak", "studio"}  # their examples are parsed, and run elsewhere
 
@@ -133,6 +134,76 @@ def test_a_budget_that_has_not_enough_left_has_a_status_of_its_own(here):
     assert run(*words, "--epsilon", "no").exit_code == 2
     assert json.loads(run("budget", "show", "people.budget", "--json").stdout)["charges"] == []
     assert run(*words, "--epsilon", "1").exit_code == 0
+
+
+@pytest.fixture
+def damaged(here) -> Path:
+    """A Parquet file whose schema can be read and whose data cannot, and a budget."""
+    found = bytearray((here / "people.parquet").read_bytes())
+    pages = slice(4, len(found) - 8 - int.from_bytes(found[-8:-4], "little"))
+    found[pages] = b"\xff" * len(found[pages])
+    (here / "damaged.parquet").write_bytes(found)
+    run("budget", "create", "people.budget", "--epsilon", "9")
+    return here
+
+
+CHARGED = "; the budget was charged (epsilon 1) before the data were read\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mean", "--column", "income"],
+        ["describe"],
+        ["count", "--column", "income", "--by", "user_id", "--keys", "1"],
+        ["rows-per-unit", "--unit", "user_id"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_error_after_a_charge_says_what_was_charged(damaged, words):
+    """The charge stays, in the budget and in the line of the error; without a budget there is none to tell of."""
+    name, *options = words
+    given = [name, "damaged.parquet", *options, "--epsilon", "1"]
+    alone = run(*given)
+    assert alone.exit_code == 2 and "charged" not in alone.stderr
+    paid = run(*given, "--budget", "people.budget")
+    assert paid.exit_code == 2 and not paid.stdout and paid.stderr == alone.stderr.removesuffix("\n") + CHARGED
+    assert len(nb.Budget(path="people.budget").history) == 1
+
+
+def test_an_error_before_a_charge_tells_of_none(damaged):
+    """What is refused before the budget is charged says nothing of it, and leaves the budget as it was."""
+    words = ["damaged.parquet", "--budget", "people.budget"]
+    for given in (["--column", "no", "--epsilon", "1"], ["--column", "income", "--epsilon", "10"]):
+        result = run("mean", *words, *given)
+        assert result.exit_code in (2, 3) and "charged" not in result.stderr
+    assert not nb.Budget(path="people.budget").history
+
+
+@pytest.mark.parametrize("raised", [RuntimeError("1234"), OSError("full"), KeyboardInterrupt()], ids=repr)
+def test_what_fails_after_the_answer_says_what_was_charged(damaged, monkeypatch, raised):
+    """Where the answer cannot be drawn or printed, or Ctrl-C comes in between, the charge is told as well."""
+
+    def fails(*given, **how):
+        raise raised
+
+    monkeypatch.setattr(app_module, "show", fails)
+    result = run("count", "people.csv", "--epsilon", "1", "--budget", "people.budget")
+    assert result.stderr.endswith(CHARGED) and result.stderr.count("\n") == 1 and "1234" not in result.stderr
+    assert result.exit_code == {RuntimeError: 1, OSError: 2, KeyboardInterrupt: 130}[type(raised)]
+
+
+def test_a_purse_knows_what_was_charged():
+    """Charges name the table and add up; one that is refused is none."""
+    budget = nb.Budget(epsilon=1)
+    purse = Purse(budget, "people.csv")
+    assert purse.loss is None
+    with pytest.raises(nb.BudgetExceeded):
+        purse.charge(nb.PrivacyLoss.pure(2), "a count")
+    assert purse.loss is None
+    for _ in range(2):
+        purse.charge(nb.PrivacyLoss.pure(0.4), "a count")
+    assert purse.loss.epsilon == 0.8 and [each.what for each in budget.history] == ["a count in people.csv"] * 2
 
 
 def test_an_interrupt_is_quiet(here, monkeypatch):

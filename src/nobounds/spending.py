@@ -33,6 +33,20 @@ def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyL
     return loss
 
 
+@dataclass(slots=True)
+class Purse:
+    """A budget whose charges name the table, and which knows what was charged: that stays, whatever comes after it."""
+
+    budget: Chargeable
+    name: str
+    loss: PrivacyLoss | None = None
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Charge it."""
+        charged(loss, self.budget, f"{what} in {self.name}")
+        self.loss = loss if self.loss is None else self.loss + loss
+
+
 class Plan(Protocol):
     """How a release is made, and what it costs."""
 

@@ -75,9 +75,10 @@ def describe(
         plots.check_target(plot)
     with opened(asked, *(column or [])) as found:
         described = found.table.describe(column or None, **asked.spend.amount, **given)
-    if plot is not None:
-        plots.plot_description(described).savefig(plot, dpi=150)
-    show_description(described, found.name, as_json=asked.as_json)
+    with found.paid():
+        if plot is not None:
+            plots.plot_description(described).savefig(plot, dpi=150)
+        show_description(described, found.name, as_json=asked.as_json)
 
 
 def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] | None:
@@ -169,10 +170,11 @@ def _answer(asked: Asked, groups: Groups, statistic: str, *given: Any, **options
     with opened(asked, given[0], *by) as found:
         table = grouped(found, groups) if by else found.table
         release = getattr(table, statistic)(*given, **asked.spend.amount, **options)
-    if by:
-        show_groups(release, as_json=asked.as_json, as_csv=groups.csv)
-    else:
-        show(release, as_json=asked.as_json)
+    with found.paid():
+        if by:
+            show_groups(release, as_json=asked.as_json, as_csv=groups.csv)
+        else:
+            show(release, as_json=asked.as_json)
 
 
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)

@@ -11,6 +11,8 @@ from nobounds.budget import BudgetExceeded
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable
 
+CHARGED = "the budget was charged"  # so begins the note on an error that came after a charge
+
 
 def require_budget(path: Path) -> Path:
     """The path of a budget file that is there."""
@@ -33,9 +35,20 @@ def plain_errors() -> Iterator[None]:
     except (ValueError, TypeError, OSError, EOFError, ImportError, BudgetExceeded) as error:
         # A name of a file or a column may be in it, and a terminal obeys what is not printable.
         message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
-        print(f"Error: {message}", file=sys.stderr)
+        print(f"Error: {message}{_charged(error)}", file=sys.stderr)
         raise typer.Exit(3 if isinstance(error, BudgetExceeded) else 2) from None
     except Exception as error:
         # The message of an exception that nobody planned may hold private values, so its name has to do.
-        print(f"Error: nobounds failed with {type(error).__name__}; please report it", file=sys.stderr)
+        failed = f"nobounds failed with {type(error).__name__}; please report it"
+        print(f"Error: {failed}{_charged(error)}", file=sys.stderr)
         raise typer.Exit(1) from None
+    except KeyboardInterrupt as error:
+        if told := _charged(error):
+            print(f"Stopped{told}", file=sys.stderr)
+        raise
+
+
+def _charged(error: BaseException) -> str:
+    """What was charged before an error, if anything was."""
+    notes = [note for note in getattr(error, "__notes__", []) if note.startswith(CHARGED)]
+    return f"; {notes[0]}" if notes else ""

@@ -11,7 +11,11 @@ ANSWERS, AROUND, TRUST = "Private answers", "Before and after", "Trust and resea
 STATUS = [
     ("0", "all went well; of audit and soak: all claims held"),
     ("1", "audit or soak found something, or nobounds itself failed"),
-    ("2", "the command or its input was not understood, and nothing was released"),
+    (
+        "2",
+        "the command or its input was not understood, and nothing was released; "
+        "a charge that was made before stays, and the error says so",
+    ),
     ("3", "the budget has not enough left, and nothing was released or charged"),
     ("130", "stopped by Ctrl-C"),
 ]

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import nobounds as nb
-from nobounds.cli.errors import require_budget
+from nobounds.cli.errors import CHARGED, require_budget
 from nobounds.cli.options import Asked, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.paths import expand, from_paths
 from nobounds.engines.stream import Stream
 from nobounds.exact import printable
-from nobounds.spending import Spending, charged
+from nobounds.explaining.words import price
+from nobounds.spending import Purse, Spending
 
 STANDARD_INPUT = "standard input"
 
@@ -33,6 +34,17 @@ class Opened:
     table: nb.Table
     name: str
     kinds: dict[str, Any]
+    purse: Purse | None = None
+
+    @contextmanager
+    def paid(self) -> Iterator[None]:
+        """What fails in here says what was charged before, because that stays."""
+        try:
+            yield
+        except BaseException as error:
+            if self.purse is not None and self.purse.loss is not None:
+                error.add_note(f"{CHARGED} ({price(self.purse.loss)}) before the data were read")
+            raise
 
 
 @contextmanager
@@ -40,21 +52,24 @@ def opened(asked: Asked, *columns: str | None) -> Iterator[Opened]:
     """The table with these columns, while it is read; the amount and the budget are checked before it is opened."""
     spend, whom = asked.spend, asked.whom
     Spending.of(spend.epsilon, spend.rho)
-    purse = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
+    budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
     with watched(asked.quiet) as watch, ExitStack() as stack:
         stream, name = _stream(asked.data, stack)
         if asked.data.files and not stream.typed:
             _require(stream, (whom.unit, *columns))
         watch.share = stream.share
+        purse = None if budget is None else Purse(budget, name)
         table = nb.Table(
             stream,
             unit=whom.unit,
             rows_per_unit=whom.rows_per_unit,
             neighbors=whom.relation,
-            budget=None if purse is None else _Named(purse, name),
+            budget=purse,
             progress=watch,
         )
-        yield Opened(table, name, stream.kinds)
+        found = Opened(table, name, stream.kinds, purse)
+        with found.paid():
+            yield found
 
 
 def _stream(data: Data, stack: ExitStack) -> tuple[Stream, str]:
@@ -157,15 +172,3 @@ def _require(stream: Stream, columns: tuple[str | None, ...]) -> None:
     for name in columns:
         if name is not None and name not in stream.facts:
             raise ValueError(f"column {name!r} is not in the file (see its first line)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A budget whose charges name the table."""
-
-    budget: nb.Budget
-    name: str
-
-    def charge(self, loss: nb.PrivacyLoss, what: str) -> None:
-        """Charge it."""
-        charged(loss, self.budget, f"{what} in {self.name}")

@@ -28,7 +28,8 @@ def rows_per_unit(
     asked = Asked(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet)
     with opened(asked) as found:
         release = found.table.suggest_rows_per_unit(**spend.amount, q=q)
-    show(release, as_json=as_json)
-    if not as_json:
-        name = printable(unit)
-        print(f"Of each {name} that many rows may be used: --unit {name} --rows-per-unit {release.value}")
+    with found.paid():
+        show(release, as_json=as_json)
+        if not as_json:
+            name = printable(unit)
+            print(f"Of each {name} that many rows may be used: --unit {name} --rows-per-unit {release.value}")
