@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from nobounds.cli.help import STATUS
 from nobounds.cli.options import Data
 from nobounds.cli.output import Printer, show, show_table
 from nobounds.cli.sources import _stream
+from nobounds.explaining.protection import guess
 from nobounds.spending import Purse
 
 SLOW = {"audit", "paper", "soak", "studio"}  # their examples are parsed, and run elsewhere
@@ -215,6 +217,36 @@ def test_an_interrupt_is_quiet(here, monkeypatch):
     monkeypatch.setattr(app_module, "opened", interrupted)
     result = run("count", "people.csv", "--epsilon", "1")
     assert result.exit_code == 130 and not result.stdout and not result.stderr
+
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", "docs/start.md", "docs/explain.md", "docs/recipes/budgets.md"]
+MAKES = re.compile(r"Budget\([^)]*=[^)]*, path=\"([^\"]+)\"|budget create (\S+)")
+
+
+def test_pages_make_budgets_of_different_names():
+    """Whoever does one page after the other in a folder makes no budget twice."""
+    made = [one or other for page in PAGES for one, other in MAKES.findall((ROOT / page).read_text())]
+    assert len(made) >= len(PAGES) and len(set(made)) == len(made)
+
+
+def test_the_shell_of_the_first_page_stands_alone():
+    """Commands that charge a budget, in a tab of the quick start, make it before."""
+    blocks = re.findall(r"^    ```sh\n(.*?)^    ```", (ROOT / "docs/start.md").read_text(), re.M | re.S)
+    charging = [block for block in blocks if "--budget" in block]
+    for block in charging:
+        name = block.split("--budget ")[1].split()[0]
+        assert f"budget create {name}" in block.split("--budget")[0]
+    assert charging
+
+
+def test_percentages_of_the_concepts_are_on_the_safe_side():
+    """What an attacker may believe after an answer is rounded up, and holds under the condition that the page names."""
+    text = " ".join((ROOT / "docs/concepts/epsilon.md").read_text().split())
+    for epsilon, words in ((0.1, "may be {} % sure after an answer with epsilon 0.1"), (1, "and {} % with epsilon 1,")):
+        told = float(re.search(words.replace("{}", r"([\d.]+)"), text)[1])
+        assert told - 0.1 < 100 * guess(nb.PrivacyLoss.pure(epsilon)) <= told
+    assert "do not hang on Ann: if they were 50 %" in text and "whatever they know" not in text
 
 
 CODE = "from nobounds.cli import main; main()"
