@@ -249,6 +249,12 @@ def test_what_was_not_worked_out_is_not_told():
     assert "was not worked out" in words(MADE["own ladder"]().to_dict(), n=1000)
 
 
+def test_bounds_that_were_not_found_have_no_forecast():
+    """Where there were too few records, nothing is told of how many lie outside; else it is, and they are few."""
+    assert "records outside" not in words(MADE["mean of few"]().to_dict(), n=1000)
+    assert "leave few records outside" in words(nb.mean(X, epsilon=1, rng=seeded()).to_dict(), n=1000)
+
+
 def test_several_releases_have_a_total(tmp_path):
     """What the command line prints has one release; several are explained one by one, and then together."""
     one, other = MADE["count"](), MADE["quantile"]()

@@ -47,7 +47,7 @@ def _noise(told: Told) -> list[str]:
     if told.interval is None:
         return []
     low, high = told.interval
-    if math.inf in (high, -low):
+    if told.unbounded:
         return [
             "There were too few records for this privacy loss to find bounds: "
             "nothing can be said about the error, and the answer may be near 0 or far off. Do not rely on it."
@@ -79,7 +79,7 @@ def _clipping(told: Told, sizes: Sequence[int]) -> list[str]:
         "These bounds were found privately. "
         "How much that changed the answer is not in the range above, and cannot be told without spending more."
     ]
-    made = None if told.by else told.made()
+    made = None if told.by or told.unbounded else told.made()
     outside = None if made is None else _by_size(made.outside, sizes)
     if outside:
         parts = [f"{_whole(*ends)} of {n:,}" for n, ends in outside]
