@@ -118,7 +118,7 @@ def test_options_stand_under_headings():
 
 @pytest.mark.parametrize(
     ("words", "near"),
-    [(["quantil"], "'quantile'"), (["budget", "shwo"], "'show'"), (["mean", "--colum", "x"], "--column")],
+    [(["quantil"], "'quantile'"), (["budget", "sho"], "'show'"), (["mean", "--colum", "x"], "--column")],
 )
 def test_a_typo_suggests_what_was_meant(words, near):
     """A command or an option that is nearly right is named, with exit status 2."""
