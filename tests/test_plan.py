@@ -42,10 +42,11 @@ def measured(release, error, family, n, releases, seed=2):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [1000, 10_000])
-@pytest.mark.parametrize(("family", "q"), [("lognormal", 0.5), ("normal", 0.9), ("exponential", 0.75)])
+@pytest.mark.parametrize(
+    ("family", "q", "n"), [("lognormal", 0.5, 1000), ("normal", 0.9, 10_000), ("exponential", 0.75, 1000)]
+)
 def test_the_predicted_rank_error_is_the_measured_one(family, q, n):
-    """Over 5,000 releases, each on a fresh data set, the mean rank error is within 5 % of the forecast.
+    """Over 2,000 releases, each on a fresh data set, the mean rank error is within 5 % of the forecast.
 
     One release in about 50,000 learns a scale far too large and is off by hundreds of ranks; here there is none.
     """
@@ -54,7 +55,7 @@ def test_the_predicted_rank_error_is_the_measured_one(family, q, n):
         lambda data, answer: rank_error(data, answer, q),
         family,
         n,
-        5000,
+        2000,
     )
     assert found.max() < 50
     predicted = plan("quantile", q=q, n=n, data=family, epsilon=1).rows[0].rank_error

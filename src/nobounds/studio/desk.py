@@ -6,12 +6,11 @@ that this desk did not hand out spends nothing. So reloading a page, or a form f
 
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
 from threading import Lock
 
 import nobounds as nb
 from nobounds.budget import Statement, read
-from nobounds.spending import charged
+from nobounds.spending import Purse
 from nobounds.studio.asks import Ask, Origin
 from nobounds.studio.shelf import Kept, Shelf
 
@@ -73,7 +72,7 @@ class Desk:
                     "this form was good for one release, which was made, and it has changed since; nothing more was "
                     "charged: look at the history, and go on with the new form"
                 )
-            purse = _Purse(nb.Budget(path=self.origin.budget), self.origin.name)
+            purse = Purse(nb.Budget(path=self.origin.budget), self.origin.name)
             try:
                 release = ask.release(self.origin.table(purse))
             except Exception as error:
@@ -87,17 +86,3 @@ class Desk:
             kept = self.shelf.put(ask, release)
             self._keys[key] = kept
             return kept
-
-
-@dataclass(slots=True)
-class _Purse:
-    """A budget whose charges name the table, and which knows whether it was charged."""
-
-    budget: nb.Budget
-    name: str
-    loss: nb.PrivacyLoss | None = None
-
-    def charge(self, loss: nb.PrivacyLoss, what: str) -> None:
-        """Charge it."""
-        charged(loss, self.budget, f"{what} in {self.name}")
-        self.loss = loss

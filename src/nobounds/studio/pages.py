@@ -30,7 +30,7 @@ from nobounds.describe import STATISTICS as SUMMARIZED
 from nobounds.describe import Summary
 from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
-from nobounds.explaining.words import Paragraph
+from nobounds.explaining.words import Paragraph, figure
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import digits
 from nobounds.studio.asks import STATISTICS, Ask, Guess, forecast, parts
@@ -338,12 +338,12 @@ def _answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
         return ["", *map(printable, names)], rows
     if isinstance(release.value, tuple):
         names = list(kept.ask.q) or ["minimum", "maximum"]
-        return ["", "value"], [[name, number(value)] for name, value in zip(names, release.value, strict=True)]
-    heads, row = ["", "value"], [kept.ask.statistic, number(release.value)]
+        return ["", "value"], [[name, figure(value)] for name, value in zip(names, release.value, strict=True)]
+    heads, row = ["", "value"], [kept.ask.statistic, figure(release.value)]
     if release.interval is not None:
         heads.append("where the noise leaves it, 95 times of 100")
         known = all(map(math.isfinite, release.interval))
-        row.append(" to ".join(map(number, release.interval)) if known else "too few records to tell")
+        row.append(" to ".join(map(figure, release.interval)) if known else "too few records to tell")
     return heads, [row]
 
 
@@ -354,15 +354,8 @@ def _words(text: str) -> list[Paragraph]:
 
 
 def _cell(summary: Summary, statistic: str) -> str:
-    value, bar = number(summary.values[statistic]), summary.intervals.get(statistic)
+    value, bar = figure(summary.values[statistic]), summary.intervals.get(statistic)
     if bar is None:
         return value
     half = (bar[1] - bar[0]) / 2
     return f"{value} ± {digits(half)}" if math.isfinite(half) else f"{value} ± ?"
-
-
-def number(value: int | float) -> str:
-    """A number as people read it: six digits, and no exponent in the ordinary range."""
-    if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
