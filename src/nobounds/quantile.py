@@ -119,7 +119,8 @@ def _release(
     records, bits = column(data), source(rng)
     asked = ask(records, qs, **options)
     what = f"quantile {qs[0]}" if statistic == "quantile" else statistic
-    loss = charged(records.unit.loss(asked.cost(), asked.neighbors), budget, what)
+    cost, parts = asked.priced()
+    loss = charged(records.unit.loss(cost, asked.neighbors), budget, what)
     values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
@@ -127,7 +128,7 @@ def _release(
     if options.get("rows") is not None:
         parameters["stated_rows"] = check_rows(options["rows"])
     spending = Spending.of(options["epsilon"], options["rho"])
-    told = spending.told(asked.parts(), records.unit)
+    told = spending.told(parts, records.unit)
     return Release(statistic, value, loss, parameters | asked.ladder.describe() | told)
 
 

@@ -80,26 +80,27 @@ class Question:
         second = plan(rule, each * epsilon / spent) if spent < epsilon and not zcdp else first
         return second if second.cost().epsilon <= epsilon else first
 
-    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def cost(self) -> Cost:
         """The cost of the whole answer, whichever routes are taken."""
-        added = self.neighbors == "swap" and self.missing
-        return (added_only(self.size.epsilon) if added else pure(self.size.epsilon)) + self._answers()
+        return self.priced()[0]
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for; under swap a record that moves does not change the size, which costs nothing."""
-        size = {} if self.neighbors == "swap" else {"size": pure(self.size.epsilon)}
-        return size | {"answer": self._answers()}
+        return self.priced()[1]
 
-    def _answers(self) -> Cost:
-        """The cost of all answers, whichever routes are taken."""
+    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
+    def priced(self) -> tuple[Cost, dict[str, Cost]]:
+        """The cost, and its parts."""
         found = [
             worst([cost(route, q, self.neighbors, self.missing) for route in routes])
             for q, routes in zip(self.qs, self.routes, strict=True)
         ]
-        return sum(found[1:], found[0])
+        answers, size = sum(found[1:], found[0]), pure(self.size.epsilon)
+        if self.neighbors != "swap":
+            return size + answers, {"size": size, "answer": answers}
+        return (added_only(self.size.epsilon) if self.missing else size) + answers, {"answer": answers}
 
-    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
+    @lru_cache(maxsize=256)  # noqa: B019 - see priced
     def loss(self) -> PrivacyLoss:
         """The cost, rounded up."""
         return PrivacyLoss.of(self.cost(), self.neighbors)
