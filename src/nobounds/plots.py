@@ -57,13 +57,7 @@ def plot_description(described: Description) -> Any:
         axes.spines[["left"]].set_visible(False)
         if name in described.columns:
             _box(axes, described.columns[name].values, color)
-    figure.suptitle(
-        _plain(f"Private quantiles (diamond: mean), for {described.loss}"),
-        fontsize=9,
-        x=0.01,
-        ha="left",
-        color="#555555",
-    )
+    _headline(figure, f"Private quantiles (diamond: mean), for {described.loss}")
     return figure
 
 
@@ -93,13 +87,7 @@ def plot_release(release: Release, title: str | None = None) -> Any:
     axes.set_ylim(-1, 1)
     axes.margins(x=0.12)
     bar = "; the bar is the noise at 95 %" if release.interval is not None else ""
-    figure.suptitle(
-        _plain(f"{title or f'Private {release.statistic}'}{bar}; for {release.loss}"),
-        fontsize=9,
-        x=0.01,
-        ha="left",
-        color="#555555",
-    )
+    _headline(figure, f"{title or f'Private {release.statistic}'}{bar}; for {release.loss}")
     return figure
 
 
@@ -158,6 +146,10 @@ def check_target(path: Path) -> None:
         raise ValueError(f"a plot's name must end in .png, .pdf or .svg, got {path.name}")
     if not path.parent.is_dir():
         raise ValueError(f"a plot's folder must exist, got {path.parent}")
+
+
+def _headline(figure: Any, text: str) -> None:
+    figure.suptitle(_plain(text), fontsize=9, x=0.01, ha="left", color="#555555")
 
 
 def _plain(text: str) -> str:

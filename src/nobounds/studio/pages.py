@@ -4,11 +4,7 @@ Every page works without scripts; `studio.js` only makes the forecast follow the
 where they belong, and those that nobody planned have no more than a name.
 """
 
-import json
-import math
 from collections.abc import Callable
-from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -24,18 +20,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
 import nobounds as nb
-from nobounds import plots
-from nobounds.budget import Statement
-from nobounds.describe import STATISTICS as SUMMARIZED
-from nobounds.describe import Summary
 from nobounds.exact import printable
-from nobounds.explaining.explain import paragraphs
-from nobounds.explaining.words import Paragraph, figure
 from nobounds.planning.families import FAMILIES
-from nobounds.planning.forecast import digits
 from nobounds.studio.asks import STATISTICS, Ask, Guess, forecast, parts
 from nobounds.studio.desk import Charged, Desk
 from nobounds.studio.shelf import Kept
+from nobounds.studio.shown import answers, budget_of, line, picture, words
 
 HERE = Path(__file__).parent
 PLAIN = (ValueError, TypeError, OSError, EOFError, ImportError, nb.BudgetExceeded)
@@ -51,7 +41,6 @@ DEFAULTS = {
     "family": "lognormal",
     "scale": "",
 }
-_SIZES = (10_000,)  # records, for which errors are told
 AMOUNTS = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")  # of the curve
 
 
@@ -134,8 +123,8 @@ class Pages:
             "kept.html",
             kept=kept,
             title=kept.ask.title(),
-            answers=_answers(kept),
-            words=_words(kept.release.to_json()),
+            answers=answers(kept),
+            words=words(kept.release.to_json()),
             python=kept.ask.python(self._desk.origin),
             shell=kept.ask.shell(self._desk.origin),
             written=self._desk.shelf.written(kept),
@@ -147,7 +136,7 @@ class Pages:
         kept, part = self._kept(request), request.path_params["part"]
         makers: dict[str, tuple[str, Callable[[], str | bytes]]] = {
             "release.json": ("application/json", lambda: kept.release.to_json() + "\n"),
-            "picture.png": ("image/png", lambda: _picture(kept)),
+            "picture.png": ("image/png", lambda: picture(kept)),
             "again.py": ("text/x-python", lambda: kept.ask.python(self._desk.origin)),
             "again.sh": ("text/x-shellscript", lambda: kept.ask.shell(self._desk.origin)),
         }
@@ -204,7 +193,7 @@ class Pages:
         columns, table_error = _tried(self._desk.numeric)
         context = {
             "origin": self._desk.origin,
-            "budget": None if statement is None else _budget(statement),
+            "budget": None if statement is None else budget_of(statement),
             "budget_error": budget_error,
             "table_error": table_error,
             "columns": columns or [],
@@ -257,9 +246,9 @@ class Pages:
     def _forecast(self, ask: Ask, guess: Guess, columns: int, quick: bool) -> dict[str, Any]:
         origin = self._desk.origin
         if ask.statistic != "describe":
-            return _line(ask.statistic, forecast(ask, guess, origin, quick=quick))
+            return line(ask.statistic, forecast(ask, guess, origin, quick=quick))
         each = {name: forecast(part, guess, origin, quick=True) for name, part in parts(ask, columns).items()}
-        return {"parts": [_line(name, found) for name, found in each.items()]}
+        return {"parts": [line(name, found) for name, found in each.items()]}
 
 
 def _fields(given: QueryParams | FormData) -> dict[str, Any]:
@@ -289,73 +278,3 @@ def _sentence(error: BaseException) -> str:
 def _charged(error: Charged) -> str:
     why = error.__cause__
     return f"{_sentence(error)} {_sentence(why) if isinstance(why, PLAIN) else f'It failed with {type(why).__name__}.'}"
-
-
-def _budget(statement: Statement) -> dict[str, Any]:
-    """A budget for the head of every page."""
-    terms = statement.terms
-    return {
-        "statement": statement,
-        "limit": float(terms.epsilon if terms.epsilon is not None else terms.rho or 0),
-        "remaining": statement.remaining,
-        "kind": "epsilon" if terms.epsilon is not None else "rho",
-    }
-
-
-def _line(name: str, found: nb.Forecast) -> dict[str, Any]:
-    """A forecast for the page: numbers for the curve, and a sentence."""
-    row, n = found.rows[0], found.parameters["n"]
-    ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
-    about = f" (of about {' and '.join(map(digits, found.typical))})" if len(found.typical) <= 2 else ""
-    return {
-        "name": name,
-        "sentence": (
-            f"Off {ranks}by {digits(row.value_error)}{about} on average, "
-            f"and 95 times of 100 by at most {digits(row.error_95)}."
-        ),
-        "mean": row.value_error,
-        "most": row.error_95,
-        "ranks": row.rank_error,
-    }
-
-
-def _picture(kept: Kept) -> bytes:
-    release, file = kept.release, BytesIO()
-    if isinstance(release, nb.Release):
-        drawn = plots.plot_release(release, printable(kept.ask.title()))
-    else:
-        drawn = plots.plot_description(release)
-    drawn.savefig(file, format="png", dpi=150)
-    return file.getvalue()
-
-
-def _answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
-    """The heads and rows of a table of what was answered."""
-    release = kept.release
-    if isinstance(release, nb.Description):
-        names = list(release.columns)
-        rows = [[each, *(_cell(release.columns[name], each) for name in names)] for each in SUMMARIZED]
-        return ["", *map(printable, names)], rows
-    if isinstance(release.value, tuple):
-        names = list(kept.ask.q) or ["minimum", "maximum"]
-        return ["", "value"], [[name, figure(value)] for name, value in zip(names, release.value, strict=True)]
-    heads, row = ["", "value"], [kept.ask.statistic, figure(release.value)]
-    if release.interval is not None:
-        heads.append("where the noise leaves it, 95 times of 100")
-        known = all(map(math.isfinite, release.interval))
-        row.append(" to ".join(map(figure, release.interval)) if known else "too few records to tell")
-    return heads, [row]
-
-
-@lru_cache(maxsize=256)
-def _words(text: str) -> list[Paragraph]:
-    """A release, given as JSON, in plain words; its errors are worked out for one size, and once."""
-    return paragraphs(json.loads(text), sizes=_SIZES)
-
-
-def _cell(summary: Summary, statistic: str) -> str:
-    value, bar = figure(summary.values[statistic]), summary.intervals.get(statistic)
-    if bar is None:
-        return value
-    half = (bar[1] - bar[0]) / 2
-    return f"{value} ± {digits(half)}" if math.isfinite(half) else f"{value} ± ?"

@@ -1,0 +1,90 @@
+"""How budgets, forecasts and releases are shown on the pages of the studio."""
+
+import json
+import math
+from functools import lru_cache
+from io import BytesIO
+from typing import Any
+
+import nobounds as nb
+from nobounds import plots
+from nobounds.budget import Statement
+from nobounds.describe import STATISTICS, Summary
+from nobounds.exact import printable
+from nobounds.explaining.explain import paragraphs
+from nobounds.explaining.words import Paragraph, figure
+from nobounds.planning.forecast import digits
+from nobounds.studio.shelf import Kept
+
+_SIZES = (10_000,)  # records, for which errors are told
+
+
+def budget_of(statement: Statement) -> dict[str, Any]:
+    """A budget for the head of every page."""
+    terms = statement.terms
+    return {
+        "statement": statement,
+        "limit": float(terms.epsilon if terms.epsilon is not None else terms.rho or 0),
+        "remaining": statement.remaining,
+        "kind": "epsilon" if terms.epsilon is not None else "rho",
+    }
+
+
+def line(name: str, found: nb.Forecast) -> dict[str, Any]:
+    """A forecast for the page: numbers for the curve, and a sentence."""
+    row, n = found.rows[0], found.parameters["n"]
+    ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
+    about = f" (of about {' and '.join(map(digits, found.typical))})" if len(found.typical) <= 2 else ""
+    return {
+        "name": name,
+        "sentence": (
+            f"Off {ranks}by {digits(row.value_error)}{about} on average, "
+            f"and 95 times of 100 by at most {digits(row.error_95)}."
+        ),
+        "mean": row.value_error,
+        "most": row.error_95,
+        "ranks": row.rank_error,
+    }
+
+
+def picture(kept: Kept) -> bytes:
+    """A release as a PNG."""
+    release, file = kept.release, BytesIO()
+    if isinstance(release, nb.Release):
+        drawn = plots.plot_release(release, printable(kept.ask.title()))
+    else:
+        drawn = plots.plot_description(release)
+    drawn.savefig(file, format="png", dpi=150)
+    return file.getvalue()
+
+
+def answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
+    """The heads and rows of a table of what was answered."""
+    release = kept.release
+    if isinstance(release, nb.Description):
+        names = list(release.columns)
+        rows = [[each, *(_cell(release.columns[name], each) for name in names)] for each in STATISTICS]
+        return ["", *map(printable, names)], rows
+    if isinstance(release.value, tuple):
+        names = list(kept.ask.q) or ["minimum", "maximum"]
+        return ["", "value"], [[name, figure(value)] for name, value in zip(names, release.value, strict=True)]
+    heads, row = ["", "value"], [kept.ask.statistic, figure(release.value)]
+    if release.interval is not None:
+        heads.append("where the noise leaves it, 95 times of 100")
+        known = all(map(math.isfinite, release.interval))
+        row.append(" to ".join(map(figure, release.interval)) if known else "too few records to tell")
+    return heads, [row]
+
+
+@lru_cache(maxsize=256)
+def words(text: str) -> list[Paragraph]:
+    """A release, given as JSON, in plain words; its errors are worked out for one size, and once."""
+    return paragraphs(json.loads(text), sizes=_SIZES)
+
+
+def _cell(summary: Summary, statistic: str) -> str:
+    value, bar = figure(summary.values[statistic]), summary.intervals.get(statistic)
+    if bar is None:
+        return value
+    half = (bar[1] - bar[0]) / 2
+    return f"{value} ± {digits(half)}" if math.isfinite(half) else f"{value} ± ?"
