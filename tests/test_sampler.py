@@ -29,12 +29,12 @@ def p_value(draws, law):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
-def test_a_million_draws_match_the_law_and_reject_one_5_percent_off(noise):
-    """p > 1e-6 against the law; against the laws with a noise scale 5 % off, p < 1e-9."""
+@pytest.mark.parametrize(("noise", "many"), [("exponential", 1_000_000), ("laplace", 400_000), ("gumbel", 400_000)])
+def test_a_million_draws_match_the_law_and_reject_one_5_percent_off(noise, many):
+    """p > 1e-6 against the law; against the laws with a noise scale 5 % off, p < 1e-9. Fewer draws of rarer noises."""
     bits = source(np.random.default_rng(20))
     walk = walk_of(noise)
-    draws = [halt_position(walk, bits) for _ in range(1_000_000)]
+    draws = [halt_position(walk, bits) for _ in range(many)]
     assert p_value(draws, Law(walk).pmf()) > 1e-6
     off = F(1, 2) * F(105, 100)
     if noise == "gumbel":
