@@ -53,7 +53,7 @@ docs: $(READY) ## the documentation site, into site/ (offline, and a warning is 
 figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
 	$(BIN)/python benchmarks/concepts.py --out docs/concepts
 
-why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (ten minutes)
+why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (half an hour)
 	$(PEERS)/bin/python benchmarks/why.py --tumult $(TUMULT)/bin/python
 
 peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of docs/coming_from, peers' too (ten minutes)
