@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
 ]
 WAIT = 60_000  # milliseconds; on a busy machine a forecast takes a while
+expect.set_options(timeout=WAIT)
 
 
 @pytest.fixture(scope="module")
