@@ -97,18 +97,22 @@ def _count_off(call: Call, answer: dict[str, Any], columns: Columns) -> str | No
 
 def _region(call: Call, records: Any) -> tuple[float, float]:
     """Where a statistic of sorted records must be at the largest epsilon."""
-    n, width = len(records), float(np.abs(records).max())
+    n, off = len(records), 3 + len(records) // 20
     if call.statistic == "sum":
-        middle, bar = float(records.sum()), 0.3 * float(np.abs(records).sum())
-    elif call.statistic == "mean":
-        middle, bar = float(records.mean()), 0.3 * width
-    else:
-        rank = {"maximum": 1.0, "minimum": 0.0}.get(call.statistic) if call.statistic != "quantile" else float(call.q)
-        assert rank is not None
-        at, off = round(rank * (n - 1)), 3 + n // 20
-        low, high = float(records[max(at - off, 0)]), float(records[min(at + off, n - 1)])
-        return low - 0.02 * abs(low) - 1, high + 0.02 * abs(high) + 1
-    return middle - bar, middle + bar
+        # A clip leaves a few records outside, however large they are, and is within an octave of the next.
+        sizes = np.sort(np.abs(records))
+        inner, above = np.clip(records, -sizes[max(n - 1 - off, 0)] / 2, sizes[max(n - 1 - off, 0)] / 2), records > 0
+        ends = float(np.where(above, inner, records).sum()), float(np.where(above, records, inner).sum())
+        bar = 0.02 * float(sizes.sum()) + 1
+        return ends[0] - bar, ends[1] + bar
+    if call.statistic == "mean":
+        middle, bar = float(records.mean()), 0.3 * float(np.abs(records).max())
+        return middle - bar, middle + bar
+    rank = {"maximum": 1.0, "minimum": 0.0}.get(call.statistic) if call.statistic != "quantile" else float(call.q)
+    assert rank is not None
+    at = round(rank * (n - 1))
+    low, high = float(records[max(at - off, 0)]), float(records[min(at + off, n - 1)])
+    return low - 0.02 * abs(low) - 1, high + 0.02 * abs(high) + 1
 
 
 def _by_key(call: Call, answer: dict[str, Any]) -> list[tuple[Any, float]]:
