@@ -31,13 +31,25 @@ def calls(count: int, **wanted) -> list[Call]:
     return [next(fitting) for _ in range(count)]
 
 
+def soaked(seen, **options):
+    """A soak with something wrong planted, which is longer where the machine is too busy to come upon it at once."""
+    for seconds in (7, 21, 63):
+        found = soak(seconds, processes=2, **options)
+        if seen(found):
+            break
+    return found
+
+
 class TestShort:
     @pytest.mark.slow
     def test_a_few_seconds_lose_nothing(self, tmp_path: Path):
         """The command ends with status 0 and writes a report; faults were injected and all of them survived."""
         out = tmp_path / "soak.json"
-        result = CliRunner().invoke(app, ["soak", "--minutes", "0.15", "--seed", "1", "--out", str(out)])
-        found = json.loads(out.read_text())
+        for minutes in ("0.15", "0.6", "2"):  # the longer ones for busy machines
+            result = CliRunner().invoke(app, ["soak", "--minutes", minutes, "--seed", "1", "--out", str(out)])
+            found = json.loads(out.read_text())
+            if found["answers"] and sum(found["injected"].values()):
+                break
         assert result.exit_code == 0, result.output + out.read_text()
         assert found["passed"] and found["answers"] == found["judged"] > 0
         assert found["injected"] == found["survived"] and sum(found["injected"].values()) > 0
@@ -45,25 +57,25 @@ class TestShort:
     @pytest.mark.slow
     def test_answers_before_their_charges_are_found(self):
         """With a ledger that charges each answer with the next, the last answer of a process has no charge."""
-        found = soak(7, seed=2, processes=2, budget=planted.Late)
+        found = soaked(lambda found: found.lost, seed=2, budget=planted.Late)
         assert found.lost and not found.passed
 
     @pytest.mark.slow
     def test_half_a_charge_is_found(self):
         """A charge that is smaller than the loss of its answer does not pay for it."""
-        found = soak(7, seed=3, processes=2, budget=planted.Hasty)
+        found = soaked(lambda found: found.lost, seed=3, budget=planted.Hasty)
         assert found.lost and not found.passed
 
     @pytest.mark.slow
     def test_counts_off_by_one_are_found(self):
         """An answer that is not what its seed gives is wrong, and no charge is lost by it."""
-        found = soak(9, seed=4, processes=2, answer=planted.one_more)
+        found = soaked(lambda found: found.wrong, seed=4, answer=planted.one_more)
         assert found.wrong and not found.lost and not found.passed
 
     @pytest.mark.slow
     def test_errors_and_files_left_behind_are_found(self):
         """A KeyError is none of the documented errors, and a temporary file is to be removed."""
-        found = soak(9, seed=5, processes=2, answer=planted.careless)
+        found = soaked(lambda found: found.undocumented and found.left, seed=5, answer=planted.careless)
         assert any("KeyError" in text for text in found.undocumented)
         assert found.left and not found.passed
 
