@@ -11,6 +11,7 @@ import nobounds as nb
 from nobounds.studio.asks import Ask, Origin
 from nobounds.studio.desk import Charged, Desk, NotCharged
 from nobounds.studio.shelf import Shelf
+from nobounds.studio.shown import budget_of
 
 MEAN = Ask("mean", ("income",), "0.5")
 
@@ -72,6 +73,19 @@ def test_a_release_is_kept_through_a_restart(desk):
     kept = desk.release(desk.key(), MEAN)
     again = Desk(desk.origin).shelf.get(kept.name)
     assert again == kept and Desk(desk.origin).shelf.all() == [kept]
+
+
+def test_an_answer_that_cannot_be_read_back_is_kept_in_memory(desk, monkeypatch):
+    """Whatever a later reader makes of the file, the answer that was paid for is there while the studio runs."""
+    monkeypatch.setattr("nobounds.studio.shelf._read", lambda path: None)
+    kept = desk.release(desk.key(), MEAN)
+    assert desk.shelf.get(kept.name) == kept and desk.shelf.all() == [kept]
+
+
+def test_what_is_left_is_never_shown_larger_than_it_is(desk):
+    """It is rounded down, as the command line does."""
+    desk.release(desk.key(), Ask("count", (), "0.00000000001"))
+    assert float(budget_of(desk.statement())["left"]) < 1
 
 
 def test_a_description_is_kept_too(desk):

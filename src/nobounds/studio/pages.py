@@ -118,13 +118,16 @@ class Pages:
     def kept(self, request: Request) -> Response:
         """A release that was made, in words, with what can be taken home."""
         kept = self._kept(request)
+        said, _ = _tried(
+            lambda: words(kept.release.to_json())
+        )  # an answer that was paid for is shown without words too
         return self._page(
             request,
             "kept.html",
             kept=kept,
             title=kept.ask.title(),
             answers=answers(kept),
-            words=words(kept.release.to_json()),
+            words=said or [],
             python=kept.ask.python(self._desk.origin),
             shell=kept.ask.shell(self._desk.origin),
             written=self._desk.shelf.written(kept),

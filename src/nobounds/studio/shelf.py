@@ -37,12 +37,15 @@ class Shelf:
         self._unwritten: dict[str, Kept] = {}  # what the folder could not take is shown while the studio runs
 
     def put(self, ask: Ask, release: nb.Release | nb.Description) -> Kept:
-        """Keep a release. If the folder cannot be written to, it is kept in memory."""
+        """Keep a release; in memory, if it cannot be read back from the folder."""
         now = datetime.now(UTC).replace(microsecond=0)
         kept = Kept(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", now, ask, release)
         try:
             self._write(kept)
+            lost = self.get(kept.name) is None
         except OSError:
+            lost = True
+        if lost:
             self._unwritten[kept.name] = kept
         return kept
 

@@ -9,6 +9,7 @@ from typing import Any
 import nobounds as nb
 from nobounds import plots
 from nobounds.budget import Statement
+from nobounds.composition import text_down
 from nobounds.describe import STATISTICS, Summary
 from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
@@ -26,7 +27,7 @@ def budget_of(statement: Statement) -> dict[str, Any]:
         "statement": statement,
         "limit": float(terms.epsilon if terms.epsilon is not None else terms.rho or 0),
         "remaining": statement.remaining,
-        "kind": "epsilon" if terms.epsilon is not None else "rho",
+        "left": text_down(statement.remaining),
     }
 
 
