@@ -6,6 +6,7 @@ from nobounds.above_threshold import AboveThreshold, IterativeExponential
 from nobounds.budget import Budget, BudgetExceeded
 from nobounds.clipped import count, mean, sum
 from nobounds.describe import Description, describe
+from nobounds.engines.csv.dialect import Csv
 from nobounds.histogram import Histogram
 from nobounds.ladder import Ladder
 from nobounds.law import Law
@@ -27,6 +28,7 @@ __all__ = [
     "AboveThreshold",
     "Budget",
     "BudgetExceeded",
+    "Csv",
     "Description",
     "Forecast",
     "GroupedRelease",

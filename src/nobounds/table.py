@@ -1,7 +1,7 @@
 """A table of people, events or sales, wherever it lies, and private statistics of its columns: the public class."""
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,10 +11,12 @@ from nobounds.auto import Method
 from nobounds.clipped import count, mean, sum
 from nobounds.describe import Description, PerColumn, describe
 from nobounds.engines.column import Column
+from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.frames import Frame
 from nobounds.engines.keys import all_differ
 from nobounds.engines.open import open_source
-from nobounds.engines.source import Bounding, Keyed, Progress, Source
+from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Source
 from nobounds.exact import Number, shown
 from nobounds.grouped import Grouping, check_delta
 from nobounds.grouped_release import GroupedRelease
@@ -69,6 +71,9 @@ class Table:
     Without a unit privacy is for single rows.
     neighbors: "add-remove" or "swap"; units and groups need "add-remove".
     budget: a `Budget` that every statistic is charged to.
+    csv: how the text of CSV files is to be read, a `Csv`.
+    schema: the types of columns of CSV files by name: "number", "integer" or "text". A column without a type is text,
+    and is read as numbers where a statistic of numbers names it.
 
     >>> import random
     >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "name": [f"p{i % 3000}" for i in range(6000)]},
@@ -85,9 +90,11 @@ class Table:
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
         budget: Chargeable | None = None,
+        csv: Csv | None = None,
+        schema: Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._source: Source = open_source(data, progress)
+        self._source: Source = open_source(data, progress, csv, schema)
         self._neighbors, self._budget = check_neighbors(neighbors), budget
         self._unit = unit
         self._rows_per_unit = None if rows_per_unit is None else _whole(rows_per_unit, "rows_per_unit")
@@ -123,9 +130,15 @@ class Table:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns and the families of their types; public."""
-        numeric = "number" if self._source.typed else "text that may be numbers"
-        return dict.fromkeys(self._source.facts, numeric) | self._source.others
+        """The columns and the families of their types; public.
+
+        Of a CSV file only what the user states is public: that it has a header, or the columns in `schema`.
+        """
+        kinds = {name: _kind(facts) for name, facts in self._source.facts.items()} | self._source.others
+        shown = self._source.shown
+        if shown is not None and not shown:
+            raise ValueError(HEADER_UNKNOWN)
+        return kinds if shown is None else {name: kind for name, kind in kinds.items() if name in shown}
 
     def quantile(self, column: str, q: Number, **options: Unpack[Search]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
@@ -176,7 +189,10 @@ class Table:
         """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
-        numeric = (name for name in self._source.facts if name != self._unit)
+        if columns is None and self._source.shown is not None and not self._source.shown:
+            raise ValueError(f"name the columns to describe, for {HEADER_UNKNOWN}")
+        listed = self._source.facts if self._source.shown is None else self._source.shown & self._source.facts.keys()
+        numeric = (name for name in self._source.facts if name in listed and name != self._unit)
         names = list(dict.fromkeys(numeric if columns is None else columns))
         for name in names:
             self._require_numeric(name)
@@ -184,7 +200,8 @@ class Table:
             raise ValueError("describe needs a numeric column, got none")
         found = self._source.columns(names, self._bounding({"rng": rng}))
         skipped = self._source.others if columns is None else {}
-        typed = self._source.typed or columns is not None  # who names a column says that it is numeric
+        # A column that is named explicitly is assumed to be numeric.
+        typed = self._source.typed or columns is not None or all(self._source.facts[name].declared for name in names)
         return describe(
             Frame(found, skipped, typed),
             epsilon=epsilon,
@@ -258,9 +275,9 @@ class Table:
         if not isinstance(name, str):
             raise TypeError(f"a column is called by its name, a text, got {type(name).__name__}")
         if name not in self._source.facts and name not in self._source.others:
-            # The first line of a CSV file may be somebody's record: do not show it.
-            known = f"; the columns are {', '.join(map(repr, self.columns))}" if self._source.typed else ""
-            raise ValueError(f"column {name!r} is not in the table{known}")
+            shown = self._source.shown
+            known = HEADER_UNKNOWN if shown == frozenset() else f"the columns are {', '.join(map(repr, self.columns))}"
+            raise ValueError(f"column {name!r} is not in the table; {known}")
 
     def _require_numeric(self, name: str) -> None:
         self._require(name)
@@ -269,7 +286,7 @@ class Table:
 
     def __repr__(self) -> str:
         unit = "" if self._unit is None else f", unit={self._unit!r}, rows_per_unit={self._rows_per_unit}"
-        return f"Table({len(self.columns)} columns{unit})"
+        return f"Table({len(self._source.facts) + len(self._source.others)} columns{unit})"
 
 
 class GroupedTable:
@@ -372,6 +389,10 @@ class _Named:
 def _of(column: str, release: Release) -> Release:
     """The release, with the name of its column."""
     return replace(release, parameters={"column": column} | release.parameters)
+
+
+def _kind(facts: Facts) -> str:
+    return "number" if facts.declared else "text that may be numbers"
 
 
 def _facts(options: Any) -> dict[str, Any]:

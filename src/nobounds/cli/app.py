@@ -73,7 +73,7 @@ def describe(
     given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}
     if plot is not None:
         plots.check_target(plot)
-    with opened(asked, *(column or [])) as found:
+    with opened(asked, *(column or []), every=not column) as found:
         described = found.table.describe(column or None, **asked.spend.amount, **given)
     with found.paid():
         if plot is not None:

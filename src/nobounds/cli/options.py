@@ -3,7 +3,7 @@
 Numbers stay text until the library reads them, so that 0.1 on the command line means one tenth exactly.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
@@ -11,6 +11,7 @@ import typer
 
 from nobounds.auto import Method
 from nobounds.cli.complete import columns, words
+from nobounds.cli.text import Text
 from nobounds.loss import Neighbors as Relation
 from nobounds.loss import check_neighbors
 from nobounds.noise import Noise
@@ -38,7 +39,7 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the privat
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Where the table is: in files, on the standard input, or what a query gives."""
+    """Where the table is: in files, on the standard input, or what a query gives; and how CSV files are written."""
 
     panel: ClassVar = "The table"
 
@@ -46,7 +47,7 @@ class Data:
         list[str] | None,
         typer.Argument(
             metavar="FILES",
-            help="CSV, TSV (.gz too) or Parquet files, globs of them, or - for the standard input.",
+            help="CSV, TSV (.gz, .bz2 and .zst too) or Parquet files, globs of them, or - for the standard input.",
             show_default=False,
         ),
     ] = None
@@ -65,6 +66,7 @@ class Data:
             autocompletion=words("csv", "tsv", "parquet"),
         ),
     ] = None
+    text: Text = field(default_factory=Text)
 
     def __post_init__(self) -> None:
         if bool(self.files) == (self.sql is not None):

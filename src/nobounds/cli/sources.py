@@ -18,7 +18,9 @@ import nobounds as nb
 from nobounds.cli.errors import CHARGED, require_budget
 from nobounds.cli.options import Asked, Data
 from nobounds.cli.progress import watched
+from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.paths import expand, from_paths
+from nobounds.engines.sql_files import csv_files
 from nobounds.engines.stream import Stream
 from nobounds.exact import printable
 from nobounds.explaining.words import price
@@ -48,15 +50,17 @@ class Opened:
 
 
 @contextmanager
-def opened(asked: Asked, *columns: str | None) -> Iterator[Opened]:
-    """The table with these columns, while it is read; the amount and the budget are checked before it is opened."""
+def opened(asked: Asked, *columns: str | None, every: bool = False) -> Iterator[Opened]:
+    """The table with these columns, or every one, while it is read.
+
+    The amount and the budget are checked before it is opened.
+    """
     spend, whom = asked.spend, asked.whom
     Spending.of(spend.epsilon, spend.rho)
     budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
     with watched(asked.quiet) as watch, ExitStack() as stack:
-        stream, name = _stream(asked.data, stack)
-        if asked.data.files and not stream.typed:
-            _require(stream, (whom.unit, *columns))
+        only = None if every else [name for name in (whom.unit, *columns) if name is not None]
+        stream, name = _stream(asked.data, only, stack)
         watch.share = stream.share
         purse = None if budget is None else Purse(budget, name)
         table = nb.Table(
@@ -72,20 +76,22 @@ def opened(asked: Asked, *columns: str | None) -> Iterator[Opened]:
             yield found
 
 
-def _stream(data: Data, stack: ExitStack) -> tuple[Stream, str]:
-    """The Stream of a table, and what it is called."""
+def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[Stream, str]:
+    """The Stream of a table, of which no other columns than these will be asked for, and what it is called."""
+    text = data.text
     if data.sql is not None:
         from nobounds.engines.database import from_query
 
-        connection, name = _connection(data.database, data.sql, stack)
-        return from_query(connection, data.sql), name
+        connection, name, views = _connection(data, stack)
+        return from_query(connection, data.sql, views), name
     if data.files == ["-"]:
         if sys.stdin.isatty():
             print("Reading the table from the standard input; Ctrl-D ends it.", file=sys.stderr)
-        return from_paths([stack.enter_context(_copied(sys.stdin.buffer, data.format))]), STANDARD_INPUT
+        path = stack.enter_context(_copied(sys.stdin.buffer, data.format))
+        return from_paths([path], text.csv, text.schema, only), STANDARD_INPUT
     paths = expand(data.files)
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return from_paths(paths), f"{printable(paths[0].name)}{more}"
+    return from_paths(paths, text.csv, text.schema, only), f"{printable(paths[0].name)}{more}"
 
 
 @contextmanager
@@ -107,13 +113,17 @@ def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
             yield path
 
 
-def _connection(database: str | None, query: str, stack: ExitStack) -> tuple[Any, str]:
-    """A connection to a database, to read only, and what a query to it is called."""
+def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
+    """A connection to a database, to read only, what a query to it is called, and the CSV files that are its views."""
+    database, text = data.database, data.text
     if database is None:
-        return _duckdb(":memory:", query, stack), "a query"
+        connection = _duckdb(":memory:", data.sql or "", stack)
+        return connection, "a query", _csv_views(connection, data)
+    if text.csv is not None or text.schema is not None:
+        raise ValueError("the options for CSV files go without --database")
     if database.startswith(("postgresql://", "postgres://")):
         connection = _postgres(database, stack)
-        return connection, f"a query to {connection.info.dbname}"
+        return connection, f"a query to {connection.info.dbname}", []
     path = Path(database)
     if not path.is_file():
         raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
@@ -123,10 +133,20 @@ def _connection(database: str | None, query: str, stack: ExitStack) -> tuple[Any
     if start == b"SQLite format 3\0" or not start:
         # Batches may be asked for from a thread of DuckDB, one after the other.
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-        return stack.enter_context(closing(connection)), name
+        return stack.enter_context(closing(connection)), name, []
     if start[8:12] == b"DUCK":
-        return _duckdb(str(path), query, stack), name
+        return _duckdb(str(path), data.sql or "", stack), name, []
     raise ValueError(f"--database must be a DuckDB or SQLite file, and {path.name} is neither")
+
+
+def _csv_views(connection: Any, data: Data) -> list[str]:
+    """Let the CSV files in a query be read by our reader: a view comes before the file of its name."""
+    files, text = csv_files(connection, data.sql or ""), data.text
+    if (text.csv is not None or text.schema is not None) and not files:
+        raise ValueError("the options for CSV files need a CSV file in the query")
+    for file in files:
+        connection.register(file, CsvFiles.of(expand(file), text.csv, text.schema).arrow())
+    return files
 
 
 def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
@@ -165,10 +185,3 @@ def _driver(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         raise ImportError(f"this query needs {module}: pip install 'nobounds[{extra}]'") from None
-
-
-def _require(stream: Stream, columns: tuple[str | None, ...]) -> None:
-    """Refuse names that a CSV file has not. It may have no header, so its first line is not shown."""
-    for name in columns:
-        if name is not None and name not in stream.facts:
-            raise ValueError(f"column {name!r} is not in the file (see its first line)")

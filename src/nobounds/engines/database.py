@@ -5,7 +5,7 @@ it fails nothing of what the driver says is told, for that can contain values.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -14,20 +14,21 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import from_relation, schema_facts
-from nobounds.engines.files import parse_number
 from nobounds.engines.keys import plain, text_of
 from nobounds.engines.memory import key_array
+from nobounds.engines.numbers import parse_number
 from nobounds.engines.postgres import from_postgres
 from nobounds.engines.sequences import from_sequence
 from nobounds.engines.source import Facts
 from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
+from nobounds.engines.sql_files import csv_files
 from nobounds.engines.stream import Stream
 from nobounds.rungs import Floats
 from nobounds.scan import gathered
 
 
-def from_query(connection: Any, query: str) -> Stream:
-    """The Stream of a query, which must be one `select`."""
+def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stream:
+    """The Stream of a query, which must be one `select`; `views` are its CSV files that have declared types."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     if _is(connection, "duckdb", "DuckDBPyConnection"):
@@ -35,6 +36,11 @@ def from_query(connection: Any, query: str) -> Stream:
             kinds = [str(statement.type) for statement in connection.extract_statements(query)]
         if kinds != ["StatementType.SELECT"]:
             raise ValueError("query must be one select")
+        if not set(csv_files(connection, query)) <= set(views):
+            raise ValueError(
+                "DuckDB would guess the types of a CSV file from its records; "
+                "give nb.Table the file itself, with schema= for its types"
+            )
         with told_nothing():
             relation = connection.sql(query)
         return from_relation(relation)
@@ -105,7 +111,7 @@ def _from_cursors(connection: Any, query: str) -> Stream:
                 arrays += [pa.array(gathered(from_sequence(columns[name]).chunks())) for name in values]
                 yield pa.record_batch(arrays, names=[*keys, *values])
 
-    facts = {name: Facts(integral=False, nullable=True) for name in names}
+    facts = {name: Facts(integral=False, nullable=True, declared=False) for name in names}
     kinds = dict.fromkeys(names, pa.large_string())
     return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
 

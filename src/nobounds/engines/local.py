@@ -46,6 +46,11 @@ class Local:
         """Whether the types of columns are known."""
         return self.stream.typed
 
+    @property
+    def shown(self) -> frozenset[str] | None:
+        """The names that may be shown."""
+        return self.stream.shown
+
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns that are read in place if that can be done again, and else once, into a spool."""
         if bounding is None and self.stream.again is not None:

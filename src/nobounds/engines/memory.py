@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,11 @@ def from_memory(data: object) -> Stream:
     def again(names: list[str]) -> dict[str, Column]:
         return {name: table.columns[name] for name in names}
 
-    facts = {name: facts_of(column) for name, column in table.columns.items()}
+    # Elements of a list have no common type.
+    facts = {
+        name: replace(facts_of(column), declared=not isinstance(raw[name], list | tuple))
+        for name, column in table.columns.items()
+    }
     kinds = {name: kind for name, column in raw.items() if (kind := _key_kind(column)) is not None}
     return Stream(facts, table.skipped, kinds, batches, rows, again, table.typed)
 

@@ -1,10 +1,12 @@
 """Whatever holds a table, to a Source: files, frames, Arrow data, relations and queries, or a Spark DataFrame."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 
 from nobounds.engines.arrow_stream import from_arrow_stream, is_arrow_stream
+from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.duck import from_relation
 from nobounds.engines.local import Local
 from nobounds.engines.memory import from_lazy, from_memory
@@ -14,8 +16,20 @@ from nobounds.engines.spark import from_spark, is_spark
 from nobounds.engines.stream import Stream
 
 
-def open_source(data: object, progress: Progress | None = None) -> Source:
+def open_source(
+    data: object,
+    progress: Progress | None = None,
+    csv: Csv | None = None,
+    schema: Mapping[str, str] | None = None,
+) -> Source:
     """The Source of a table. Its names and types are looked at, and no record is."""
+    if csv is not None and not isinstance(csv, Csv):
+        raise TypeError(f"csv must be a nobounds.Csv, got {type(csv).__name__}")
+    if isinstance(data, str | PathLike | list | tuple):
+        local = Local(from_paths(expand(data), csv, schema))
+        return local if progress is None else replace(local, progress=progress)
+    if csv is not None or schema is not None:
+        raise ValueError("csv and schema are for CSV files; other tables have types of their own")
     if is_spark(data):
         return from_spark(data)
     local = Local(open_stream(data))
@@ -27,8 +41,6 @@ def open_stream(data: object) -> Stream:
     if isinstance(data, Stream):
         return data
     polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
-    if isinstance(data, str | PathLike | list | tuple):
-        return from_paths(expand(data))
     if polars is not None and isinstance(data, polars.LazyFrame):
         return from_lazy(data)
     if duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation):

@@ -2,31 +2,19 @@
 
 import glob
 import os
-from collections.abc import Iterator
-from functools import partial
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TextIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
 from nobounds.engines.column import CHUNK, Column
-from nobounds.engines.files import (
-    column_names,
-    csv_rows,
-    is_parquet,
-    next_header,
-    open_parquet,
-    open_text,
-    parse_number,
-    read_column,
-    readable,
-)
+from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.csv.table import CsvFiles
+from nobounds.engines.files import column_names, open_parquet, read_column
+from nobounds.engines.formats import is_parquet, readable
 from nobounds.engines.frames import arrow_family
-from nobounds.engines.keys import plain, text_of
+from nobounds.engines.keys import plain
 from nobounds.engines.share import Share
 from nobounds.engines.source import Facts
 from nobounds.engines.stream import Stream
@@ -53,17 +41,29 @@ def expand(given: object) -> list[Path]:
     return list(found.values())
 
 
-def from_paths(paths: list[Path]) -> Stream:
-    """The Stream of files that all have the columns of the first; Parquet files have its types as well."""
+def from_paths(
+    paths: list[Path],
+    csv: Csv | None = None,
+    schema: Mapping[str, str] | None = None,
+    only: Iterable[str] | None = None,
+) -> Stream:
+    """The Stream of files that all have the columns of the first; Parquet files have its types as well.
+
+    `csv` and `schema` are for CSV files. `only` names the columns that will be asked for, if it is known.
+    """
     if len({is_parquet(path) for path in paths}) > 1:
         raise ValueError("the files must all be Parquet, or all CSV or TSV")
+    if not is_parquet(paths[0]):
+        return CsvFiles.of(paths, csv, schema, only).stream()
+    if csv is not None or schema is not None:
+        raise ValueError("csv and schema are for CSV files; a Parquet file has a schema of its own")
     names = column_names(paths[0])
     for path in paths[1:]:
         if column_names(path) != names:
             raise ValueError(f"the files must have the same columns, got others in {path.name}")
     if len(set(names)) < len(names):
         raise ValueError("a column appears more than once in the files; rename it")
-    return _parquet(paths) if is_parquet(paths[0]) else _csv(paths, names)
+    return _parquet(paths)
 
 
 def _chained(parts: list[Column], share: Share) -> Column:
@@ -127,48 +127,3 @@ def _parquet(paths: list[Path]) -> Stream:
 
     kinds = {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schemas[0]}
     return Stream(facts, others, kinds, batches, lambda: total, again, share=share)
-
-
-def _csv(paths: list[Path], names: list[str]) -> Stream:
-    share = Share(sum(path.stat().st_size for path in paths))
-
-    def table_rows() -> Iterator[list[str]]:
-        missing, done = [""] * len(names), 0
-        for path in paths:
-            with readable(path), open_text(path) as text:
-                share.follow(partial(_place, text, done))
-                rows = csv_rows(text, path)
-                next_header(rows)
-                yield from (row if len(row) == len(names) else missing for row in rows)
-                done = _place(text, done)
-            share.at(done)
-
-    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        pa = import_pyarrow()
-        at = {name: names.index(name) for name in [*keys, *values]}
-        rows = table_rows()
-        while chunk := list(islice(rows, CHUNK)):
-            texts = [pa.array([_text(row[at[name]]) for row in chunk], type=pa.large_string()) for name in keys]
-            numbers = [pa.array(_numbers([row[at[name]] for row in chunk])) for name in values]
-            yield pa.record_batch([*texts, *numbers], names=[*keys, *values])
-
-    def rows() -> int:
-        return sum(1 for _ in table_rows())
-
-    facts = {name: Facts(integral=False, nullable=True) for name in names}
-    kinds = dict.fromkeys(names, import_pyarrow().large_string())
-    return Stream(facts, {}, kinds, batches, rows, typed=False, share=share)
-
-
-def _place(text: TextIO, before: int) -> int:
-    """How many bytes were read, of this file and of those before it."""
-    return before + os.lseek(text.fileno(), 0, os.SEEK_CUR)
-
-
-def _numbers(texts: list[str]) -> NDArray[np.float64]:
-    return np.fromiter(map(parse_number, texts), dtype=np.float64, count=len(texts))
-
-
-def _text(field: str) -> str | None:
-    """A key: the field without spaces around it; an empty one is missing."""
-    return text_of(field.strip().encode("utf-8", "surrogateescape")) or None

@@ -19,12 +19,13 @@ from nobounds.tally import Tally
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the type of a numeric column says; the fields are those of Column."""
+    """What the type of a numeric column says; the fields are those of Column, and `declared`."""
 
     integral: bool
     nullable: bool
     lower: int | None = None
     upper: int | None = None
+    declared: bool = True  # False for a column of text that may or may not be numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,11 @@ class Source(Protocol):
     @property
     def typed(self) -> bool:
         """Whether the types of columns are known; if not, all of them are listed as numeric."""
+        ...
+
+    @property
+    def shown(self) -> frozenset[str] | None:
+        """The names of the columns that may be shown; None if all may be."""
         ...
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:

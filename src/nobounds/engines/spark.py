@@ -80,6 +80,7 @@ class Spark:
     frame: Any = field(repr=False)
     fields: dict[str, tuple[str, Any]] = field(repr=False)  # the name in `frame` and the Spark type of each column
     typed: bool = True
+    shown: frozenset[str] | None = None
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns of rows that are read once, by the first pass."""

@@ -19,7 +19,7 @@ class Stream:
     `batches(keys, values)` starts to read it: pyarrow record batches with the columns `keys` as they are, and `values`
     as float64 with NaN for what is missing. `again` gives columns that can be read again and again, if there is a way.
     `kinds` has the Arrow types of all columns. `share` tells how much of the table the pass under way has read, if that
-    is known.
+    is known. `shown` has the names of the columns that may be shown; None if all may be.
     """
 
     facts: dict[str, Facts]
@@ -30,6 +30,7 @@ class Stream:
     again: Callable[[list[str]], dict[str, Column]] | None = field(default=None, repr=False)
     typed: bool = True
     share: Callable[[], float] | None = field(default=None, repr=False)
+    shown: frozenset[str] | None = None
 
 
 def facts_of(column: Column) -> Facts:

@@ -1,0 +1,133 @@
+"""The dialect of a CSV file: what the user states about its text, checked before anything is read."""
+
+import codecs
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+ColumnType: TypeAlias = Literal["number", "integer", "text"]
+
+DELIMITERS = ",;\t|"  # what a header line may tell, the most likely first
+# In these a broken sequence in one record can change what the bytes of the next ones mean, or they are no text.
+_STATEFUL = ("utf-7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    r"""How the text of CSV files is to be read. Everything has a default; nothing is guessed from records.
+
+    header: True if the first line holds the names of the columns. False if it is a record; then `schema` names all
+    columns in order. None (the default) takes the first line as the header but never shows the names in it, since a
+    file without a header has a record there.
+    delimiter: what separates fields; by default a tab in .tsv files, and otherwise whichever of `,` `;` tab and `|` the
+    header line has most of.
+    quote: what surrounds a field with delimiters or line ends in it, doubled inside; None if nothing does.
+    decimal, thousands: the decimal mark, "." or ",", and what groups the digits before it, for example "'".
+    encoding: the encoding of the text. Bytes outside it make their record missing.
+    comment: lines that start with this character are not records.
+    missing: fields to read as missing, for example ("NA", "-999"). Empty fields always are.
+    newlines_in_fields: False makes each line one record, whatever the quotes in it.
+
+    >>> Csv(delimiter=";", decimal=",").delimiter
+    ';'
+    """
+
+    header: bool | None = None
+    delimiter: str | None = None
+    quote: str | None = '"'
+    decimal: str = "."
+    thousands: str | None = None
+    encoding: str = "utf-8"
+    comment: str | None = None
+    missing: tuple[str, ...] = ()
+    newlines_in_fields: bool = True
+
+    def __post_init__(self) -> None:
+        if self.header not in (None, True, False):
+            raise ValueError(f"header must be True, False or None, got header={self.header!r}")
+        for name in ("delimiter", "quote", "comment"):
+            _check_mark(name, getattr(self, name))
+        if self.decimal not in (".", ","):
+            raise ValueError(f"decimal must be '.' or ',', got decimal={self.decimal!r}")
+        _check_thousands(self.thousands)
+        self._refuse_clashes()
+        object.__setattr__(self, "missing", _checked_missing(self.missing))
+        _check_encoding(self.encoding)
+
+    def _refuse_clashes(self) -> None:
+        marks = [(name, getattr(self, name)) for name in ("delimiter", "quote", "comment", "decimal")]
+        for k, (name, mark) in enumerate(marks):
+            for other, same in marks[:k]:
+                if mark is not None and mark == same:
+                    raise ValueError(f"{other} and {name} must differ, got {mark!r} for both")
+        for name, mark in (("decimal", self.decimal), ("quote", self.quote)):
+            if self.thousands is not None and self.thousands == mark:
+                raise ValueError(f"thousands and {name} must differ, got {mark!r} for both")
+        if self.thousands is not None and self.thousands == self.delimiter and self.quote is None:
+            raise ValueError(f"thousands and delimiter must differ without quotes, got {self.thousands!r} for both")
+
+    def delimiter_of(self, header: str | None, is_tsv: bool) -> str:
+        """The delimiter: stated, or told by the file's suffix, or by its header line (None if there is none)."""
+        if self.delimiter is not None:
+            return self.delimiter
+        if is_tsv or header is None:
+            return "\t" if is_tsv else ";" if self.decimal == "," else ","
+        outside = header if self.quote is None else "".join(header.split(self.quote)[::2])
+        taken = {self.quote, self.comment, self.decimal}
+        candidates = [mark for mark in DELIMITERS if mark not in taken]
+        return max(candidates, key=outside.count)
+
+
+def checked_schema(schema: Mapping[str, str] | None) -> dict[str, ColumnType]:
+    """The declared types of columns by name."""
+    if schema is None:
+        return {}
+    if not isinstance(schema, Mapping):
+        example = "{'age': 'integer', 'name': 'text'}"
+        raise TypeError(f"schema must map names to types, for example {example}, got {type(schema).__name__}")
+    for name, kind in schema.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the names in schema must be text, got one of type {type(name).__name__}")
+        if kind not in get_args(ColumnType):
+            known = ", ".join(get_args(ColumnType))
+            raise ValueError(f"the type of a column must be one of {known}, got {kind!r} for column {name!r}")
+    return dict(schema)  # type: ignore[arg-type]
+
+
+def _check_mark(name: str, mark: object) -> None:
+    if mark is None:
+        return
+    if not (isinstance(mark, str) and len(mark) == 1 and mark.isascii()) or mark.isalnum() or mark in "\r\n\0+-":
+        rule = "must be one ASCII character that is not a letter, digit, sign or line end"
+        raise ValueError(f"{name} {rule}, got {name}={mark!r}")
+
+
+def _check_thousands(mark: object) -> None:
+    if mark is None:
+        return
+    if not (isinstance(mark, str) and len(mark) == 1) or mark.isalnum() or mark in "\r\n\0+-":
+        raise ValueError(
+            f"thousands must be one character that is not a letter, digit, sign or line end, got thousands={mark!r}"
+        )
+
+
+def _checked_missing(missing: object) -> tuple[str, ...]:
+    if isinstance(missing, str) or not isinstance(missing, Iterable):
+        raise TypeError(f"missing must be a list of texts, got {type(missing).__name__}; for one text give [text]")
+    texts = tuple(missing)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("missing must be a list of texts, got something else in it")
+    return tuple(text.strip() for text in texts)
+
+
+def _check_encoding(encoding: object) -> None:
+    try:
+        if not isinstance(encoding, str) or not isinstance(b"".decode(encoding), str):
+            raise LookupError
+        name = codecs.lookup(encoding).name
+    except (LookupError, UnicodeError, ValueError):
+        known = None
+    else:
+        known = None if name.startswith(_STATEFUL) else name
+    if known is None:
+        raise ValueError(f"encoding must be one that Python knows and that has no state, got encoding={encoding!r}")

@@ -1,0 +1,130 @@
+"""Texts of fields to values: numbers, whole numbers and texts, each by itself, and missing where it is none.
+
+Spaces around a field do not count. A number is a decimal one, with or without a sign and an exponent, or an infinity.
+Arrow converts all fields at once where it can; where it cannot, the fields are looked at one by one, and the rules are
+chosen so that a field has the same value either way.
+"""
+
+import math
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.csv.dialect import Csv
+from nobounds.rungs import Floats
+
+_EXPONENT = "(?:[eE][+-]?[0-9]+)?"
+_SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class Fields:
+    """How numbers are written in a file, and which texts stand for a missing value."""
+
+    decimal: str = "."
+    thousands: str | None = None
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, csv: Csv) -> "Fields":
+        """Those of a dialect."""
+        return cls(csv.decimal, csv.thousands, csv.missing)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are written as Arrow reads them."""
+        return self.decimal == "." and self.thousands is None
+
+    def texts(self, fields: Any) -> Any:
+        """The fields without spaces around them; empty ones and those that stand for missing values are null."""
+        import pyarrow.compute as pc
+
+        trimmed = pc.utf8_trim_whitespace(fields)
+        return _null_where(trimmed, pc.is_in(trimmed, value_set=_texts(["", *self.missing])))
+
+    def floats(self, fields: Any) -> Floats:
+        """The float64 nearest to each number; NaN for other fields."""
+        pa = import_pyarrow()
+        numbers = None
+        if self.is_plain:
+            with suppress(pa.ArrowInvalid):
+                numbers = fields.cast("float64")
+        if numbers is None:
+            written = self._written(fields, self._number)
+            try:
+                numbers = written.cast("float64")
+            except pa.ArrowInvalid:
+                numbers = pa.array(
+                    [None if text is None else float(text) for text in written.to_pylist()], pa.float64()
+                )
+        return np.asarray(numbers.fill_null(math.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def whole_floats(self, fields: Any) -> Floats:
+        """The float64 nearest to each whole number; NaN for other fields."""
+        numbers = self.integers(fields).cast("float64", safe=False)
+        return np.asarray(numbers.fill_null(math.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def integers(self, fields: Any) -> Any:
+        """The whole numbers of 64 bits, as an Arrow array; null for other fields."""
+        import pyarrow.compute as pc
+
+        pa = import_pyarrow()
+        # Arrow would read hexadecimal digits as well.
+        if self.is_plain and not pc.any(pc.match_substring(fields, "x", ignore_case=True)).as_py():
+            with suppress(pa.ArrowInvalid):
+                return fields.cast("int64")
+        written = pc.replace_substring_regex(self._written(fields, self._whole_number), r"^\+|\.0*$", "")
+        try:
+            return written.cast("int64")
+        except pa.ArrowInvalid:  # one that has more than 64 bits
+            return pa.array([_integer(text) for text in written.to_pylist()], pa.int64())
+
+    def _written(self, fields: Any, pattern: str) -> Any:
+        """The fields that fit the pattern of a number, written with a point and nothing else between the digits."""
+        import pyarrow.compute as pc
+
+        texts = self.texts(fields)
+        texts = _null_where(texts, pc.invert(pc.match_substring_regex(texts, pattern)))
+        if self.thousands is not None:
+            texts = pc.replace_substring(texts, self.thousands, "")
+        return texts if self.decimal == "." else pc.replace_substring(texts, self.decimal, ".")
+
+    @cached_property
+    def _number(self) -> str:
+        point = re.escape(self.decimal)
+        digits = f"(?:{self._digits}(?:{point}[0-9]*)?|{point}[0-9]+)"
+        return f"^[+-]?(?:{digits}{_EXPONENT}|(?i:inf|infinity))$"
+
+    @cached_property
+    def _whole_number(self) -> str:
+        return f"^[+-]?{self._digits}(?:{re.escape(self.decimal)}0*)?$"
+
+    @property
+    def _digits(self) -> str:
+        if self.thousands is None:
+            return "[0-9]+"
+        return f"(?:[0-9]+|[0-9]{{1,3}}(?:{re.escape(self.thousands)}[0-9]{{3}})+)"
+
+
+def _null_where(texts: Any, condition: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.if_else(condition, import_pyarrow().scalar(None, type=texts.type), texts)
+
+
+def _texts(values: list[str]) -> Any:
+    pa = import_pyarrow()
+    return pa.array(values, type=pa.string())
+
+
+def _integer(text: str | None) -> int | None:
+    digits = "" if text is None else text.lstrip("+-").lstrip("0")
+    if text is None or len(digits) > 19:  # Python reads no number of thousands of digits
+        return None
+    number = int(digits or "0") * (-1 if text.startswith("-") else 1)
+    return number if _SMALLEST <= number <= _LARGEST else None

@@ -1,0 +1,79 @@
+"""Where the columns of a CSV file are: their names and marks, from its header line and what the user states."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nobounds.engines.csv.dialect import DELIMITERS, Csv
+from nobounds.engines.csv.reading import NotUtf8, pieces
+from nobounds.engines.csv.records import Form, first_record
+from nobounds.engines.formats import is_tsv, readable
+
+HEADER_UNKNOWN = (
+    "the first line of the file may be a record and is not shown: add --header yes (csv=nb.Csv(header=True)) "
+    "if it holds names, or declare columns with --type (schema=)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The names of the columns, and the form of the records."""
+
+    names: tuple[str, ...]
+    form: Form
+    returns_end_lines: bool = False  # where the header line ends in a carriage return alone
+
+    def pieces(self, path: Path, csv: Csv, follow: Callable[[Callable[[], int]], None]) -> Iterator[bytes]:
+        """The text of a file below its header."""
+        text = _text(path, csv, self.returns_end_lines, follow)
+        return first_record(text, self.form)[1] if csv.header is not False else text
+
+
+def layout_of(path: Path, csv: Csv, schema: Mapping[str, str]) -> Layout:
+    """The layout of a file; its first line is looked at unless it is a record."""
+    if csv.header is False:
+        if not schema:
+            raise ValueError(
+                "a file without a header needs a schema that names its columns in order, "
+                "for example schema={'age': 'integer', 'name': 'text'}, or --type age=integer --type name=text"
+            )
+        marks = _form(csv, csv.delimiter_of(None, is_tsv(path)), len(schema))
+        return Layout(tuple(schema), marks)
+    in_utf8 = True
+    with readable(path):
+        try:
+            form, returns = _marks(path, csv)
+            line, _ = first_record(_text(path, csv, returns), form)
+        except NotUtf8:
+            in_utf8 = False
+    if not in_utf8:
+        fix = "state its encoding, for example csv=nb.Csv(encoding='utf-16'), or --encoding utf-16"
+        raise ValueError(f"{path.name} is not in UTF-8: {fix}")
+    fields = form.fields(line)
+    if fields is None:
+        raise ValueError(f"the header line of {path.name} is not well-formed: there is text after a closing quote")
+    names = tuple(name.decode("utf-8", "replace").strip() for name in fields) if line else ()
+    return Layout(names, replace(form, width=max(len(names), 1)), returns)
+
+
+def _marks(path: Path, csv: Csv) -> tuple[Form, bool]:
+    """The form of the header line, its number of fields left open, and whether it ends in a carriage return alone."""
+    form = _form(csv, csv.delimiter or ",", 1)
+    for returns in (False, True):
+        line, _ = first_record(_text(path, csv, returns), form, None if csv.delimiter else DELIMITERS.encode())
+        outside = line if csv.quote is None else b"".join(line.split(csv.quote.encode())[::2])
+        if b"\r" not in outside:
+            break
+    return _form(csv, csv.delimiter_of(line.decode("utf-8", "replace"), is_tsv(path)), 1), returns
+
+
+def _text(
+    path: Path, csv: Csv, returns: bool, follow: Callable[[Callable[[], int]], None] | None = None
+) -> Iterator[bytes]:
+    text = pieces(path, csv.encoding, follow)
+    return (piece.replace(b"\r", b"\n") for piece in text) if returns else text
+
+
+def _form(csv: Csv, delimiter: str, width: int) -> Form:
+    quote, comment = (None if mark is None else mark.encode() for mark in (csv.quote, csv.comment))
+    return Form(delimiter.encode(), quote, comment, csv.newlines_in_fields, width)

@@ -1,0 +1,75 @@
+"""Files to the bytes of their text in UTF-8, piece by piece: decompressed, decoded, and without a byte order mark."""
+
+import bz2
+import codecs
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from nobounds.engines.arrow import import_pyarrow
+
+PIECE = 1 << 20
+_MARK = codecs.BOM_UTF8
+_OTHER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_DAMAGED = "nobounds.damaged"
+_NO_TEXT = b"\xff"  # a byte that is in no UTF-8: what a broken character becomes, so that its record is missing
+
+
+def pieces(path: Path, encoding: str, follow: Callable[[Callable[[], int]], None] | None = None) -> Iterator[bytes]:
+    """The text of a file as UTF-8; `follow` is given a function that says how many bytes of the file were read."""
+    with path.open("rb") as file:
+        if follow is not None:
+            follow(file.tell)
+        with _opened(file, path.suffix.lower()) as stream:
+            raw = iter(lambda: stream.read(PIECE), b"")
+            yield from _unmarked(raw) if is_utf8(encoding) else _transcoded(raw, encoding)
+
+
+def is_utf8(encoding: str) -> bool:
+    """Whether an encoding is UTF-8."""
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+
+
+def _opened(file: BinaryIO, suffix: str) -> Any:
+    """The file decompressed, if its suffix says that it is compressed."""
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=file)
+    if suffix == ".bz2":
+        return bz2.BZ2File(file)
+    if suffix == ".zst":
+        return import_pyarrow().input_stream(file, compression="zstd")
+    return file
+
+
+def _unmarked(raw: Iterator[bytes]) -> Iterator[bytes]:
+    first = next(raw, b"")
+    if first.startswith(_OTHER_MARKS):
+        raise NotUtf8
+    yield first.removeprefix(_MARK)
+    yield from raw
+
+
+class NotUtf8(ValueError):
+    """The file starts with the byte order mark of another encoding than UTF-8."""
+
+
+def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(_DAMAGED)
+    first = True
+    for piece in raw:
+        text = decoder.decode(piece)
+        yield (text.removeprefix("\ufeff") if first else text).encode("utf-8", _DAMAGED)
+        first = first and not text
+    yield decoder.decode(b"", True).encode("utf-8", _DAMAGED)
+
+
+def _damaged(error: UnicodeError) -> tuple[str | bytes, int]:
+    """In place of bytes outside the encoding: a lone surrogate when they are read, and no text when it is written."""
+    if isinstance(error, UnicodeDecodeError):
+        return "\udcff", error.end
+    assert isinstance(error, UnicodeEncodeError)
+    return _NO_TEXT, error.end
+
+
+codecs.register_error(_DAMAGED, _damaged)

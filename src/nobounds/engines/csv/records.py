@@ -1,0 +1,294 @@
+"""The bytes of a CSV file to blocks of whole records, by the rules of RFC 4180.
+
+A quote counts at the start of a field only. A record ends at a line feed outside of quotes, with or without carriage
+returns before it; other carriage returns outside of quotes are spaces. Every line is a record, a blank one too. A
+record with text after a closing quote, with another number of fields than the header, with bytes that are no UTF-8, or
+longer than LONGEST becomes one missing record, and the others are what they would be without it.
+
+A quote that never closes cannot be told from a long field: it takes all that follows into its record. In files where
+each line is one record (`newlines_in_fields=False`) it cannot.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+LONGEST = 1 << 26
+"""The most bytes that a record may have; a longer one is missing."""
+
+_LINE_FEED, _RETURN = 10, 13
+_LINE_END = re.compile(rb"\n")
+
+
+@dataclass(frozen=True)
+class Form:
+    """The marks of the records of a file, as single bytes, and the number of fields in each record."""
+
+    delimiter: bytes
+    quote: bytes | None
+    comment: bytes | None
+    newlines_in_fields: bool
+    width: int
+
+    @property
+    def missing(self) -> bytes:
+        """A record whose fields are all empty."""
+        return self.delimiter * (self.width - 1) + b"\n"
+
+    @cached_property
+    def record(self) -> "re.Pattern[bytes]":
+        """One record: `good`, or a `comment`, or `bad`; `rest` is what does not end in a record."""
+        d, c = re.escape(self.delimiter), re.escape(self.comment or b"")
+        plain, quoted = self._fields
+        good = rb"(?:%b|%b)" % (quoted, plain)
+        any_field = rb"(?:%b[^%b\n]*+|%b)" % (quoted, d, plain)
+        options = [rb"(?P<good>%b(?:%b%b){%d}+\r*\n)" % (good, d, good, self.width - 1)]
+        if self.comment is not None:
+            options.insert(0, rb"(?P<comment>%b[^\n]*+\n)" % c)
+        if self.newlines_in_fields:
+            options.append(rb"(?P<bad>%b(?:%b%b)*+\n)" % (any_field, d, any_field))
+        else:
+            options.append(rb"(?P<bad>[^\n]*+\n)")
+        return re.compile(rb"|".join([*options, rb"(?P<rest>(?s:.+))"]))
+
+    @cached_property
+    def field(self) -> "re.Pattern[bytes]":
+        """One field of a good record, `plain` or `quoted`."""
+        plain, quoted = self._fields
+        return re.compile(rb"(?P<quoted>%b)|(?P<plain>%b)" % (quoted, plain))
+
+    @property
+    def _fields(self) -> tuple[bytes, bytes]:
+        """Patterns of a plain and of a quoted field."""
+        d = re.escape(self.delimiter)
+        if self.quote is None:
+            return rb"[^%b\n]*+" % d, rb"(?!)"
+        q = re.escape(self.quote)
+        inside = rb"[^%b]*+" % q if self.newlines_in_fields else rb"[^%b\n]*+" % q
+        return rb"(?!%b)[^%b\n]*+" % (q, d), rb"%b%b(?:%b%b%b)*+%b" % (q, inside, q, q, inside, q)
+
+    def fields(self, record: bytes) -> list[bytes] | None:
+        """The fields of one record without its line end, quotes taken away; None if it is not well-formed."""
+        found, at = [], 0
+        while match := self.field.match(record, at):
+            text, at = match.group(), match.end()
+            quote = self.quote or b""
+            found.append(text[1:-1].replace(quote * 2, quote) if match.lastgroup == "quoted" else text)
+            if at == len(record):
+                return found
+            if record[at : at + 1] != self.delimiter:
+                return None
+            at += 1
+        return None
+
+    def end(self, data: bytes) -> int:
+        """Where the last whole record of some bytes that start with a record ends; 0 if none does."""
+        if not self.newlines_in_fields or self.quote is None or self.quote not in data:
+            return data.rfind(b"\n") + 1
+        places = self._regular_quotes(data)
+        if places is None:
+            matches = (match for match in self.record.finditer(data) if match.lastgroup != "rest")
+            return max((match.end() for match in matches), default=0)
+        at = len(data)
+        while (at := data.rfind(b"\n", 0, at)) >= 0:
+            before = int(np.searchsorted(places, at))
+            if before % 2 == 0:
+                return at + 1
+            at = int(places[before - 1])  # inside of quotes: go on before they open
+        return 0
+
+    def is_clean(self, block: bytes) -> bool:
+        """Whether Arrow reads these whole records as they are meant, but for their number of fields."""
+        if len(block) > LONGEST or not (block.isascii() or _is_utf8(block)):
+            return False
+        if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
+            return False
+        if self.comment is not None and self._has_comments(block):
+            return False
+        if self.quote is None or self.quote not in block:
+            return True
+        places = self._regular_quotes(block)
+        if places is None or len(places) % 2:
+            return False
+        if self.newlines_in_fields:
+            return True
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _LINE_FEED)
+        return not bool((np.searchsorted(places, ends) % 2).any())
+
+    def repaired(self, block: bytes) -> bytes:
+        """The same records without comments, each that is not well-formed replaced by a missing one."""
+        check_text = not _is_utf8(block)
+        check_returns = b"\r" in block
+        parts, start, end = [], 0, 0  # what is good is copied in long runs
+        for match in self.record.finditer(block):
+            record = match.group()
+            good = match.lastgroup == "good" and len(record) <= LONGEST and not (check_text and not _is_utf8(record))
+            spaced = check_returns and good and record.count(b"\r") != record.endswith(b"\r\n")
+            if good and not spaced:
+                end = match.end()
+                continue
+            parts.append(block[start:end])
+            if spaced:
+                parts.append(self.field.sub(_without_returns, record))
+            elif match.lastgroup != "comment":
+                parts.append(self.missing)
+            start = end = match.end()
+        return b"".join([*parts, block[start:end]])
+
+    def _has_comments(self, block: bytes) -> bool:
+        assert self.comment is not None
+        return block.startswith(self.comment) or b"\n" + self.comment in block
+
+    def _regular_quotes(self, data: bytes) -> NDArray[np.intp] | None:
+        """The places of the quotes, if they open and close in turn at the edges of fields; else None.
+
+        Then a byte lies inside of quotes exactly if the number of quotes before it is odd: a doubled quote closes and
+        opens again.
+        """
+        assert self.quote is not None
+        if self.comment is not None and self._has_comments(data):
+            return None
+        text = np.frombuffer(data, np.uint8)
+        q, d = self.quote[0], self.delimiter[0]
+        places = np.flatnonzero(text == q)
+        opening, closing = places[0::2], places[1::2]
+        before = text[opening - 1]  # of the first byte that is the last one, which is looked at apart
+        starts = (before == d) | (before == _LINE_FEED) | (before == q)
+        if len(opening) and opening[0] == 0:
+            starts[0] = True
+        follows = closing + 1
+        inside = follows < len(text)
+        after = text[follows[inside]]
+        ends = (after == d) | (after == _LINE_FEED) | (after == q)
+        returns = np.flatnonzero(after == _RETURN)
+        if len(returns):
+            next_after = follows[inside][returns] + 1
+            known = next_after < len(text)
+            line_end = np.ones(len(returns), dtype=bool)
+            line_end[known] = text[next_after[known]] == _LINE_FEED
+            ends[returns] = line_end
+        return places if bool(starts.all()) and bool(ends.all()) else None
+
+
+def blocks(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
+    """Blocks of whole records from pieces of a file without its header: clean ones as they are, others repaired."""
+    for block in _whole_records(chunks, form):
+        yield block if form.is_clean(block) else form.repaired(block)
+
+
+def first_record(chunks: Iterator[bytes], form: Form, delimiters: bytes | None = None) -> tuple[bytes, Iterator[bytes]]:
+    """The first record of a file without its line end, after blank lines and comments; and the pieces behind it.
+
+    The record is empty if there is none, or if it never ends or is over-long. `delimiters` are given where it is not
+    known yet which of them separates the fields.
+    """
+    data, ended = b"", False
+    while True:
+        end = _RecordEnd(form, delimiters).feed(data)
+        if end is None:
+            if ended or len(data) > LONGEST:
+                return b"", iter(())
+            more = next(chunks, None)
+            ended = more is None
+            data += b"\n" if more is None else more
+            continue
+        record, data = data[:end].rstrip(b"\r\n"), data[end:]
+        if record and not (form.comment is not None and record.startswith(form.comment)):
+            return record, chain([data], chunks)
+
+
+def _whole_records(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
+    """Blocks of whole records; one that is over-long or never ends is replaced by a missing one."""
+    rest, parts = b"", []
+    wanted = 0  # bytes to wait for before the end of a record is looked for again
+    for chunk in chunks:
+        parts.append(chunk)
+        wanted -= len(chunk)
+        if wanted > 0:
+            continue
+        data, parts = b"".join([rest, *parts]), []
+        if end := form.end(data):
+            yield data[:end]
+            rest = data[end:]
+        elif len(data) > LONGEST:
+            replaced, rest = _skip_record(data, chunks, form)
+            yield replaced
+        else:
+            rest, wanted = data, len(data)  # twice as many as last time, so that a long record is not searched often
+    data = b"".join([rest, *parts])
+    if not data:
+        return
+    data = data if data.endswith(b"\n") else data + b"\n"
+    end = form.end(data)
+    yield data[:end] + (form.missing if end < len(data) else b"")
+
+
+def _skip_record(data: bytes, chunks: Iterator[bytes], form: Form) -> tuple[bytes, bytes]:
+    """What replaces the over-long record that the data start with, and what follows it."""
+    search = _RecordEnd(form)
+    replaced = b"" if form.comment is not None and data.startswith(form.comment) else form.missing
+    while (end := search.feed(data)) is None:
+        more = next(chunks, None)
+        if more is None:
+            return replaced, b""
+        data = search.left + more
+    return replaced, data[end:]
+
+
+class _RecordEnd:
+    """Looks for the end of one record, piece by piece; all that it keeps is the state between two bytes."""
+
+    def __init__(self, form: Form, delimiters: bytes | None = None) -> None:
+        self._quote = form.quote if form.newlines_in_fields else None
+        self._comment = form.comment
+        self._ends = re.compile(rb"[%b\n]" % re.escape(delimiters or form.delimiter))
+        self._state = "record"
+        self.left = b""  # a last byte that says nothing without the next
+
+    def feed(self, data: bytes) -> int | None:
+        """Where the record ends, or None if it does not end in these bytes."""
+        at, self.left = 0, b""
+        while at < len(data):
+            first = data[at : at + 1]
+            if self._state == "record" and first == self._comment:
+                self._state = "comment"
+            elif self._state in ("record", "field"):
+                self._state = "quoted" if first == self._quote else "plain"
+                at += first == self._quote
+            elif self._state == "quoted":
+                assert self._quote is not None
+                at = data.find(self._quote, at)
+                if at < 0:
+                    return None
+                if at + 1 == len(data):
+                    self.left = self._quote
+                    return None
+                doubled = data[at + 1 : at + 2] == self._quote
+                self._state = "quoted" if doubled else "plain"
+                at += 2 if doubled else 1
+            else:
+                match = _LINE_END.search(data, at) if self._state == "comment" else self._ends.search(data, at)
+                if match is None:
+                    return None
+                at = match.end()
+                if match.group() == b"\n":
+                    return at
+                self._state = "field"
+        return None
+
+
+def _without_returns(match: "re.Match[bytes]") -> bytes:
+    return match.group() if match.lastgroup == "quoted" else match.group().replace(b"\r", b" ")
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

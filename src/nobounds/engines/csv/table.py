@@ -1,0 +1,242 @@
+"""CSV files of the same columns to a Stream: names from the header, types from the schema, records read once.
+
+The first pass copies the fields of the columns into a temporary file that has no name, so that every later pass and
+every further statistic reads that copy. If there is no room for it, each pass reads the files again.
+"""
+
+import mmap
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.csv.dialect import ColumnType, Csv, checked_schema
+from nobounds.engines.csv.fields import Fields
+from nobounds.engines.csv.layout import Layout, layout_of
+from nobounds.engines.csv.records import Form, blocks
+from nobounds.engines.formats import readable
+from nobounds.engines.keys import plain
+from nobounds.engines.share import Share
+from nobounds.engines.source import Facts
+from nobounds.engines.stream import Stream
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True)
+class CsvFiles:
+    """CSV files of the same columns. Their fields are read as text, and kept for later passes."""
+
+    paths: list[Path]
+    csv: Csv
+    schema: dict[str, ColumnType]
+    layouts: list[Layout]
+    kept_names: list[str]
+    share: Share
+    _copy: Any = field(default=None, repr=False)
+    _has_room: bool = True
+
+    @classmethod
+    def of(
+        cls, paths: list[Path], csv: Csv | None, schema: Mapping[str, str] | None, only: Iterable[str] | None = None
+    ) -> "CsvFiles":
+        """The files, after a look at their header lines; `only` names the columns that will be asked for."""
+        dialect, types = csv or Csv(), checked_schema(schema)
+        layouts = [layout_of(path, dialect, types) for path in paths]
+        names = layouts[0].names
+        for path, layout in zip(paths, layouts, strict=True):
+            if layout.names != names:
+                raise ValueError(f"the files must have the same columns, got others in {path.name}")
+        if len(set(names)) < len(names):
+            raise ValueError("a column appears more than once in the files; rename it")
+        for name in types:
+            if name not in names:
+                raise ValueError(f"column {name!r} of the schema is not in the header of {paths[0].name}")
+        wanted = set(names if only is None else only)
+        kept = [name for name in names if name in wanted] or list(names[:1])
+        return cls(paths, dialect, types, layouts, kept, Share(sum(path.stat().st_size for path in paths)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return self.layouts[0].names
+
+    @property
+    def shown(self) -> frozenset[str] | None:
+        """The names that may be shown: all (None) if the user says that there is a header, else the declared ones."""
+        return None if self.csv.header is not None else frozenset(self.schema)
+
+    def stream(self) -> Stream:
+        """The files as a Stream."""
+        facts, others = {}, {}
+        for name in self.names:
+            match self.schema.get(name):
+                case "text":
+                    others[name] = "text"
+                case kind:
+                    facts[name] = Facts(integral=kind == "integer", nullable=True, declared=kind is not None)
+        kinds = {name: self._key_type(name) for name in self.names}
+        typed = all(name in self.schema for name in self.names)
+        return Stream(facts, others, kinds, self.batches, self.rows, typed=typed, share=self.share, shown=self.shown)
+
+    def batches(self, keys: list[str], values: list[str]) -> Iterator[Any]:
+        """Batches with the columns `keys` in their types, and `values` as float64 with NaN for what is missing."""
+        pa, read = import_pyarrow(), Fields.of(self.csv)
+        for batch in self._fields([*keys, *values]):
+            parts = [self._as_keys(batch.column(name), name, read) for name in keys]
+            for name in values:
+                fields = batch.column(name)
+                if self.schema.get(name) == "integer":
+                    parts.append(pa.array(read.whole_floats(fields)))
+                else:
+                    parts.append(pa.array(read.floats(fields)))
+            yield pa.record_batch(parts, names=[*keys, *values])
+
+    def arrow(self) -> "ArrowFields":
+        """The files as a source of Arrow batches, for DuckDB: columns in their declared types, the others as text."""
+        return ArrowFields(self)
+
+    def rows(self) -> int:
+        """The number of records."""
+        return sum(len(batch) for batch in self._fields(self.kept_names[:1]))
+
+    def _as_keys(self, fields: Any, name: str, read: Fields) -> Any:
+        match self.schema.get(name):
+            case "integer":
+                return read.integers(fields)
+            case "number":
+                return plain(import_pyarrow().array(read.floats(fields)))
+            case _:
+                return read.texts(fields).cast(import_pyarrow().large_string())
+
+    def _key_type(self, name: str) -> Any:
+        pa = import_pyarrow()
+        return {"integer": pa.int64(), "number": pa.float64()}.get(self.schema.get(name, "text"), pa.large_string())
+
+    def _fields(self, names: list[str]) -> Iterator[Any]:
+        """Batches with the text of the fields of some columns, null where it is empty or stands for a missing value."""
+        wanted = list(dict.fromkeys(names)) or self.kept_names[:1]
+        if not set(wanted) <= set(self.kept_names):
+            return self._read(wanted)
+        if self._copy is None and self._has_room:
+            # Two threads may copy at once; each copy is whole, and one of them stays.
+            self._copy = _copied(self._read(self.kept_names), self.kept_names)
+            self._has_room = self._copy is not None
+        return self._read(wanted) if self._copy is None else _from_copy(self._copy, wanted)
+
+    def _read(self, names: list[str]) -> Iterator[Any]:
+        """One pass over the files."""
+        done = 0
+        for path, layout in zip(self.paths, self.layouts, strict=True):
+            with readable(path):
+                text = layout.pieces(path, self.csv, partial(self._follow, done))
+                places = {name: layout.names.index(name) for name in names}
+                for block in blocks(text, layout.form):
+                    yield parsed(block, layout.form, places, self.csv.missing)
+            done += path.stat().st_size
+            self.share.at(done)
+
+    def _follow(self, done: int, place: Callable[[], int]) -> None:
+        self.share.follow(lambda: done + place())
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowFields:
+    """The columns of CSV files by Arrow's C interface; they are read each time a stream is asked for."""
+
+    files: CsvFiles
+
+    def __arrow_c_schema__(self) -> Any:
+        """The declared types."""
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """One pass."""
+        batches = self.files.batches(list(self.files.names), [])
+        reader = import_pyarrow().RecordBatchReader.from_batches(self._schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    @property
+    def _schema(self) -> Any:
+        stream = self.files.stream()
+        return import_pyarrow().schema([(name, stream.kinds[name]) for name in self.files.names])
+
+
+def parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str, ...]) -> Any:
+    """The fields of a block of whole records, as a batch of texts: those in some places, by name."""
+    pa = import_pyarrow()
+    try:
+        return _parsed(block, form, places, missing)
+    except pa.ArrowInvalid:  # a record with another number of fields
+        return _parsed(form.repaired(block), form, places, missing)
+
+
+def _parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str, ...]) -> Any:
+    pa = import_pyarrow()
+    import pyarrow.csv as pc
+
+    if not block:
+        return pa.record_batch([pa.array([], pa.string()) for _ in places], names=list(places))
+    if block.startswith(_BYTE_ORDER_MARK):  # Arrow takes one away at the start of what it reads
+        block = _BYTE_ORDER_MARK + block
+    columns = [str(place) for place in range(form.width)]
+    wanted = [str(place) for place in places.values()]
+    table = pc.read_csv(
+        pa.BufferReader(block),
+        read_options=pc.ReadOptions(use_threads=False, column_names=columns, block_size=len(block) + 1),
+        parse_options=pc.ParseOptions(
+            delimiter=form.delimiter.decode(),
+            quote_char=form.quote.decode() if form.quote is not None else False,
+            double_quote=True,
+            escape_char=False,
+            newlines_in_values=form.newlines_in_fields,
+            ignore_empty_lines=False,
+        ),
+        convert_options=pc.ConvertOptions(
+            check_utf8=False,  # it was checked before
+            column_types=dict.fromkeys(wanted, pa.string()),
+            include_columns=wanted,
+            null_values=["", *missing],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        ),
+    )
+    return table.rename_columns(list(places)).combine_chunks().to_batches(max_chunksize=None)[0]
+
+
+def _copied(batches: Iterator[Any], names: list[str]) -> Any:
+    """A buffer with an Arrow file of all batches; None if there is no room for it."""
+    pa = import_pyarrow()
+    from pyarrow import ipc
+
+    schema = pa.schema([(name, pa.string()) for name in names])
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+        writer = ipc.new_file(pa.PythonFile(file, "w"), schema)
+    except OSError:
+        return None
+    with file:
+        for batch in batches:
+            try:
+                writer.write_batch(batch)
+            except OSError:
+                return None
+        try:
+            writer.close()
+            file.flush()
+            return pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except OSError:
+            return None
+
+
+def _from_copy(copy: Any, names: list[str]) -> Iterator[Any]:
+    from pyarrow import ipc
+
+    with ipc.open_file(copy) as whole:
+        places = [whole.schema.get_field_index(name) for name in names]
+    reader = ipc.open_file(copy, options=ipc.IpcReadOptions(included_fields=sorted(places)))
+    for k in range(reader.num_record_batches):
+        yield reader.get_batch(k)

@@ -1,0 +1,42 @@
+"""The formats of files, told apart by their suffixes, and what is said of a file that cannot be read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_COMPRESSED = ("", ".gz", ".bz2", ".zst")
+_TEXT = tuple(kind + packed for kind in (".csv", ".tsv") for packed in _COMPRESSED)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Keep what is wrong inside a file out of errors, for that can contain records; what the system says stays."""
+    try:
+        yield
+    except ImportError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise OSError(f"{path.name} cannot be read: it is damaged, or of another format") from None
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file's name says Parquet; ValueError if it says none of the formats, or is not of a regular file."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"the file must be a regular file, which can be read more than once, got {path.name}")
+    return _suffix(path) == ".parquet"
+
+
+def is_tsv(path: Path) -> bool:
+    """Whether a file's name says that tabs separate its fields."""
+    return _suffix(path).startswith(".tsv")
+
+
+def _suffix(path: Path) -> str:
+    last = path.suffix.lower()
+    suffix = "".join(path.suffixes[-2:] if last in _COMPRESSED[1:] else path.suffixes[-1:]).lower()
+    if suffix not in _TEXT and suffix != ".parquet":
+        known = ".csv, .tsv (also compressed: .gz, .bz2, .zst) or .parquet"
+        raise ValueError(f"the file's name must end in {known}, got {path.name}")
+    return suffix
