@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import nobounds as nb
 from nobounds.engines.database import from_query
 from nobounds.engines.duck import from_relation
 from nobounds.engines.local import Local
@@ -378,14 +379,17 @@ def test_a_query_that_fails_while_it_is_bounded_tells_nothing(postgres):
             kept(Local(from_query(connection, query)), Bounding("unit", 3, 2, 5))
 
 
-def test_people_whose_names_differ_outside_of_utf8_are_different_units(tmp_path):
-    """One of two people of a Latin-1 file leaves, and the other's rows stay as they were."""
+LATIN = nb.Csv(encoding="latin-1")
 
-    def tallied(rows, salt):
+
+def test_people_whose_names_differ_outside_of_utf8_are_different_units(tmp_path):
+    """One of two people of a Latin-1 file leaves, and the other's rows stay as they were; as UTF-8 all are missing."""
+
+    def tallied(rows, salt, csv=LATIN):
         path = tmp_path / "people.csv"
         path.write_bytes(b"u,g,x\n" + b"".join(b"%s,%s,1\n" % row for row in rows))
         keyed = Keyed(("g",), None)
-        found = Local(from_paths([path])).tally("x", SUMMED, False, keyed, Bounding("u", 4, 4, salt))
+        found = Local(from_paths([path], csv)).tally("x", SUMMED, False, keyed, Bounding("u", 4, 4, salt))
         return dict(zip(found.keys[0].to_pylist(), np.bincount(found.tally.groups, found.tally.counts), strict=True))
 
     other = [("Möller".encode("latin-1"), b"b")] * 4
@@ -393,3 +397,4 @@ def test_people_whose_names_differ_outside_of_utf8_are_different_units(tmp_path)
         both = tallied([("Müller".encode("latin-1"), b"a")] * 40 + other, salt)
         assert both == {"a": 4, "b": 4}
         assert tallied(other, salt) == {"b": 4}
+        assert tallied(other, salt, None) == {}

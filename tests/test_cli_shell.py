@@ -277,6 +277,8 @@ def test_the_shell_completes_names_and_columns_of_parquet_files(here):
     assert complete("nobounds qu") == ["quantile"]
     assert complete("nobounds mean people.parquet --column in") == ["income"]
     assert complete("nobounds mean people.csv --column ") == []
+    assert complete("nobounds mean people.csv --header yes --column in") == ["income"]
+    assert complete("nobounds mean people.csv --type income=integer --column ") == ["income"]
 
 
 def test_options_that_take_a_name_complete_it():
@@ -335,7 +337,7 @@ def test_reading_from_a_terminal_says_so(monkeypatch, capsys):
     for typed, said in ((Typed(b"a\n1\n"), "standard input; Ctrl-D ends it."), (pipe, "")):
         monkeypatch.setattr(sys, "stdin", typed)
         with ExitStack() as stack:
-            _stream(Data(files=["-"]), stack)
+            _stream(Data(files=["-"]), None, stack)
         printed = capsys.readouterr()
         assert said in printed.err and bool(said) == bool(printed.err) and not printed.out
 

@@ -45,7 +45,7 @@ CSV = {
     "no header": (f"{ROWS}", ValueError),
     "two columns of a name": (f"x,x,u\n{ROWS}", ValueError),
     "UTF-16": (f"x,k,u\n{ROWS}".encode("utf-16"), ValueError),
-    "bytes that are no text": (b"\xff\xfe\x00,x\n" + b"\xff,1\n" * 400, 1.0),
+    "bytes that are no text": (b"k,x\n" + b"\xff,9\n" * 400 + b"a,1\n" * 400, 1.0),
 }
 
 
@@ -70,7 +70,7 @@ def test_a_csv_file_of_a_hundred_thousand_columns_is_read(tmp_path):
     names = ",".join(f"c{i}" for i in range(10**5))
     path.write_text(names + "\n" + (",".join(["7"] * 10**5) + "\n") * 20)
     assert answer(path, "c99999") == pytest.approx(7, abs=3)
-    assert len(str(answer(path, "d"))) < 100
+    assert len(str(answer(path, "d"))) < 200
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.001, 0.5, 0.99])

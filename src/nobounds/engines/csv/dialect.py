@@ -122,10 +122,10 @@ def _checked_missing(missing: object) -> tuple[str, ...]:
 
 def _check_encoding(encoding: object) -> None:
     try:
-        if not isinstance(encoding, str) or not isinstance(b"".decode(encoding), str):
+        if not isinstance(encoding, str) or "a".encode(encoding).decode(encoding) != "a":
             raise LookupError
         name = codecs.lookup(encoding).name
-    except (LookupError, UnicodeError, ValueError):
+    except (LookupError, ValueError):
         known = None
     else:
         known = None if name.startswith(_STATEFUL) else name

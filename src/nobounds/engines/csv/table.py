@@ -79,7 +79,7 @@ class CsvFiles:
                 case kind:
                     facts[name] = Facts(integral=kind == "integer", nullable=True, declared=kind is not None)
         kinds = {name: self._key_type(name) for name in self.names}
-        typed = all(name in self.schema for name in self.names)
+        typed = bool(self.names) and all(name in self.schema for name in self.names)
         return Stream(facts, others, kinds, self.batches, self.rows, typed=typed, share=self.share, shown=self.shown)
 
     def batches(self, keys: list[str], values: list[str]) -> Iterator[Any]:

@@ -1,0 +1,127 @@
+"""One row of a CSV file is one record: it becomes no more of them, swallows none, and forges no users."""
+
+import csv
+import random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nobounds as nb
+from nobounds.engines.local import Local
+from nobounds.engines.paths import from_paths
+from nobounds.engines.source import Keyed
+from nobounds.ladder import Ladder
+
+HONEST = "".join(f"{k},h{k}\n" for k in range(1000))
+
+
+def rows_in(path, **options):
+    """The exact number of rows that statistics see."""
+    return from_paths([path], **options).rows()
+
+
+FORGED = "".join(f"{k},forged{k}\n" for k in range(20_000))
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_long_quoted_field_is_one_field_of_one_row(place, tmp_path):
+    """A closed field of more than 128 KiB whose lines look like rows adds one row, wherever it stands."""
+    attack = f'7,"{FORGED}"\n'
+    assert len(attack) > 1 << 17
+    half = HONEST.index("500,")
+    text = {"first": attack + HONEST, "middle": HONEST[:half] + attack + HONEST[half:], "last": HONEST + attack}[place]
+    path = tmp_path / "a.csv"
+    path.write_text("x,u\n" + text)
+    assert rows_in(path) == 1001
+    count = nb.Table(path).count(epsilon=1, rng=random.Random(1)).value
+    assert abs(count - 1001) < 30
+    users = nb.Table(path, unit="u", rows_per_unit=1)
+    assert abs(users.count(epsilon=1, rng=random.Random(2)).value - 1001) < 30
+    found = users.group_by("u", delta=0.5).count(epsilon=9, rng=random.Random(3))
+    assert not any("forged" in key and "\n" not in key for key in found.to_arrow().column("u").to_pylist())
+
+
+ROWS = {
+    "a long quoted field": f'7,"{"x," * 100_000}"\n',
+    "a long plain field": f"7,{'9' * 300_000}\n",
+    "a field of line ends": '7,"' + "\n" * 200_000 + '"\n',
+    "a field of quotes": '7,"' + '""' * 200_000 + '"\n',
+    "a NUL": '7,"\0"\n',
+    "a blank line": "\n",
+    "many fields": "7" + ",1" * 100_000 + "\n",
+    "text after a quote": '7,"a"b\n',
+    "carriage returns": "7,a\rb\r\n",
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_one_row_more_is_one_record_more(row, tmp_path):
+    """Whatever a row holds, the file with it has one record more, and the other records are as they were."""
+    for place in (0, len(HONEST) // 2, len(HONEST)):
+        at = HONEST.rindex("\n", 0, place) + 1 if place else 0
+        path = tmp_path / "a.csv"
+        path.write_bytes(("x,u\n" + HONEST[:at] + ROWS[row] + HONEST[at:]).encode())
+        assert rows_in(path) == 1001
+        batches = list(from_paths([path]).batches(["u"], ["x"]))
+        users = [user for batch in batches for user in batch.column(0).to_pylist()]
+        numbers = np.concatenate([batch.column(1).to_numpy() for batch in batches])
+        assert sum(user is not None and user.startswith("h") for user in users) == 1000
+        assert np.nansum(numbers) in (sum(range(1000)), sum(range(1000)) + 7)
+
+
+def test_where_each_line_is_a_record_any_line_is_one(tmp_path):
+    """Without newlines in fields, no bytes of a line change how another line is read."""
+    random_source = random.Random(3)
+    for _ in range(200):
+        line = bytes(random_source.choice(b'",\r\x00\xff"a1') for _ in range(random_source.randint(0, 40)))
+        path = tmp_path / "a.csv"
+        path.write_bytes(b"x,u\n1,a\n" + line + b"\n3,c\n")
+        found = list(from_paths([path], nb.Csv(newlines_in_fields=False)).batches([], ["x"]))
+        numbers = np.concatenate([batch.column(0).to_numpy() for batch in found])
+        assert len(numbers) == 3 and (numbers[0], numbers[2]) == (1.0, 3.0)
+
+
+def test_a_fuzzed_file_has_the_tally_of_the_same_data_in_parquet(tmp_path):
+    """100,000 well-formed records, with fields of up to a megabyte of anything: the same keys, counts and sums."""
+    pick = random.Random(5)
+    marks = ['"', ",", "\n", "\r\n", "\r", "\0", "ü", "表", " ", "#", "x", "1"]
+    keys, numbers, others = [], [], []
+    for k in range(100_000):
+        size = int(10 ** pick.uniform(3, 6)) if k % 2000 == 7 else pick.randint(0, 3)
+        others.append("".join(pick.choices(marks, k=min(size, 50))) * (1 + size // 50) if size else None)
+        keys.append(pick.choice(["a", "b", 'c"c', "d,d", "e\ne", "ß"]))
+        numbers.append(pick.choice([None, pick.lognormvariate(3, 2), -float(k), 0.0]))
+    path = tmp_path / "a.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n" if pick.random() < 0.5 else "\n")
+        writer.writerow(["k", "other", "x"])
+        writer.writerows([k, o, "" if x is None else repr(x)] for k, o, x in zip(keys, others, numbers, strict=True))
+    assert max(len(other or "") for other in others) > 900_000
+    pq.write_table(pa.table({"k": keys, "other": others, "x": pa.array(numbers, pa.float64())}), tmp_path / "a.parquet")
+    ladder, keyed = Ladder.float_bits(8), Keyed(("k",))
+    tallies = []
+    for each in (path, tmp_path / "a.parquet"):
+        found = Local(from_paths([each])).tally("x", ladder, True, keyed, None)
+        names = found.keys[0].to_pylist()
+        tally = found.tally
+        entries = zip(tally.groups, tally.rungs, tally.counts, tally.high, tally.low, strict=True)
+        tallies.append(sorted((names[group], *map(int, rest)) for group, *rest in entries))
+        assert from_paths([each]).rows() == 100_000
+    assert tallies[0] == tallies[1]
+
+
+def test_a_query_does_not_let_duckdb_guess_types(tmp_path):
+    """Functions and names that make DuckDB look at the records of a file are refused before anything is read."""
+    import duckdb
+
+    path = tmp_path / "a.csv"
+    path.write_text("x\n1\n2\n")
+    with duckdb.connect() as connection:
+        for source in (f"'{path}'", f"read_csv('{path}')", f"read_csv_auto('{path}')", f"sniff_csv('{path}')"):
+            for query in (f"select * from {source}", f"with t as (select * from {source}) select * from t, t as u"):
+                with pytest.raises(ValueError, match=r"guess"):
+                    nb.Table.sql(connection, query)
+        with pytest.raises(ValueError, match="guessed"):
+            nb.Table.sql(connection, "select * from 'a.json'")
