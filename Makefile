@@ -14,8 +14,8 @@ help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bundled sample data
-	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --epsilon 1 --resolution 1 --lower 0
-	$(BIN)/nobounds describe $(SAMPLES)/books.csv.gz --epsilon 1 --resolution num_pages=1
+	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --header yes --epsilon 1 --resolution 1 --lower 0
+	$(BIN)/nobounds describe $(SAMPLES)/books.csv.gz --header yes --epsilon 1 --resolution num_pages=1
 	$(BIN)/nobounds quantile $(SAMPLES)/adult.csv.gz --column age --q 0.5 --q 0.99 --epsilon 1 --resolution 1
 	$(BIN)/nobounds sum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1 --resolution 1
 
@@ -28,6 +28,7 @@ check: lint ## format, lint, types, layers and the fast tests
 bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
 	$(PEERS)/bin/python benchmarks/core.py
 	$(PEERS)/bin/python benchmarks/speed.py
+	$(PEERS)/bin/python benchmarks/speed_csv.py --page docs/speed.md
 
 accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 	$(BIN)/python benchmarks/accuracy.py --out docs/accuracy

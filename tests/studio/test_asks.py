@@ -57,6 +57,22 @@ def test_the_code_and_the_command_make_such_a_release_again(ask, origin, capsys)
     assert len(charges) == 3 and len({charge.loss for charge in charges}) == 1
 
 
+def test_what_is_stated_about_a_csv_file_is_in_the_code_and_the_command(tmp_path):
+    """Such a file is read again as it was: the script and the command state its marks, its types and its header."""
+    rows = "".join(f"'{k}';{k % 60},5;n\n" for k in range(300))
+    (tmp_path / "people.csv").write_text("# made by hand\nuser_id;age;note\n" + rows)
+    csv = nb.Csv(header=True, decimal=",", quote="'", comment="#", missing=("n", "a b"), newlines_in_fields=False)
+    origin = Origin(("people.csv",), tmp_path / "b", "user_id", 1, csv=csv, schema={"age": "number", "note": "text"})
+    nb.Budget(epsilon=100, path=tmp_path / "b")
+    ask = Ask("describe", (), "9")
+    script = [sys.executable, "-c", ask.python(origin)]
+    command = ["sh", "-c", ask.shell(origin).replace("nobounds", f"{sys.executable} -m nobounds.cli", 1)]
+    for words in (script, command):
+        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert "age" in run.stdout
+    assert len(nb.Budget(path=tmp_path / "b").history) == 2
+
+
 def test_every_statistic_is_tried_above():
     """The list above names every statistic that the studio offers."""
     assert {ask.statistic for ask in ASKS} == set(STATISTICS)

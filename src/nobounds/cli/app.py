@@ -43,7 +43,7 @@ app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=Non
 def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     """Differentially private answers about a table, with no bounds given.
 
-    Example: nobounds describe people.csv --epsilon 1
+    Example: nobounds describe people.csv --header yes --epsilon 1
     """
     if show_version:
         typer.echo(f"nobounds {version('nobounds')}")
@@ -67,7 +67,7 @@ def describe(
 ) -> None:
     """Count, mean, standard deviation, minimum, quantiles and maximum of every numeric column, for one epsilon.
 
-    Example: nobounds describe people.csv --epsilon 1 --resolution age=1 --plot out.png
+    Example: nobounds describe people.csv --header yes --epsilon 1 --resolution age=1 --plot out.png
     """
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}

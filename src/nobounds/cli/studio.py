@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
-from nobounds.cli.errors import plain_errors
+from nobounds.cli.flat import flat
 from nobounds.cli.options import NUMBER, Whom
+from nobounds.cli.text import Text
 from nobounds.engines.paths import expand
 from nobounds.exact import printable
 
 
+@flat
 def studio(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="CSV, TSV (.gz too) or Parquet files, or globs.", show_default=False),
+        typer.Argument(metavar="FILES", help="CSV, TSV or Parquet files, or globs.", show_default=False),
     ],
     budget: Annotated[
         Path,
@@ -24,15 +26,8 @@ def studio(
             metavar="FILE", help="The budget file to charge; the page makes it if there is none.", show_default=False
         ),
     ],
-    unit: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column that says whose row it is. Default: rows alone.")
-    ] = None,
-    rows_per_unit: Annotated[
-        int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most.")
-    ] = None,
-    neighbors: Annotated[
-        str, typer.Option(metavar="RELATION", help="What one record may change: add-remove or swap.")
-    ] = "add-remove",
+    whom: Whom,
+    text: Text,
     port: Annotated[
         int,
         typer.Option(
@@ -43,17 +38,17 @@ def studio(
 ) -> None:
     """A local web page: plan the error, spend the budget, take the release home.
 
-    Example: nobounds studio people.csv --budget people.budget
+    Example: nobounds studio people.csv --header yes --budget people.budget
     """
     from nobounds.studio.asks import Origin
     from nobounds.studio.server import serve
 
-    with plain_errors(), tempfile.TemporaryDirectory() as folder:
-        whom = Whom(unit, rows_per_unit, neighbors)
+    with tempfile.TemporaryDirectory() as folder:
         if budget.is_dir():
             raise ValueError(f"--budget must be a file, and {printable(str(budget))} is a folder")
         found = tuple(str(path) for path in expand(files))
-        origin = Origin(found, budget, whom.unit, whom.rows_per_unit, whom.relation)
+        origin = Origin(found, budget, whom.unit, whom.rows_per_unit, whom.relation, **text.options)
+        origin.table().columns  # noqa: B018 - what cannot be opened, or must not be shown, is said here
 
         def ready(address: str) -> None:
             typer.echo(f"The studio for {printable(origin.name)} is at {address}")

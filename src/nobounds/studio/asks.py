@@ -40,6 +40,8 @@ class Origin:
     unit: str | None = None
     rows_per_unit: int | None = None
     neighbors: Neighbors = "add-remove"
+    csv: nb.Csv | None = None
+    schema: Mapping[str, str] | None = None
 
     @property
     def name(self) -> str:
@@ -50,7 +52,7 @@ class Origin:
     @property
     def options(self) -> dict[str, Any]:
         """The keywords of a Table, as far as they are not the defaults."""
-        given = {"unit": self.unit, "rows_per_unit": self.rows_per_unit}
+        given = {"unit": self.unit, "rows_per_unit": self.rows_per_unit, "csv": self.csv, "schema": self.schema}
         relation = {} if self.neighbors == "add-remove" else {"neighbors": self.neighbors}
         return {name: value for name, value in given.items() if value is not None} | relation
 
@@ -140,7 +142,7 @@ class Ask:
     def python(self, origin: Origin) -> str:
         """A script that makes such a release again, with new noise and at the same price."""
         files = origin.files[0] if len(origin.files) == 1 else list(origin.files)
-        options = "".join(f", {name}={value!r}" for name, value in origin.options.items())
+        options = "".join(f", {name}={_code(value)}" for name, value in origin.options.items())
         keywords = [f"{name}={value!r}" for name, value in (self.spent | self.known).items()]
         call = ", ".join([*map(repr, self.arguments), *keywords])
         return (
@@ -161,8 +163,30 @@ class Ask:
         for name, value in self.known.items():
             several = value.items() if isinstance(value, dict) else [("", value)]
             words += [f"--{name}={column}={number}" if column else f"--{name}={number}" for column, number in several]
-        words += [f"--{name.replace('_', '-')}={value}" for name, value in origin.options.items()]
+        words += [word for name, value in origin.options.items() for word in _words(name, value)]
         return shlex.join([*words, "--budget", str(origin.budget)]) + "\n"
+
+
+def _code(value: object) -> str:
+    """The value of a keyword in Python."""
+    return f"nb.{value!r}" if isinstance(value, nb.Csv) else repr(value)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """The value of a keyword in the shell, where a list is an option that is given several times."""
+    if isinstance(value, nb.Csv):
+        return [word for option, stated in value.stated.items() for word in _words(option, stated)]
+    if name == "schema":
+        return [f"--type={column}={kind}" for column, kind in value.items()]
+    option = {"missing": "--na"}.get(name, f"--{name.replace('_', '-')}")
+    values = value if isinstance(value, tuple) else (value,)
+    return [f"{option}={_shell(each)}" for each in values]
+
+
+def _shell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else "tab" if value == "\t" else str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 import codecs
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias, get_args
 
 ColumnType: TypeAlias = Literal["number", "integer", "text"]
 
@@ -12,7 +12,7 @@ DELIMITERS = ",;\t|"  # what a header line may tell, the most likely first
 _STATEFUL = ("utf-7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Csv:
     r"""How the text of CSV files is to be read. Everything has a default; nothing is guessed from records.
 
@@ -53,6 +53,14 @@ class Csv:
         self._refuse_clashes()
         object.__setattr__(self, "missing", _checked_missing(self.missing))
         _check_encoding(self.encoding)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The options that are not the defaults."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
+
+    def __repr__(self) -> str:
+        return f"Csv({', '.join(f'{name}={value!r}' for name, value in self.stated.items())})"
 
     def _refuse_clashes(self) -> None:
         marks = [(name, getattr(self, name)) for name in ("delimiter", "quote", "comment", "decimal")]
