@@ -32,7 +32,7 @@ def test_the_table_of_a_mean_says_what_its_range_is(people):
 
 def test_describe_shows_every_column_and_what_each_number_cost(people):
     """A row for each statistic and a column for each data column; text columns are named as skipped."""
-    text = run("describe", people, "--epsilon", "1").stdout
+    text = run("describe", people, "--header", "yes", "--epsilon", "1").stdout
     lines = text.splitlines()
     assert "Private summary of people.csv" in lines[0]
     assert "income" in lines[2] and "epsilon" in lines[2]
@@ -50,7 +50,7 @@ def test_a_wide_table_is_shown_in_parts(tmp_path, monkeypatch):
     path = tmp_path / "wide.csv"
     rows = np.random.default_rng(2).normal(1e6, 1, (400, 7))
     path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)]))
-    text = run("describe", path, "--epsilon", "1").stdout
+    text = run("describe", path, "--header", "yes", "--epsilon", "1").stdout
     assert all(name in text for name in names)
     table = [line for line in text.splitlines() if not line.startswith(("Epsilon", "Total"))]
     assert max(map(len, table)) <= 80
@@ -58,7 +58,9 @@ def test_a_wide_table_is_shown_in_parts(tmp_path, monkeypatch):
 
 def test_describe_as_json_is_the_description(people):
     """Machines get every value, interval and cost, and the total loss."""
-    result = run("describe", people, "--column", "income", "--json", "--resolution", "income=1", *SURE)
+    result = run(
+        "describe", people, "--header", "yes", "--column", "income", "--json", "--resolution", "income=1", *SURE
+    )
     found = json.loads(result.stdout)
     assert found["columns"]["income"]["values"]["50%"] == pytest.approx(2000, abs=2)
     assert found["loss"]["epsilon"] == 1e6
@@ -68,10 +70,10 @@ def test_describe_as_json_is_the_description(people):
 def test_describe_draws_a_picture(people, tmp_path):
     """--plot writes a PNG; a name that cannot be drawn into is refused before anything is spent."""
     target = tmp_path / "out.png"
-    assert run("describe", people, "--epsilon", "1", "--plot", target).exit_code == 0
+    assert run("describe", people, "--header", "yes", "--epsilon", "1", "--plot", target).exit_code == 0
     assert target.read_bytes()[:4] == b"\x89PNG"
     for wrong in (tmp_path / "out.txt", tmp_path / "nowhere" / "out.png"):
-        result = run("describe", people, "--epsilon", "1", "--plot", wrong)
+        result = run("describe", people, "--header", "yes", "--epsilon", "1", "--plot", wrong)
         assert result.exit_code == 2
         assert result.stdout == ""
 
@@ -79,7 +81,7 @@ def test_describe_draws_a_picture(people, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--column", "wage"], "column 'wage' is not in the file"),
+        (["--column", "wage"], "column 'wage' is not in the table; the columns are"),
         (["--epsilon", "0"], "epsilon"),
         (["--lower", "wage=0"], "'wage', which is not a numeric column"),
         (["--lower", "1", "--lower", "2"], "lower must be one number for all columns, or NAME=NUMBER"),
@@ -89,7 +91,7 @@ def test_describe_draws_a_picture(people, tmp_path):
 )
 def test_a_wrong_option_of_describe_is_one_plain_line(people, words, message):
     """Errors go to stderr as one line, with exit code 2 and no output."""
-    result = run("describe", people, "--epsilon", "1", *words)
+    result = run("describe", people, "--header", "yes", "--epsilon", "1", *words)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert message in result.stderr

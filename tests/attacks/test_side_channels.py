@@ -525,7 +525,9 @@ COMMANDS = [
     ["sum", "--column", "x"],
     ["mean", "--column", "x"],
     ["count", "--column", "x"],
-    ["describe"],
+    ["describe", "--header", "yes"],
+    ["describe", "--column", "x"],
+    ["quantile", "--column", "x", "--q", "0.5", "--type", "x=integer"],
 ]
 
 

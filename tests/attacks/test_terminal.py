@@ -41,8 +41,8 @@ def commands(name, odd):
     """All kinds of commands, with the odd name wherever one can be."""
     spend = ["--epsilon", "1"]
     unit = ["--unit", odd, "--rows-per-unit", "1"]
-    yield "describe", name, *spend
-    yield "describe", name, *spend, "--unit", "user", "--rows-per-unit", "3"
+    yield "describe", name, *spend, "--header", "yes"
+    yield "describe", name, *spend, "--header", "yes", "--unit", "user", "--rows-per-unit", "3"
     yield "mean", name, "--column", odd, *spend
     yield "mean", name, "--column", "user", *spend, *unit
     yield "sum", name, "--column", odd, *spend, "--by", "key", "--delta", "0.01"
@@ -145,7 +145,7 @@ def test_a_real_terminal_gets_no_escape_of_a_name(tmp_path):
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(f'"{EVIL}",key\n' + "".join(f'{i},"{EVIL}"\n' for i in range(500)))
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "nobounds.cli", "describe", str(path), "--epsilon", "1", "--quiet"]
+    command = [sys.executable, "-m", "nobounds.cli", "describe", str(path), "--header", "yes", "--epsilon", "1"]
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL) as process:
         os.close(theirs)
         seen = b""

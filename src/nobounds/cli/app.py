@@ -67,7 +67,7 @@ def describe(
 ) -> None:
     """Count, mean, standard deviation, minimum, quantiles and maximum of every numeric column, for one epsilon.
 
-    Example: nobounds describe people.csv --header yes --epsilon 1 --resolution age=1 --plot out.png
+    Example: nobounds describe people.csv --header yes --epsilon 1 --plot out.png
     """
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}

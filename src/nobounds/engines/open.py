@@ -25,19 +25,18 @@ def open_source(
     """The Source of a table. Its names and types are looked at, and no record is."""
     if csv is not None and not isinstance(csv, Csv):
         raise TypeError(f"csv must be a nobounds.Csv, got {type(csv).__name__}")
-    if isinstance(data, str | PathLike | list | tuple):
-        local = Local(from_paths(expand(data), csv, schema))
-        return local if progress is None else replace(local, progress=progress)
-    if csv is not None or schema is not None:
-        raise ValueError("csv and schema are for CSV files; other tables have types of their own")
-    if is_spark(data):
+    if is_spark(data) and csv is None and schema is None:
         return from_spark(data)
-    local = Local(open_stream(data))
+    local = Local(open_stream(data, csv, schema))
     return local if progress is None else replace(local, progress=progress)
 
 
-def open_stream(data: object) -> Stream:
+def open_stream(data: object, csv: Csv | None = None, schema: Mapping[str, str] | None = None) -> Stream:
     """The Stream of a table in this process."""
+    if isinstance(data, str | PathLike | list | tuple):
+        return from_paths(expand(data), csv, schema)
+    if csv is not None or schema is not None:
+        raise ValueError("csv and schema are for CSV files; other tables have types of their own")
     if isinstance(data, Stream):
         return data
     polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")

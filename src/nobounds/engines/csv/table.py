@@ -7,6 +7,7 @@ every further statistic reads that copy. If there is no room for it, each pass r
 import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -121,11 +122,18 @@ class CsvFiles:
         wanted = list(dict.fromkeys(names)) or self.kept_names[:1]
         if not set(wanted) <= set(self.kept_names):
             return self._read(wanted)
-        if self._copy is None and self._has_room:
-            # Two threads may copy at once; each copy is whole, and one of them stays.
-            self._copy = _copied(self._read(self.kept_names), self.kept_names)
-            self._has_room = self._copy is not None
-        return self._read(wanted) if self._copy is None else _from_copy(self._copy, wanted)
+        if self._copy is not None:
+            return _from_copy(self._copy, wanted)
+        return self._read_and_keep(wanted) if self._has_room else self._read(wanted)
+
+    def _read_and_keep(self, names: list[str]) -> Iterator[Any]:
+        """One pass that leaves a copy behind, if it comes to its end. Two at once leave two, and one of them stays."""
+        writer = _Writer(self.kept_names)
+        for batch in self._read(self.kept_names):
+            writer.add(batch)
+            yield batch.select(names)
+        self._copy = writer.copy()
+        self._has_room = self._copy is not None
 
     def _read(self, names: list[str]) -> Iterator[Any]:
         """One pass over the files."""
@@ -207,27 +215,37 @@ def _parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str
     return table.rename_columns(list(places)).combine_chunks().to_batches(max_chunksize=None)[0]
 
 
-def _copied(batches: Iterator[Any], names: list[str]) -> Any:
-    """A buffer with an Arrow file of all batches; None if there is no room for it."""
-    pa = import_pyarrow()
-    from pyarrow import ipc
+class _Writer:
+    """Writes batches into an Arrow file without a name, while there is room for them."""
 
-    schema = pa.schema([(name, pa.string()) for name in names])
-    try:
-        file = tempfile.TemporaryFile()  # noqa: SIM115
-        writer = ipc.new_file(pa.PythonFile(file, "w"), schema)
-    except OSError:
-        return None
-    with file:
-        for batch in batches:
+    def __init__(self, names: list[str]) -> None:
+        pa = import_pyarrow()
+        from pyarrow import ipc
+
+        self._file = self._batches = None
+        with suppress(OSError):
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            self._batches = ipc.new_file(
+                pa.PythonFile(self._file, "w"), pa.schema([(name, pa.string()) for name in names])
+            )
+
+    def add(self, batch: Any) -> None:
+        """One batch more."""
+        if self._batches is not None:
             try:
-                writer.write_batch(batch)
+                self._batches.write_batch(batch)
             except OSError:
-                return None
+                self._batches = None
+
+    def copy(self) -> Any:
+        """A buffer with all batches; None if there was no room for them."""
+        if self._batches is None or self._file is None:
+            return None
         try:
-            writer.close()
-            file.flush()
-            return pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            self._batches.close()
+            self._file.flush()
+            with self._file:
+                return import_pyarrow().py_buffer(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ))
         except OSError:
             return None
 
