@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nobounds.engines.csv.dialect import DELIMITERS, Csv
-from nobounds.engines.csv.reading import NotUtf8, pieces
+from nobounds.engines.csv.reading import PIECE, NotUtf8, pieces
 from nobounds.engines.csv.records import Form, first_record
 from nobounds.engines.formats import is_tsv, readable
 
@@ -13,6 +13,9 @@ HEADER_UNKNOWN = (
     "the first line of the file may be a record and is not shown: add --header yes (csv=nb.Csv(header=True)) "
     "if it holds names, or declare columns with --type (schema=)"
 )
+
+
+_HEADER = 1 << 12  # bytes that are read at a time to find the header line
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Layout:
 
     def pieces(self, path: Path, csv: Csv, follow: Callable[[Callable[[], int]], None]) -> Iterator[bytes]:
         """The text of a file below its header."""
-        text = _text(path, csv, self.returns_end_lines, follow)
+        text = _text(path, csv, self.returns_end_lines, PIECE, follow)
         return first_record(text, self.form)[1] if csv.header is not False else text
 
 
@@ -68,9 +71,13 @@ def _marks(path: Path, csv: Csv) -> tuple[Form, bool]:
 
 
 def _text(
-    path: Path, csv: Csv, returns: bool, follow: Callable[[Callable[[], int]], None] | None = None
+    path: Path,
+    csv: Csv,
+    returns: bool,
+    size: int = _HEADER,
+    follow: Callable[[Callable[[], int]], None] | None = None,
 ) -> Iterator[bytes]:
-    text = pieces(path, csv.encoding, follow)
+    text = pieces(path, csv.encoding, size, follow)
     return (piece.replace(b"\r", b"\n") for piece in text) if returns else text
 
 

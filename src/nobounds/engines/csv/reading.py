@@ -16,13 +16,15 @@ _DAMAGED = "nobounds.damaged"
 _NO_TEXT = b"\xff"  # a byte that is in no UTF-8: what a broken character becomes, so that its record is missing
 
 
-def pieces(path: Path, encoding: str, follow: Callable[[Callable[[], int]], None] | None = None) -> Iterator[bytes]:
+def pieces(
+    path: Path, encoding: str, size: int = PIECE, follow: Callable[[Callable[[], int]], None] | None = None
+) -> Iterator[bytes]:
     """The text of a file as UTF-8; `follow` is given a function that says how many bytes of the file were read."""
     with path.open("rb") as file:
         if follow is not None:
             follow(file.tell)
         with _opened(file, path.suffix.lower()) as stream:
-            raw = iter(lambda: stream.read(PIECE), b"")
+            raw = iter(lambda: stream.read(size), b"")
             yield from _unmarked(raw) if is_utf8(encoding) else _transcoded(raw, encoding)
 
 

@@ -25,6 +25,7 @@ from nobounds.engines.source import Facts
 from nobounds.engines.stream import Stream
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ALIGNED = 64  # bytes that Arrow's buffers start at multiples of
 
 
 @dataclass(slots=True)
@@ -37,7 +38,7 @@ class CsvFiles:
     layouts: list[Layout]
     kept_names: list[str]
     share: Share
-    _copy: Any = field(default=None, repr=False)
+    _copy: "_Copy | None" = field(default=None, repr=False)
     _has_room: bool = True
 
     @classmethod
@@ -123,7 +124,7 @@ class CsvFiles:
         if not set(wanted) <= set(self.kept_names):
             return self._read(wanted)
         if self._copy is not None:
-            return _from_copy(self._copy, wanted)
+            return self._copy.batches(wanted)
         return self._read_and_keep(wanted) if self._has_room else self._read(wanted)
 
     def _read_and_keep(self, names: list[str]) -> Iterator[Any]:
@@ -216,45 +217,56 @@ def _parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str
 
 
 class _Writer:
-    """Writes batches into an Arrow file without a name, while there is room for them."""
+    """Writes batches one after the other into a file without a name, while there is room for them."""
 
     def __init__(self, names: list[str]) -> None:
         pa = import_pyarrow()
-        from pyarrow import ipc
-
-        self._file = self._batches = None
+        self._schema = pa.schema([(name, pa.string()) for name in names])
+        self._places: list[tuple[int, int]] = []
+        self._file: Any = None
         with suppress(OSError):
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
-            self._batches = ipc.new_file(
-                pa.PythonFile(self._file, "w"), pa.schema([(name, pa.string()) for name in names])
-            )
 
     def add(self, batch: Any) -> None:
         """One batch more."""
-        if self._batches is not None:
+        if self._file is not None:
             try:
-                self._batches.write_batch(batch)
+                start = self._file.tell()
+                self._file.write(batch.serialize())
+                self._places.append((start, self._file.tell() - start))
+                self._file.write(bytes(-self._file.tell() % _ALIGNED))
             except OSError:
-                self._batches = None
+                self._drop()
 
-    def copy(self) -> Any:
-        """A buffer with all batches; None if there was no room for them."""
-        if self._batches is None or self._file is None:
+    def copy(self) -> "_Copy | None":
+        """All batches; None if there was no room for them."""
+        if self._file is None:
             return None
-        try:
-            self._batches.close()
+        kept = None
+        with suppress(OSError):
             self._file.flush()
-            with self._file:
-                return import_pyarrow().py_buffer(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ))
-        except OSError:
-            return None
+            data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) if self._places else b""
+            kept = _Copy(self._schema, import_pyarrow().py_buffer(data), self._places)
+        self._drop()  # the map keeps the file open
+        return kept
+
+    def _drop(self) -> None:
+        with suppress(OSError):  # what was not written yet may find no room
+            self._file.close()
+        self._file = None
 
 
-def _from_copy(copy: Any, names: list[str]) -> Iterator[Any]:
-    from pyarrow import ipc
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """Batches in memory that is mapped to a file: any number of threads and processes may read them at once."""
 
-    with ipc.open_file(copy) as whole:
-        places = [whole.schema.get_field_index(name) for name in names]
-    reader = ipc.open_file(copy, options=ipc.IpcReadOptions(included_fields=sorted(places)))
-    for k in range(reader.num_record_batches):
-        yield reader.get_batch(k)
+    schema: Any
+    data: Any
+    places: list[tuple[int, int]]
+
+    def batches(self, names: list[str]) -> Iterator[Any]:
+        """Some columns of each batch."""
+        from pyarrow import ipc
+
+        for start, length in self.places:
+            yield ipc.read_record_batch(self.data.slice(start, length), self.schema).select(names)
