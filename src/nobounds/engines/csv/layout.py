@@ -26,9 +26,9 @@ class Layout:
     form: Form
     returns_end_lines: bool = False  # where the header line ends in a carriage return alone
 
-    def pieces(self, path: Path, csv: Csv, follow: Callable[[Callable[[], int]], None]) -> Iterator[bytes]:
+    def pieces(self, path: Path, csv: Csv, progress: Callable[[int], None]) -> Iterator[bytes]:
         """The text of a file below its header."""
-        text = _text(path, csv, self.returns_end_lines, PIECE, follow)
+        text = _text(path, csv, self.returns_end_lines, PIECE, progress)
         return first_record(text, self.form)[1] if csv.header is not False else text
 
 
@@ -75,9 +75,9 @@ def _text(
     csv: Csv,
     returns: bool,
     size: int = _HEADER,
-    follow: Callable[[Callable[[], int]], None] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Iterator[bytes]:
-    text = pieces(path, csv.encoding, size, follow)
+    text = pieces(path, csv.encoding, size, progress)
     return (piece.replace(b"\r", b"\n") for piece in text) if returns else text
 
 

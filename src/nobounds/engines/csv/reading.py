@@ -17,15 +17,15 @@ _NO_TEXT = b"\xff"  # a byte that is in no UTF-8: what a broken character become
 
 
 def pieces(
-    path: Path, encoding: str, size: int = PIECE, follow: Callable[[Callable[[], int]], None] | None = None
+    path: Path, encoding: str, size: int = PIECE, progress: Callable[[int], None] | None = None
 ) -> Iterator[bytes]:
-    """The text of a file as UTF-8; `follow` is given a function that says how many bytes of the file were read."""
-    with path.open("rb") as file:
-        if follow is not None:
-            follow(file.tell)
-        with _opened(file, path.suffix.lower()) as stream:
-            raw = iter(lambda: stream.read(size), b"")
-            yield from _unmarked(raw) if is_utf8(encoding) else _transcoded(raw, encoding)
+    """The text of a file as UTF-8; `progress` is told how many bytes of the file were read."""
+    with path.open("rb") as file, _opened(file, path.suffix.lower()) as stream:
+        raw = iter(lambda: stream.read(size), b"")
+        for piece in _unmarked(raw) if is_utf8(encoding) else _transcoded(raw, encoding):
+            if progress is not None:
+                progress(file.tell())
+            yield piece
 
 
 def is_utf8(encoding: str) -> bool:

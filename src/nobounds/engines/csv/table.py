@@ -6,7 +6,7 @@ every further statistic reads that copy. If there is no room for it, each pass r
 
 import mmap
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -130,26 +130,29 @@ class CsvFiles:
     def _read_and_keep(self, names: list[str]) -> Iterator[Any]:
         """One pass that leaves a copy behind, if it comes to its end. Two at once leave two, and one of them stays."""
         writer = _Writer(self.kept_names)
-        for batch in self._read(self.kept_names):
-            writer.add(batch)
-            yield batch.select(names)
-        self._copy = writer.copy()
-        self._has_room = self._copy is not None
+        try:
+            for batch in self._read(self.kept_names):
+                writer.add(batch)
+                yield batch.select(names)
+            self._copy = writer.copy()
+            self._has_room = self._copy is not None
+        finally:
+            writer.close()
 
     def _read(self, names: list[str]) -> Iterator[Any]:
         """One pass over the files."""
         done = 0
         for path, layout in zip(self.paths, self.layouts, strict=True):
             with readable(path):
-                text = layout.pieces(path, self.csv, partial(self._follow, done))
+                text = layout.pieces(path, self.csv, partial(self._read_up_to, done))
                 places = {name: layout.names.index(name) for name in names}
                 for block in blocks(text, layout.form):
                     yield parsed(block, layout.form, places, self.csv.missing)
             done += path.stat().st_size
             self.share.at(done)
 
-    def _follow(self, done: int, place: Callable[[], int]) -> None:
-        self.share.follow(lambda: done + place())
+    def _read_up_to(self, done: int, place: int) -> None:
+        self.share.at(done + place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,24 +239,24 @@ class _Writer:
                 self._places.append((start, self._file.tell() - start))
                 self._file.write(bytes(-self._file.tell() % _ALIGNED))
             except OSError:
-                self._drop()
+                self.close()
 
     def copy(self) -> "_Copy | None":
         """All batches; None if there was no room for them."""
         if self._file is None:
             return None
-        kept = None
         with suppress(OSError):
             self._file.flush()
             data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) if self._places else b""
-            kept = _Copy(self._schema, import_pyarrow().py_buffer(data), self._places)
-        self._drop()  # the map keeps the file open
-        return kept
+            return _Copy(self._schema, import_pyarrow().py_buffer(data), self._places)
+        return None
 
-    def _drop(self) -> None:
-        with suppress(OSError):  # what was not written yet may find no room
-            self._file.close()
-        self._file = None
+    def close(self) -> None:
+        """Write no more; a copy stays, for its map keeps the file."""
+        if self._file is not None:
+            with suppress(OSError):  # what was not written yet may find no room
+                self._file.close()
+            self._file = None
 
 
 @dataclass(frozen=True, slots=True)
