@@ -11,7 +11,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import given
 from laws import text
 
-from nobounds.exact import ball, float_at_or_above, positive, rational, round_up, upper
+from nobounds.exact import ball, float_at_or_above, positive, rational, round_up, upper, upper_bound
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,8 @@ from nobounds.exact import ball, float_at_or_above, positive, rational, round_up
         (np.float64(0.1), F(1, 10)),
         (np.float32(0.1), F(1, 10)),
         (np.float16(0.1), F(1, 10)),
+        (np.longdouble("0.1"), F(1, 10)),
+        (np.float32(1) / 3, F("0.33333334")),
         (np.int8(-5), F(-5)),
         (np.uint64(2**64 - 1), F(2**64 - 1)),
     ],
@@ -41,6 +43,48 @@ def test_numbers_are_read_as_written(written, meant):
     """A float is the decimal that prints it, whatever its width; strings and decimals are what they say."""
     assert rational(written, "x") == meant
     assert type(rational(written, "x")) is F
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.longdouble])
+def test_print_options_do_not_change_a_number(kind):
+    """A parameter has all its digits, however numpy is told to print."""
+    number = kind(1) / kind(3)
+    meant = rational(number, "x")
+    with np.printoptions(legacy="1.13", precision=2):
+        assert rational(number, "x") == meant
+    assert abs(meant - F(1, 3)) < F(1, 10**7)
+
+
+def test_a_subclass_is_read_as_its_number():
+    """What a subclass prints, and its own arithmetic, do not change a parameter."""
+
+    class Percent(float):
+        def __str__(self):
+            return f"{self * 100:g} %"
+
+        __repr__ = __str__
+
+    class Money(Decimal):
+        def __str__(self):
+            return f"{self:f} EUR"
+
+    assert rational(Percent(0.1), "x") == rational(Money("0.1"), "x") == F(1, 10)
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.float16, np.longdouble])
+def test_a_bound_is_at_least_what_is_written_and_what_is_held(kind):
+    """0.1 is a little more than 1/10 as a double, 0.7 a little less than 7/10; the larger one bounds both."""
+    above_and_below = set()
+    for decimal in ("0.1", "0.2", "0.3", "0.4", "0.7", "0.9"):
+        number = kind(decimal)
+        written, held = F(decimal), F(*number.as_integer_ratio())
+        assert rational(number, "x") == written
+        assert upper_bound(number, "x") == max(written, held)
+        above_and_below.add(held > written)
+    assert above_and_below == {True, False}
+    assert upper_bound("0.1", "x") == upper_bound(F(1, 10), "x") == F(1, 10)
+    with pytest.raises(ValueError, match="x must be greater than 0"):
+        upper_bound(kind(0), "x")
 
 
 @given(x=st.floats(-1e308, 1e308))

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.exact import Number, ball, positive, privacy_parameter, rational
+from nobounds.exact import Number, ball, privacy_parameter, rational, upper_bound
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
 from nobounds.noise import (
     Exponential,
@@ -38,7 +38,7 @@ class Stream:
     """What mechanisms over a stream of queries share: how a query is read, and an end to the answers."""
 
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
-        self._scale = positive(sensitivity, "sensitivity")
+        self._scale = upper_bound(sensitivity, "sensitivity")
         self._threshold = self._snap(rational(threshold, "threshold"))
         self._bits = source(rng)
         self._open = True

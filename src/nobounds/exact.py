@@ -1,14 +1,16 @@
 """Numbers as people write them: exact rationals in, floats rounded up out.
 
 A float stands for its decimal text: 0.1 means 1/10. Reading and printing follow the same rule, so a number that came
-in as 0.3 goes out as 0.3, and a loss that is printed is never below the true one.
+in as 0.3 goes out as 0.3, and a loss that is printed is never below the true one. The text of a numpy float is the
+shortest decimal that its own type reads back as the same number: np.float32(0.1) and np.longdouble("0.1") mean 1/10 as
+well. The text does not depend on numpy's print options.
 """
 
 import math
 import sys
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from flint import arb  # loaded on first use: it would be a fifth of the time to import nobounds
 
 MAX = sys.float_info.max
-_MOST_DIGITS = 1000
+MOST_DIGITS = 1000
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
 
@@ -34,8 +36,8 @@ def rational(value: object, name: str) -> Fraction:
         number = _parsed(value)
     except (InvalidOperation, OverflowError, ZeroDivisionError, ValueError):
         raise ValueError(f"{name} must be a finite number, got {name}={shown(value)}") from None
-    if number is None or max(abs(number.numerator), number.denominator) > 10**_MOST_DIGITS:
-        raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got {name}={shown(value)}")
+    if number is None or max(abs(number.numerator), number.denominator) > 10**MOST_DIGITS:
+        raise ValueError(f"{name} must have at most {MOST_DIGITS} digits, got {name}={shown(value)}")
     return number
 
 
@@ -45,10 +47,15 @@ def _parsed(value: int | float | str | Decimal | Fraction | np.integer | np.floa
         return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
     if isinstance(value, str) and "/" in value:
         return Fraction(value)
-    decimal = Decimal(str(value))
-    if decimal and decimal.is_finite() and abs(decimal.adjusted()) > _MOST_DIGITS:
+    decimal = Decimal(_text(value) if isinstance(value, float | np.floating) else value)
+    if decimal and decimal.is_finite() and abs(decimal.adjusted()) > MOST_DIGITS:
         return None
     return Fraction(decimal)
+
+
+def _text(value: "float | np.floating[Any]") -> str:
+    """The shortest decimal text of a float, whatever its type prints."""
+    return float.__repr__(value) if isinstance(value, float) else np.format_float_scientific(value)
 
 
 def shown(value: object) -> str:
@@ -75,6 +82,23 @@ def positive(value: object, name: str) -> Fraction:
     if number <= 0:
         raise ValueError(f"{name} must be greater than 0, got {name}={shown(value)}")
     return number
+
+
+def upper_bound(value: object, name: str) -> Fraction:
+    """Like `positive`, for a bound on floats: the larger of what is written and what a float holds.
+
+    >>> upper_bound(0.1, "sensitivity") == Fraction(0.1) > Fraction(1, 10)
+    True
+    """
+    number = positive(value, name)
+    return max(number, binary_value(value)) if isinstance(value, float | np.floating) else number
+
+
+def binary_value(value: "float | np.floating[Any]") -> Fraction:
+    """The number that a float holds, exactly; an OverflowError for infinities and a ValueError for NaN."""
+    if isinstance(value, float):
+        return Fraction(*float.as_integer_ratio(value))  # a subclass may have a method of its own
+    return Fraction(*value.as_integer_ratio())
 
 
 def privacy_parameter(value: object, name: str) -> Fraction:
