@@ -226,6 +226,18 @@ def test_queries_of_any_type_are_read_exactly(name, kind):
 
 
 @every
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long doubles are doubles here")
+def test_long_doubles_are_not_rounded_to_doubles(name):
+    """Values that differ in their last bit are read as different numbers, and those beyond all doubles as finite."""
+    run = mechanism(name, 1, epsilon=1, sensitivity=Fraction(1, 2**60))
+    one = run._read(np.longdouble(1))
+    assert [run._read(1 + k * np.longdouble(2) ** -60) - one for k in (-2, 1, 127, 129)] == [-2, 1, 127, 129]
+    large = mechanism(name, "1e600", epsilon=1, sensitivity="1e600")
+    assert 0 <= Fraction(3, 2) - large._read(np.longdouble("1.5e600")) <= Fraction(1, 1024)
+    assert large._read(np.longdouble("-inf")) == -INF == large._read(np.longdouble("nan"))
+
+
+@every
 def test_whole_numbers_of_any_type_are_read_exactly(name):
     """Integers and booleans of numpy and Python are whole numbers, however large."""
     run = mechanism(name, 0, epsilon=1)
@@ -376,9 +388,61 @@ def test_the_plain_loop_does_not_know_the_law():
 
 @pytest.mark.parametrize("kind", [AboveThreshold, IterativeExponential])
 def test_no_decimal_is_an_error_and_far_ones_keep_their_order(kind):
-    """Signalling NaN counts as NaN, exponents beyond all floats as infinities or next to 0; nothing raises or hangs."""
+    """Signalling NaN counts as NaN, and an enormous exponent raises nothing and fills no memory."""
     far = {"1e999999999": True, "Infinity": True, "-1e999999999": False, "NaN": False, "sNaN": False}
     for text, above in far.items():
         assert kind(5, epsilon=10**6).query(Decimal(text)) is above
     assert kind(-1, epsilon=10**6).query(Decimal("1e-999999999")) is True
     assert kind(0, epsilon=10**6).query(Decimal("-1e-999999999")) is False
+    assert kind(-1, epsilon=10**6).query(Decimal("0e999999999")) is True
+    assert kind(-1, epsilon=10**6).query(Decimal("0e-999999999")) is True
+
+
+# Distances from the threshold in units of the sensitivity, on both sides of where queries are clamped.
+EDGE = 3 * 2**2000  # eps1 = eps2 = 1/3
+DISTANCES = [0, 1, 2**70, 10**400, EDGE - 2, EDGE - 1, EDGE, EDGE + 1, 10**5000]
+SENSITIVITIES = ["1e-1000", "1e-450", "1/7", "1", "1e450", "1e1000"]
+
+
+@every
+@pytest.mark.parametrize("sensitivity", SENSITIVITIES)
+def test_clamping_keeps_sensitivity_and_order(name, sensitivity):
+    """Values one sensitivity apart are at most 1 apart as they are read, in the same order, near, far and between."""
+    s, threshold = Fraction(sensitivity), Fraction(17)
+    run = mechanism(name, threshold, epsilon=1, sensitivity=sensitivity)
+    for distance in DISTANCES:
+        for value in (threshold + distance * s, threshold - distance * s):
+            for move in (Fraction(1, 1024), Fraction(1, 3), Fraction(1)):
+                assert 0 <= run._read(value + move * s) - run._read(value) <= 1
+    assert run._read(threshold + 10**400 * s) - run._read(threshold) == 10**400
+    assert run._read(threshold + 10**5000 * s) - run._read(threshold) == EDGE
+
+
+@every
+def test_values_out_of_reach_are_clamped_by_one_rule(name):
+    """Whatever type holds a huge value, it is read as the same bound, 2**2000 noise scales from the threshold."""
+    run = mechanism(name, 5, epsilon=3)  # eps1 = eps2 = 1
+    for sign in (1, -1):
+        huge = [sign * 10**5000, Fraction(sign * 10**5000, 3), Decimal(f"{sign}e5000"), Decimal(f"{sign}e999999999")]
+        assert {run._read(value) for value in huge} == {5 + sign * 2**2000}
+        large = [sign * 10**500, Fraction(sign * 10**500), Decimal(f"{sign}e500")]
+        assert {run._read(value) for value in large} == {sign * 10**500}
+
+
+@every
+def test_values_of_a_hundred_thousand_digits_are_answered(name):
+    """No value is too large to be compared, whatever the noise."""
+    assert mechanism(name, 0, epsilon=1).query(10**100_000)
+    assert not mechanism(name, 0, epsilon=1).query(-(10**100_000))
+
+
+@pytest.mark.parametrize("share", ["1e-1000", 1 - Fraction(1, 10**999)], ids=["least", "most"])
+@pytest.mark.parametrize("sensitivity", ["1e-1000", "1e1000"])
+@pytest.mark.parametrize("threshold", ["1e1000", "-1e1000", "1e-1000"])
+def test_decimals_are_exact_for_the_most_extreme_parameters(threshold, sensitivity, share):
+    """Decimals beyond 10**4000 or below 10**-4000 are read as fractions of that size are."""
+    run = AboveThreshold(threshold, epsilon="1e-12", sensitivity=sensitivity, share=share)
+    for sign, end in ((1, run._highest), (-1, run._lowest)):
+        assert run._read(Decimal(f"{sign}e4001")) == run._read(sign * Fraction(10) ** 4001) == end
+        assert run._read(Decimal(f"{sign}e-4001")) == run._read(sign * Fraction(1, 10**4001))
+        assert run._read(Decimal(f"{sign}e-999999999")) == run._read(sign * Fraction(1, 10**4001))

@@ -14,7 +14,7 @@ ROOT = Path(nobounds.__file__).parent
 
 LEVELS = [  # lowest first
     ["exact", "store"],
-    ["conversions", "rungs"],
+    ["conversions", "queries", "rungs"],
     ["ladder", "loss", "noise", "scan"],
     ["bands", "spending", "sums"],
     ["tally"],

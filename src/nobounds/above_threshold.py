@@ -7,10 +7,7 @@ Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the
 import math
 from collections import Counter
 from collections.abc import Iterable
-from decimal import Decimal
 from fractions import Fraction
-
-import numpy as np
 
 from nobounds.exact import Number, ball, privacy_parameter, rational, upper_bound
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors, general, monotonic, split
@@ -26,12 +23,15 @@ from nobounds.noise import (
     source,
     threshold_noise,
 )
+from nobounds.queries import Query, exact_value
 from nobounds.spending import Chargeable
 
 # Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
 # whole numbers with a whole sensitivity are not changed at all.
 _LATTICE = 1024
-_FAR = 400  # powers of ten that no query needs
+# Queries are clamped to this many noise scales around the threshold. Clamping keeps the sensitivity and the order as
+# well, and noise gets as far with a probability of exp(-2**2000).
+_REACH = 2**2000
 
 
 class Stream:
@@ -44,15 +44,22 @@ class Stream:
         self._open = True
         self.asked = 0
 
-    def query(self, value: float | int | Decimal | Fraction) -> bool:
+    def _set_rates(self, eps1: Fraction, eps2: Fraction) -> None:
+        """The rates of the noise on the threshold and on the queries, and how far it reaches."""
+        self.eps1, self.eps2 = eps1, eps2
+        reach = math.ceil(_REACH / min(eps1, eps2))
+        self._lowest, self._highest = self._threshold - reach, self._threshold + reach
+
+    def query(self, value: Query) -> bool:
         """Whether this query is (noisily) above the threshold; after the last True there are no more answers.
 
         NaN counts as minus infinity: an answer never fails because of a value.
         """
+        number = self._read(value)  # first, because a value's own code may run here
         if not self._open:
             name = type(self).__name__
             raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
-        above = self._is_above(value)
+        above = self._noisy_above(number) if isinstance(number, Fraction) else number > 0
         if above:
             self._hit()
         self.asked += 1
@@ -62,18 +69,15 @@ class Stream:
         """No more queries. Stopping early costs nothing and saves nothing."""
         self._open = False
 
-    def _is_above(self, value: float | int | Decimal | Fraction) -> bool:
-        if not isinstance(value, int | float | Decimal | Fraction | np.integer | np.floating | np.bool_):
-            raise TypeError(f"a query must be a number, got one of type {type(value).__name__}")
-        if isinstance(value, np.floating):
-            value = float(value)
-        elif isinstance(value, np.integer | np.bool_):
-            value = int(value)
-        if isinstance(value, Decimal):
-            value = _plain_decimal(value)
-        if isinstance(value, float) and not math.isfinite(value):
-            return value == math.inf
-        return self._noisy_above(self._snap(Fraction(value)))
+    def _read(self, value: Query) -> Fraction | float:
+        """The value on the lattice and within reach of the noise, or an infinity, which no noise brings back.
+
+        A finite sensitivity means that neighbouring data have the same infinite queries.
+        """
+        exact = exact_value(value)
+        if isinstance(exact, float):
+            return exact
+        return min(max(self._snap(exact), self._lowest), self._highest)
 
     def _snap(self, value: Fraction) -> Fraction:
         """The value in units of the sensitivity, rounded down to the lattice."""
@@ -84,17 +88,6 @@ class Stream:
 
     def _hit(self) -> None:
         raise NotImplementedError
-
-
-def _plain_decimal(value: Decimal) -> Fraction | float:
-    """The decimal as a fraction; one with an exponent beyond all floats as an infinity or next to 0, in order."""
-    if value.is_nan():
-        return math.nan
-    if value.is_infinite() or value.adjusted() > _FAR:
-        return math.inf if value > 0 else -math.inf
-    if value and value.adjusted() < -_FAR:
-        return Fraction(1 if value > 0 else -1, 10**_FAR)
-    return Fraction(value)
 
 
 class NoisyThreshold:
@@ -141,11 +134,11 @@ class _OneHit(Stream):
     ) -> None:
         super().__init__(threshold, sensitivity, rng)
         cost = monotonic if is_monotonic else general
-        self.eps1, self.eps2 = split(cost, privacy_parameter(epsilon, "epsilon"), checked_share(share))
+        self._set_rates(*split(cost, privacy_parameter(epsilon, "epsilon"), checked_share(share)))
         self.loss = PrivacyLoss.of(cost(self.eps1, self.eps2), check_neighbors(neighbors))
         self.halted_at: int | None = None
 
-    def first_above(self, values: Iterable[float | int | Decimal | Fraction]) -> int | None:
+    def first_above(self, values: Iterable[Query]) -> int | None:
         """Index of the first value found above the threshold, or None if none is (Algorithm 1)."""
         return next((k for k, value in enumerate(values) if self.query(value)), None)
 
@@ -166,8 +159,10 @@ class AboveThreshold(_OneHit):
 
     `epsilon` is the total cost, however many queries are asked. `monotonic` promises that between neighbouring data
     sets all queries move the same way, which makes it cheaper. `share` is the part of eps1 in eps1 + eps2; Gumbel noise
-    needs one half. Query values are read exactly and rounded down to 1/1024 of the sensitivity. A `budget` is charged
-    before the first query.
+    needs one half. A `budget` is charged before the first query.
+
+    Query values are read exactly, whatever their type, and rounded down to 1/1024 of `sensitivity`, which has to bound
+    the values as computed, rounding errors included.
 
     >>> import random
     >>> mechanism = AboveThreshold(100, epsilon=50, monotonic=True, rng=random.Random(1))

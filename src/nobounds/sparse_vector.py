@@ -6,7 +6,6 @@ draws the threshold's noise once, and the noise of the queries grows with the nu
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
@@ -16,6 +15,7 @@ from nobounds.conversions import rho_from_approximate
 from nobounds.exact import Number, positive, privacy_parameter, rational, round_up, shown
 from nobounds.loss import Cost, Neighbors, PrivacyLoss, check_neighbors, general, monotonic
 from nobounds.noise import Noise, Rng, check_noise
+from nobounds.queries import Query
 from nobounds.spending import Chargeable
 
 Method: TypeAlias = Literal["iterated", "classical"]
@@ -61,7 +61,8 @@ class SparseVector(Stream):
         promise, relation = Promise.of(epsilon, delta, rho), check_neighbors(neighbors)
         part = None if share is None else checked_share(share)
         rates = _least_noise(promise, _checked_hits(hits), monotonic, self.noise, method, part)
-        self.hits, self.method, self.eps1, self.eps2 = rates.hits, rates.method, rates.eps1, rates.eps2
+        self.hits, self.method = rates.hits, rates.method
+        self._set_rates(rates.eps1, rates.eps2)
         self.loss = promise.loss(rates.costs(), relation)
         if budget is not None:
             budget.charge(self.loss, f"sparse vector, {self.hits} hits")
@@ -73,7 +74,7 @@ class SparseVector(Stream):
         """How many queries were found above the threshold."""
         return len(self.found)
 
-    def answers(self, values: Iterable[float | int | Decimal | Fraction]) -> Iterator[bool]:
+    def answers(self, values: Iterable[Query]) -> Iterator[bool]:
         """The answers to one value after the other, up to the last hit."""
         for value in values:
             yield self.query(value)
