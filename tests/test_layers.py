@@ -13,7 +13,7 @@ import nobounds
 ROOT = Path(nobounds.__file__).parent
 
 LEVELS = [  # lowest first
-    ["exact", "store"],
+    ["exact", "store", "unique"],
     ["conversions", "queries", "rungs"],
     ["ladder", "loss", "noise", "scan"],
     ["bands", "spending", "sums"],

@@ -5,6 +5,7 @@ Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the
 """
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
@@ -25,6 +26,7 @@ from nobounds.noise import (
 )
 from nobounds.queries import Query, exact_value
 from nobounds.spending import Chargeable
+from nobounds.unique import Unique
 
 # Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
 # whole numbers with a whole sensitivity are not changed at all.
@@ -34,13 +36,17 @@ _LATTICE = 1024
 _REACH = 2**2000
 
 
-class Stream:
-    """What mechanisms over a stream of queries share: how a query is read, and an end to the answers."""
+class Stream(Unique):
+    """What mechanisms over a stream of queries share: how a query is read, and that the noise answers only once.
+
+    A mechanism cannot be copied or pickled, and answers only in the process that created it.
+    """
 
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
         self._scale = upper_bound(sensitivity, "sensitivity")
         self._threshold = self._snap(rational(threshold, "threshold"))
         self._bits = source(rng)
+        self._owner = (os.getpid(), id(self))
         self._open = True
         self.asked = 0
 
@@ -56,6 +62,7 @@ class Stream:
         NaN counts as minus infinity: an answer never fails because of a value.
         """
         number = self._read(value)  # first, because a value's own code may run here
+        self._check_owner()
         if not self._open:
             name = type(self).__name__
             raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
@@ -68,6 +75,14 @@ class Stream:
     def stop(self) -> None:
         """No more queries. Stopping early costs nothing and saves nothing."""
         self._open = False
+
+    def _check_owner(self) -> None:
+        """Refuse copies and forked processes."""
+        if self._owner != (os.getpid(), id(self)):
+            raise RuntimeError(
+                f"this {type(self).__name__} is a copy, or was created in another process, and its noise may answer "
+                f"only once; query the original, or create a new one here, at its own cost"
+            )
 
     def _read(self, value: Query) -> Fraction | float:
         """The value on the lattice and within reach of the noise, or an infinity, which no noise brings back.
@@ -90,7 +105,7 @@ class Stream:
         raise NotImplementedError
 
 
-class NoisyThreshold:
+class NoisyThreshold(Unique):
     """A threshold with noise of its own, to be compared with queries of which each gets fresh noise."""
 
     def __init__(self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, bits: Source) -> None:
@@ -162,7 +177,8 @@ class AboveThreshold(_OneHit):
     needs one half. A `budget` is charged before the first query.
 
     Query values are read exactly, whatever their type, and rounded down to 1/1024 of `sensitivity`, which has to bound
-    the values as computed, rounding errors included.
+    the values as computed, rounding errors included. The mechanism answers only in the process that created it and
+    cannot be copied or pickled.
 
     >>> import random
     >>> mechanism = AboveThreshold(100, epsilon=50, monotonic=True, rng=random.Random(1))

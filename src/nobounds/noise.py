@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 from nobounds.exact import ball
+from nobounds.unique import Unique
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +61,7 @@ def check_noise(noise: object) -> Noise:
     return noise  # type: ignore[return-value]
 
 
-class Uniform:
+class Uniform(Unique):
     """A variable U in (0, 1), known to as many bits as were needed."""
 
     __slots__ = ("_bits", "_more", "_u")
@@ -91,7 +92,7 @@ class Uniform:
         return arb(ball(2 * self._u + 1) * scale, scale)
 
 
-class Exponential:
+class Exponential(Unique):
     """A variable E = -ln U with the law P(E > t) = exp(-t), known to as many bits as were needed."""
 
     __slots__ = ("_uniform",)

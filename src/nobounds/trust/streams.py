@@ -6,7 +6,6 @@ there is to try; the sampler compares one exponential variable, and where its an
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from copy import copy
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
@@ -64,12 +63,13 @@ def called_law(make: Callable[[], Any], queries: Sequence[int], halved: Halves =
     found: dict[Hashable, list[float]] = {}
     active = made
 
-    def answers(mechanism: Any) -> Hashable:
-        fresh, hits = copy(mechanism), []
+    def answers(mechanism: Any, beginning: dict[str, Any]) -> Hashable:
+        vars(mechanism).update(beginning)  # a mechanism cannot be copied, so the same one starts again
+        hits = []
         for k, query in enumerate(queries):
-            if fresh.query(query):
+            if mechanism.query(query):
                 hits.append(k)
-            if not fresh._open:
+            if not mechanism._open:
                 break
         return tuple(hits)
 
@@ -84,7 +84,7 @@ def called_law(make: Callable[[], Any], queries: Sequence[int], halved: Halves =
                 found.setdefault(None, []).append(before)
                 continue
             active = asked
-            for outcome, log_chance in asked.runs(partial(answers, mechanism)):
+            for outcome, log_chance in asked.runs(partial(answers, mechanism, dict(vars(mechanism)))):
                 found.setdefault(outcome, []).append(before + log_chance)
             active = made
     return gathered(found)
