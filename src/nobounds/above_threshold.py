@@ -6,6 +6,7 @@ Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the
 
 import math
 import os
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
@@ -39,7 +40,8 @@ _REACH = 2**2000
 class Stream(Unique):
     """What mechanisms over a stream of queries share: how a query is read, and that the noise answers only once.
 
-    A mechanism cannot be copied or pickled, and answers only in the process that created it.
+    Threads may share a mechanism, because it answers one query at a time. It cannot be copied or pickled, and answers
+    only in the process that created it.
     """
 
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
@@ -47,7 +49,9 @@ class Stream(Unique):
         self._threshold = self._snap(rational(threshold, "threshold"))
         self._bits = source(rng)
         self._owner = (os.getpid(), id(self))
+        self._lock = threading.RLock()  # re-entrant, so that a signal handler cannot block the query it interrupts
         self._open = True
+        self._drawing = False
         self.asked = 0
 
     def _set_rates(self, eps1: Fraction, eps2: Fraction) -> None:
@@ -59,30 +63,43 @@ class Stream(Unique):
     def query(self, value: Query) -> bool:
         """Whether this query is (noisily) above the threshold; after the last True there are no more answers.
 
-        NaN counts as minus infinity: an answer never fails because of a value.
+        NaN counts as minus infinity: an answer never fails because of a value. If a query is interrupted, for example
+        by Ctrl-C, it is the last one.
         """
-        number = self._read(value)  # first, because a value's own code may run here
+        number = self._read(value)  # before the lock, because a value's own code may run here
         self._check_owner()
-        if not self._open:
-            name = type(self).__name__
-            raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
-        above = self._noisy_above(number) if isinstance(number, Fraction) else number > 0
-        if above:
-            self._hit()
-        self.asked += 1
+        with self._lock:
+            self._check_open()
+            self._drawing = True  # if anything below raises, this stays set and no later query is answered
+            above = self._noisy_above(number) if isinstance(number, Fraction) else number > 0
+            if above:
+                self._hit()
+            self.asked += 1
+            self._drawing = False
         return above
 
     def stop(self) -> None:
         """No more queries. Stopping early costs nothing and saves nothing."""
-        self._open = False
+        self._check_owner()
+        with self._lock:
+            self._open = False
 
     def _check_owner(self) -> None:
-        """Refuse copies and forked processes."""
+        """Refuse copies and forked processes; call it before the lock, which a forked process might never get."""
         if self._owner != (os.getpid(), id(self)):
             raise RuntimeError(
                 f"this {type(self).__name__} is a copy, or was created in another process, and its noise may answer "
                 f"only once; query the original, or create a new one here, at its own cost"
             )
+
+    def _check_open(self) -> None:
+        name = type(self).__name__
+        if self._drawing:
+            raise RuntimeError(
+                f"a query of this {name} was interrupted or is still being answered; start a new one, at its own cost"
+            )
+        if not self._open:
+            raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
 
     def _read(self, value: Query) -> Fraction | float:
         """The value on the lattice and within reach of the noise, or an infinity, which no noise brings back.
@@ -178,7 +195,7 @@ class AboveThreshold(_OneHit):
 
     Query values are read exactly, whatever their type, and rounded down to 1/1024 of `sensitivity`, which has to bound
     the values as computed, rounding errors included. The mechanism answers only in the process that created it and
-    cannot be copied or pickled.
+    cannot be copied or pickled. Threads may share it.
 
     >>> import random
     >>> mechanism = AboveThreshold(100, epsilon=50, monotonic=True, rng=random.Random(1))

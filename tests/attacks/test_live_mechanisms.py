@@ -11,6 +11,9 @@ import os
 import pickle
 import random
 import signal
+import sys
+import threading
+import time
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
@@ -138,7 +141,7 @@ def in_a_child(attack):
 def test_a_forked_process_gets_no_answer(hits, make):
     """A child is told to create a mechanism of its own, however it asks; the parent has all its hits."""
     mechanism = make()
-    for attack in (lambda: mechanism.query(SURE), lambda: mechanism.query(float("inf"))):
+    for attack in (lambda: mechanism.query(SURE), lambda: mechanism.query(float("inf")), mechanism.stop):
         said = in_a_child(attack)
         assert said.startswith("RuntimeError") and ELSEWHERE in said and "create a new one here" in said
     assert hits_of(mechanism) == hits
@@ -152,6 +155,29 @@ def test_answers_that_were_begun_do_not_go_on_in_a_child():
     assert next(answers) is False
     assert ELSEWHERE in in_a_child(lambda: next(answers))
     assert list(answers) == [True, True]
+
+
+@forking
+@every
+def test_a_child_does_not_wait_for_a_lock(hits, make):
+    """A process that was forked while another thread was asking is refused at once: its lock would never be free."""
+    mechanism = make()
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with mechanism._lock:
+            held.set()
+            done.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(20)
+    try:
+        assert ELSEWHERE in in_a_child(lambda: mechanism.query(SURE))
+        assert ELSEWHERE in in_a_child(mechanism.stop)
+    finally:
+        done.set()
+        thread.join()
 
 
 @forking
@@ -170,6 +196,168 @@ def test_a_pool_of_processes_gets_no_answer(hits, make):
     for worker in workers:
         worker.join()
     assert hits_of(mechanism) == hits
+
+
+# --- threads ------------------------------------------------------------------------------------------------------
+
+THREADS, TRIALS = 8, 20
+
+
+class Slow(random.Random):
+    """A generator that lets other threads run whenever it is asked for bits."""
+
+    def getrandbits(self, k):
+        time.sleep(0)
+        return super().getrandbits(k)
+
+
+@every
+def test_threads_get_no_more_hits_than_there_are(hits, make):
+    """Eight threads that ask at once share the hits, and the counters tell of each answer once."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for trial in range(TRIALS):
+            mechanism, start, answers = make(rng=Slow(trial)), threading.Barrier(THREADS), []
+
+            def ask(mechanism=mechanism, start=start, answers=answers):
+                start.wait(20)
+                for value in (-SURE, SURE):
+                    with contextlib.suppress(RuntimeError):
+                        answers.append(mechanism.query(value))
+
+            threads = [threading.Thread(target=ask) for _ in range(THREADS)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sum(answers) == hits
+            assert mechanism.asked == len(answers)
+            if hits > 1:
+                assert mechanism.hits_found == hits
+    finally:
+        sys.setswitchinterval(interval)
+
+
+# --- calls from within, and interruptions -------------------------------------------------------------------------
+
+
+@every
+def test_a_value_that_asks_while_it_is_read_gains_nothing(hits, make):
+    """Code of a value may ask its own queries; the query that reads it is still refused after the last hit."""
+    mechanism, inner = make(), []
+
+    class Asking(Fraction):
+        @property
+        def numerator(self):
+            inner.append(hits_of(mechanism))
+            return SURE
+
+    outer = 0
+    with contextlib.suppress(RuntimeError):
+        outer = mechanism.query(Asking(SURE))
+    assert inner and outer + sum(inner) == hits
+
+
+@every
+def test_a_generator_that_asks_while_it_draws_gains_nothing(hits, make):
+    """A query from within a draw is refused, and does not wait for itself."""
+    errors = []
+
+    class Asking(random.Random):
+        mechanism = None
+
+        def getrandbits(self, k):
+            mechanism, self.mechanism = self.mechanism, None
+            if mechanism is not None:
+                try:
+                    mechanism.query(SURE)
+                except RuntimeError as error:
+                    errors.append(str(error))
+            return super().getrandbits(k)
+
+    rng = Asking(1)
+    mechanism = make(rng=rng)
+    rng.mechanism = mechanism
+    assert mechanism.query(SURE)
+    assert len(errors) == 1 and INTERRUPTED in errors[0]
+    assert hits_of(mechanism) == hits - 1
+
+
+def interrupted_at(line, mechanism, error):
+    """Ask, and raise the error at that line of the modules of streams; whether there was such a line."""
+    left = line
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if not frame.f_code.co_filename.endswith(("above_threshold.py", "sparse_vector.py")):
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raise error
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        mechanism.query(SURE)
+    except error:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@every
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_query_gains_nothing(hits, make, error):
+    """Wherever a query is interrupted, queries are not found above the threshold more often than was paid for."""
+    line, stayed_open, closed = 1, 0, 0
+    while True:
+        mechanism = make(rng=random.Random(line))
+        decided, draw = [], mechanism._noisy_above
+
+        def watched(value, decided=decided, draw=draw):
+            decided.append(draw(value))
+            return decided[-1]
+
+        mechanism._noisy_above = watched
+        if not interrupted_at(line, mechanism, error):
+            break
+        before = len(decided)
+        later = hits_of(mechanism)
+        assert sum(decided) <= hits
+        assert later == 0 or before == 0 or mechanism.asked == before + later  # closed, not begun, or counted
+        stayed_open += later > 0
+        closed += later == 0
+        line += 1
+    assert line > 15 and stayed_open and closed
+
+
+@every
+def test_after_an_interruption_the_error_says_what_to_do(hits, make):
+    """A query that fails in its draw is the last one, and the next is told why."""
+
+    class Failing(random.Random):
+        fails = False
+
+        def getrandbits(self, k):
+            if self.fails:
+                raise MemoryError
+            return super().getrandbits(k)
+
+    rng = Failing(1)
+    mechanism = make(rng=rng)
+    assert not mechanism.query(-SURE)
+    rng.fails = True
+    with pytest.raises(MemoryError):
+        mechanism.query(SURE)
+    rng.fails = False
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match=f"{INTERRUPTED}; start a new one"):
+            mechanism.query(SURE)
+    assert mechanism.asked == 1
 
 
 # --- values -------------------------------------------------------------------------------------------------------
