@@ -13,7 +13,8 @@ import nobounds
 ROOT = Path(nobounds.__file__).parent
 
 LEVELS = [  # lowest first
-    ["exact", "store", "unique"],
+    ["exact", "file_lock", "unique"],
+    ["store"],
     ["conversions", "queries", "rungs"],
     ["ladder", "loss", "noise", "scan"],
     ["bands", "spending", "sums"],
