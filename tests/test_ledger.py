@@ -120,6 +120,7 @@ class TestWhatIsWritten:
     def test_the_commit_is_synced_with_its_folder(self, path: Path):
         """Every connection asks for the one setting under which a commit survives a loss of power."""
         connection = nobounds.store._connect(path, "rw")
+        nobounds.store._configure(connection)
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         connection.close()
@@ -349,6 +350,163 @@ def leave_a_hot_journal(path: Path) -> None:
     assert path.with_name(f"{path.name}-journal").read_bytes()[:8] == bytes.fromhex("d9d505f920a163d7")
 
 
+def kill_in_the_middle_of_a_charge(path: Path) -> None:
+    """Let a process write some pages of a charge into the file, and be killed before it commits."""
+    code = """if True:
+        import os, pathlib, signal, sys
+        from nobounds import store
+        from nobounds.ledger import Ledger
+        from nobounds.loss import PrivacyLoss
+        ledger = Ledger.open(pathlib.Path(sys.argv[1]))
+        connect = store._connect
+
+        class Killing:
+            def __init__(self, connection):
+                self._connection = connection
+
+            def __getattr__(self, name):
+                return getattr(self._connection, name)
+
+            def execute(self, statement, *given):
+                if statement == "COMMIT":
+                    self._connection.execute("PRAGMA cache_size=1")
+                    self._connection.execute("UPDATE charges SET epsilon = ?", ("0" * 100_000,))
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return self._connection.execute(statement, *given)
+
+        store._connect = lambda path, mode: Killing(connect(path, mode))
+        ledger.append("killed", PrivacyLoss(0.1, 0.005, 0.2, "swap", "person"), lambda entries: None)
+    """
+    before = path.read_bytes()
+    assert run(code, path).returncode == -9
+    assert path.read_bytes() != before
+    assert path.with_name(f"{path.name}-journal").exists()
+
+
+class TestNames:
+    """SQLite finds a journal by the name of its file. Under other names the mark in the header stands in for it."""
+
+    @pytest.fixture
+    def other(self, path: Path) -> Path:
+        """A hard link to the ledger in another folder."""
+        (path.parent / "elsewhere").mkdir()
+        (path.parent / "elsewhere" / path.name).hardlink_to(path)
+        return path.parent / "elsewhere" / path.name
+
+    def test_a_charge_under_one_name_is_seen_under_all(self, path: Path, other: Path):
+        """Objects for several names of a file go on with each other's charges."""
+        link = path.with_name("link")
+        link.symlink_to(other)
+        ledgers = [Ledger.open(name) for name in (path, other, link)]
+        for number, ledger in enumerate(ledgers):
+            ledger.append(f"by name {number}", LOSS, anything)
+        assert [len(ledger.read().charges) for ledger in ledgers] == [6, 6, 6]
+
+    def test_an_unfinished_charge_under_another_name_is_refused_until_it_is_undone(self, path: Path, other: Path):
+        """Nothing is charged under a name that lacks the journal, so undoing the charge later takes nothing with it."""
+        said, opened = Ledger.open(path).read(), Ledger.open(other)
+        kill_in_the_middle_of_a_charge(path)
+        before = snapshot(path.parent), snapshot(other.parent)
+        for use in (lambda: Ledger.open(other), opened.read, lambda: opened.append("more", LOSS, anything)):
+            with pytest.raises(ValueError, match="unfinished charge that was made under another name"):
+                use()
+        with pytest.raises(ValueError, match="unfinished charge that was made under another name"):
+            Ledger.open(other, to_write=False)
+        assert (snapshot(path.parent), snapshot(other.parent)) == before
+        assert Ledger.open(path).read() == said
+        opened.append("more", LOSS, anything)
+        assert len(Ledger.open(path).read().charges) == len(Ledger.open(other).read().charges) == 4
+
+    def test_a_symbolic_link_leads_to_the_journal(self, path: Path):
+        """By a symbolic link the unfinished charge is undone as by the path."""
+        said, link = Ledger.open(path).read(), path.parent / "link"
+        kill_in_the_middle_of_a_charge(path)
+        link.symlink_to(path)
+        assert Ledger.open(link).read() == said
+
+    @pytest.mark.parametrize("how", ["with its journal", "without its journal"])
+    def test_a_ledger_that_was_moved(self, path: Path, how: str):
+        """With its journal an unfinished charge is undone in the new place; without it the ledger is refused."""
+        said, new = Ledger.open(path).read(), path.with_name("new.budget")
+        kill_in_the_middle_of_a_charge(path)
+        path.rename(new)
+        if how == "with its journal":
+            path.with_name(f"{path.name}-journal").rename(path.with_name(f"{new.name}-journal"))
+            assert Ledger.open(new).read() == said
+        else:
+            with pytest.raises(ValueError, match="open it there first, with its journal"):
+                Ledger.open(new)
+            new.rename(path)
+            assert Ledger.open(path).read() == said
+
+    def test_a_copy_of_an_unfinished_charge_is_refused(self, path: Path):
+        """A file that was copied while it was charged may be half written, and says so."""
+        copy = path.with_name("copy.budget")
+        Ledger.open(path).append("more", LOSS, lambda entries: shutil.copy(path, copy))
+        with pytest.raises(ValueError, match="has an unfinished charge"):
+            Ledger.open(copy)
+
+    def test_a_mark_that_stayed_is_cleared_under_its_name(self, path: Path, other: Path):
+        """A process killed between its commit and the clearing leaves its charge, and a mark until the next use."""
+        found = []
+        Ledger.open(path).append("more", LOSS, lambda entries: found.append(path.read_bytes()[72:92]))
+        assert path.read_bytes()[72:92] == bytes(20) != found[0]
+        with path.open("r+b") as file:
+            file.seek(72)
+            file.write(found[0])
+        with pytest.raises(ValueError, match="under another name"):
+            Ledger.open(other)
+        assert len(Ledger.open(path).read().charges) == 4
+        assert path.read_bytes()[72:92] == bytes(20)
+        Ledger.open(other).append("more", LOSS, anything)
+
+    def test_the_mark_is_on_the_disk_before_a_journal_if_there_are_names(self, path: Path, monkeypatch):
+        """With hard links the mark is synced, so a loss of power cannot leave a journal without it."""
+        synced = []
+        monkeypatch.setattr(os, "fdatasync", lambda descriptor: synced.append(path.read_bytes()[72:92]))
+        Ledger.open(path).append("more", LOSS, anything)
+        assert synced == []
+        path.with_name("other").hardlink_to(path)
+        Ledger.open(path).append("more", LOSS, anything)
+        assert len(synced) == 1 and synced[0] != bytes(20)
+
+    @pytest.mark.parametrize("spoil", [first_bytes(0), first_bytes(80), lambda path: path.write_text("notes" * 99)])
+    def test_what_took_the_place_of_the_ledger_is_not_touched(self, path: Path, spoil: Callable[[Path], object]):
+        """An open ledger whose file turned into something else refuses it, and writes no mark into it."""
+        ledger = Ledger.open(path)
+        spoil(path)
+        before = snapshot(path.parent)
+        for use in (ledger.read, lambda: ledger.append("more", LOSS, anything)):
+            with pytest.raises(ValueError, match=r"is damaged|is not a ledger"):
+                use()
+        assert snapshot(path.parent) == before
+
+    def test_a_file_that_is_replaced_during_a_charge_is_noticed(self, path: Path):
+        """A charge that went into a file which is no longer at the path counts as not made."""
+        copy = path.with_name("copy")
+        shutil.copy(path, copy)
+        with pytest.raises(OSError, match="moved or replaced just now, so nothing is released"):
+            Ledger.open(path).append("more", LOSS, lambda entries: copy.replace(path))
+        assert len(Ledger.open(path).read().charges) == 3
+
+    def test_a_file_that_is_replaced_before_sqlite_opens_it_is_not_read(self, path: Path, monkeypatch):
+        """SQLite gets no statement for a file that is not the one whose lock is held."""
+        ledger, copy, connect = Ledger.open(path), path.with_name("copy"), nobounds.store._connect
+        shutil.copy(path, copy)
+        statements = []
+
+        def replacing(*given):
+            copy.replace(path)
+            connection = connect(*given)
+            connection.set_trace_callback(statements.append)
+            return connection
+
+        monkeypatch.setattr(nobounds.store, "_connect", replacing)
+        with pytest.raises(OSError, match="moved or replaced just now"):
+            ledger.append("more", LOSS, anything)
+        assert statements == []
+
+
 class TestFailures:
     @pytest.mark.parametrize("statement", ["BEGIN", "SELECT * FROM charges", "INSERT", "COMMIT"])
     def test_a_kill_before_the_commit_leaves_the_ledger_as_before(self, path: Path, statement: str):
@@ -485,10 +643,57 @@ class TestFailures:
         assert result.returncode == 0, result.stderr
         assert [charge.what for charge in Ledger.open(path).read().charges][3:] == ["thread", "child"]
 
+    def test_a_child_that_is_forked_inside_of_a_charge_leaves_it_to_its_parent(self, path: Path):
+        """Such a child, of a signal handler say, can neither finish nor undo the charge, and can make others later."""
+        code = """if True:
+            import os, pathlib, sys
+            from nobounds.ledger import Ledger
+            from nobounds.loss import PrivacyLoss
+            ledger = Ledger.open(pathlib.Path(sys.argv[1]))
+            loss = PrivacyLoss(0.1, 0.005, 0.2, "swap", "person")
+            (left, leave), (done, do) = os.pipe(), os.pipe()
+            child = None
 
-def rounds(folder: Path, count: int, when: str) -> list[dict[str, int]]:
+            def fork(entries):
+                global child
+                child = os.fork() == 0
+                if not child:
+                    os.read(left, 1)
+
+            try:
+                ledger.append("parent", loss, fork)
+            except RuntimeError as error:
+                print(error, flush=True)
+                os.write(leave, b"x")
+                os.read(done, 1)
+                ledger.append("child", loss, lambda entries: None)
+                os._exit(0)
+            os.write(do, b"x")
+            os.wait()
+        """
+        result = run(code, path)
+        assert result.returncode == 0, result.stderr
+        assert "forked during a charge" in result.stdout
+        assert [charge.what for charge in Ledger.open(path).read().charges][3:] == ["parent", "child"]
+
+    @pytest.mark.parametrize("place", ["file", "memory"])
+    def test_a_use_inside_of_a_charge_is_refused(self, path: Path, place: str):
+        """A signal handler that interrupts a charge cannot read or charge, and the charge is made."""
+        ledger = Ledger.open(path) if place == "file" else Ledger.in_memory(TERMS)
+        before = len(ledger.read().charges)
+
+        def inside(entries: Entries) -> None:
+            for use in (ledger.read, lambda: ledger.append("inside", LOSS, anything)):
+                with pytest.raises(RuntimeError, match="while the same thread is using one"):
+                    use()
+
+        ledger.append("more", LOSS, inside)
+        assert len(ledger.read().charges) == before + 1
+
+
+def rounds(folder: Path, count: int, when: str, by: str = "path") -> list[dict[str, int]]:
     result = subprocess.run(
-        [sys.executable, killing.__file__, folder, str(count), when], capture_output=True, text=True, timeout=300
+        [sys.executable, killing.__file__, folder, str(count), when, by], capture_output=True, text=True, timeout=300
     )
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
@@ -509,6 +714,17 @@ def test_no_kill_releases_what_is_not_charged(tmp_path: Path):
     assert sum(each["in_charge"] for each in found) > 50
     assert sum(each["journals"] for each in found) >= 2
     assert sum(each["charged"] == each["capacity"] for each in found) > 3
+    assert sum(0 < each["charged"] < each["capacity"] for each in found) > 3
+
+
+@pytest.mark.slow
+def test_no_kill_releases_what_is_not_charged_under_any_name(tmp_path: Path):
+    """The same by the path, a symbolic link and a hard link at once; a name may be refused, but not all of them."""
+    found = rounds(tmp_path, 20, "late", "names")
+    for each in found:
+        assert each["released"] <= each["charged"] <= each["capacity"]
+        assert not each["failed"] and each["refused"] < 3
+    assert sum(each["in_charge"] for each in found) > 20
     assert sum(0 < each["charged"] < each["capacity"] for each in found) > 3
 
 

@@ -62,7 +62,7 @@ class Ledger:
         """Read the ledger in a store, and check it from end to end."""
         self._store = store
         self._known: Entries | None = None  # rows that were read and found whole are not read again
-        with store.transaction("BEGIN") as connection:
+        with store.transaction(to_write=False) as connection:
             tables = [text for (text,) in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
             if tables != _TABLES or connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
                 raise damaged(self.path)
@@ -91,12 +91,12 @@ class Ledger:
 
     def read(self) -> Entries:
         """The terms and all charges."""
-        with self._store.transaction("BEGIN") as connection:
+        with self._store.transaction(to_write=False) as connection:
             return self._entries(connection)
 
     def append(self, what: str, loss: PrivacyLoss, check: Callable[[Entries], None]) -> None:
         """Write one more charge, unless `check` raises on the entries before it."""
-        with self._store.transaction("BEGIN IMMEDIATE") as connection:
+        with self._store.transaction(to_write=True) as connection:
             before = self._entries(connection)
             check(before)
             made = datetime.now(UTC).isoformat(timespec="microseconds")

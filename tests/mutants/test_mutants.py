@@ -25,6 +25,8 @@ COVERED = [
     "gaussian",
     "budget",
     "ledger",
+    "file_lock",
+    "store",
     "composition",
     "key_selection",
     "tally",
