@@ -45,6 +45,11 @@ def charged(budget: Budget, loss: PrivacyLoss) -> int:
         return count
 
 
+def run(code: str, *words: object) -> subprocess.CompletedProcess:
+    """Another process, which runs the code."""
+    return subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
 class TestWhatFits:
     def test_thirty_tenths_are_three(self, make: Make):
         """Thirty charges of 0.1 fit in 3.0 exactly, and the next does not."""
@@ -436,3 +441,82 @@ class TestAtOnce:
         assert printed == "Budget(out of reach; in memory)"
         assert file == "Budget(epsilon 3, spent 0.2, remaining 2.8; a)"
         assert memory == "Budget(epsilon 3, spent 0.1, remaining 2.9; in memory)"
+
+    def test_threads_children_and_copies_share_one_file(self, tmp_path: Path):
+        """Children forked while threads charge a file, and copies of all kinds, spend exactly what there is."""
+        code = """if True:
+            import copy, os, pickle, sys, threading
+            from nobounds.budget import Budget, BudgetExceeded
+            from nobounds.loss import PrivacyLoss
+            loss = PrivacyLoss(0.1, 0.005, 0.2, "swap")
+            budget, counts = Budget(epsilon=12, path=sys.argv[1]), []
+            budgets = [budget, copy.copy(budget), copy.deepcopy(budget), pickle.loads(pickle.dumps(budget))]
+
+            def work(budget):
+                count = 0
+                try:
+                    while True:
+                        budget.charge(loss, f"process {os.getpid()}")
+                        count += 1
+                except BudgetExceeded:
+                    counts.append(count)
+
+            def start():
+                threads = [threading.Thread(target=work, args=(budget,)) for budget in budgets]
+                for thread in threads:
+                    thread.start()
+                return threads
+
+            threads, children = start(), 0
+            while children < 3:
+                if len(budget.history) >= 5 * children:
+                    children += 1
+                    if os.fork() == 0:
+                        counts.clear()
+                        threads = start()
+                        break
+            for thread in threads:
+                thread.join()
+            sys.stdout.write(f"{sum(counts)} {len(counts)}\\n")
+            sys.stdout.flush()
+        """
+        result = run(code, tmp_path / "a")
+        counts = [tuple(map(int, line.split())) for line in result.stdout.splitlines()]
+        assert [threads for _, threads in counts] == [4] * 4, result.stderr
+        assert sum(count for count, _ in counts) == 120 == len(Budget(path=tmp_path / "a").history)
+        assert Budget(path=tmp_path / "a").remaining == 0
+
+    def test_a_child_forked_while_threads_charge_a_memory_is_refused(self):
+        """It is refused at once, whatever the threads of its parent were doing, and the parent spends what there is."""
+        code = """if True:
+            import os, threading
+            from nobounds.budget import Budget, BudgetExceeded
+            from nobounds.loss import PrivacyLoss
+            loss = PrivacyLoss(0.1, 0.005, 0.2, "swap")
+            budget = Budget(epsilon=200)
+
+            def work():
+                try:
+                    while True:
+                        budget.charge(loss, "thread")
+                except BudgetExceeded:
+                    pass
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for _ in range(10):
+                if os.fork() == 0:
+                    try:
+                        budget.charge(loss, "child")
+                    except RuntimeError as error:
+                        print(error, flush=True)
+                    os._exit(0)
+                os.wait()
+            for thread in threads:
+                thread.join()
+            print(len(budget.history))
+        """
+        *refused, count = run(code).stdout.splitlines()
+        assert len(refused) == 10 and all("stays in its process" in line for line in refused)
+        assert count == "2000"
