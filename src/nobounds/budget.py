@@ -110,8 +110,8 @@ class Budget:
     """What may be spent on one set of data: an epsilon, a rho (zCDP), or an epsilon at a delta.
 
     A tenth of that delta is for losses with a delta of their own, such as keys that are chosen privately.
-    With a path it is a file that processes share, on a local disk; `Budget(path=...)` opens it again. A charge is in
-    the file before `charge` returns, whatever becomes of the process after that.
+    With a path it is a file that processes share, on a local disk; `Budget(path=...)` opens it again, by any name of
+    the file. A charge is in the file before `charge` returns, whatever becomes of the process after that.
 
     >>> budget = Budget(epsilon=3.0)
     >>> budget.charge(PrivacyLoss(0.5, 0.125, 1.0, "add-remove"), "the median of age")
