@@ -1,0 +1,40 @@
+"""Errors that replace those of other libraries and keep nothing of them.
+
+A driver, Arrow or numpy may quote a record when it fails. `raise ... from None` only hides that error: Python still
+stores it in the `__context__` of the new one, where loggers and error trackers find it. The functions here raise an
+error that has neither a context nor a cause.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+
+def raise_alone(error: Exception) -> NoReturn:
+    """Raise an error with no other one behind it, also while another error is being handled."""
+    try:
+        raise error from None
+    finally:
+        error.__context__ = None  # set by `raise` just now
+
+
+def _never(error: Exception) -> bool:
+    return False
+
+
+@contextmanager
+def replacing_errors(
+    replacement: Callable[[], Exception], keep: Callable[[Exception], bool] = _never
+) -> Iterator[None]:
+    """Raise `replacement()` in place of any exception from the block.
+
+    An exception for which `keep` is true goes through, without its context, its cause and its notes.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not keep(error):
+            raise_alone(replacement())
+        error.__cause__ = error.__context__ = None
+        error.__notes__ = []
+        raise
