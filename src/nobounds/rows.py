@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.column import refuse_type
+from nobounds.engines.refusals import replacing_errors
 from nobounds.exact import MAX
 from nobounds.rungs import Floats, Ints, finite_float
 
@@ -124,13 +125,9 @@ def _matrix(data: object) -> NDArray[Any]:
             f"data must be a two-dimensional array, got {name}; "
             "convert it first, for example np.asarray(data, dtype=float)"
         )
-    try:
+    fix = "for a tensor pass data.detach().cpu().float()"
+    with replacing_errors(lambda: TypeError(f"data must be readable as a numpy array, got {name} that is not; {fix}")):
         found: NDArray[Any] = np.asarray(data) if speaks[0] or speaks[1] else np.from_dlpack(data)  # type: ignore[arg-type]
-    except (BufferError, RuntimeError, TypeError, ValueError):
-        raise TypeError(
-            f"data must be readable as a numpy array, got {name} that is not; "
-            "for a tensor pass data.detach().cpu().float()"
-        ) from None
     return found
 
 

@@ -43,7 +43,7 @@ class Observer:
                 try:
                     found, seen = call(random.Random(SEED)), None
                 except Exception as error:
-                    seen = ("raised", *_chain(error))
+                    seen = ("raised", *chain(error))
         finally:
             root.removeHandler(log)
             root.setLevel(level)
@@ -69,11 +69,16 @@ class _Log(logging.Handler):
             self.lines.append((record.name, record.levelname, record.getMessage()))
 
 
-def _chain(error):
-    """The type and the words of an error, and of those that a traceback would show with it."""
-    while error is not None:
-        yield type(error).__name__, str(error)
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+def chain(error):
+    """The type, the words and the notes of an error and of all that hang on it, also where a traceback hides them."""
+    waiting, seen = [error], set()
+    while waiting:
+        error = waiting.pop()
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        yield type(error).__name__, str(error), tuple(getattr(error, "__notes__", ()))
+        waiting += [error.__cause__, error.__context__]
 
 
 def shape(found):

@@ -600,7 +600,9 @@ def test_the_observer_sees_what_there_is_to_see():
     tells = {
         "value": lambda data, rng: [][data],
         "words": lambda data, rng: (_ for _ in ()).throw(ValueError(f"got {data}")),
-        "cause": lambda data, rng: _raise_from(data),
+        "cause": lambda data, rng: _raise_from(data, ValueError(data)),
+        "context": lambda data, rng: _raise_from(data, None),
+        "note": lambda data, rng: _raise_noted(data),
         "warning": lambda data, rng: warnings.warn("zero", stacklevel=1) if data else None,
         "log": lambda data, rng: logging.getLogger("any").info("saw %s", data),
         "print": lambda data, rng: print(data),
@@ -627,11 +629,17 @@ def test_the_observer_sees_what_there_is_to_see():
         Observer().same(lambda data, rng: nb.Release("count", math.nan, nb.PrivacyLoss.pure(1)), 0, 1)
 
 
-def _raise_from(data):
+def _raise_from(data, cause):
     try:
         raise KeyError(data)
     except KeyError:
-        raise ValueError("nothing to see") from None if data is None else ValueError(data)
+        raise ValueError("nothing to see") from cause
+
+
+def _raise_noted(data):
+    error = ValueError("nothing to see")
+    error.add_note(f"in row {data}")
+    raise error
 
 
 def test_refusals_of_files_tell_the_name_and_the_rule(tmp_path):

@@ -9,6 +9,7 @@ import typer
 
 from nobounds.budget import BudgetExceeded
 from nobounds.cli import PIPE_CLOSED
+from nobounds.engines.refusals import raise_alone
 from nobounds.exact import printable
 
 CHARGED = "the budget was charged"  # so begins the note on an error that came after a charge
@@ -31,17 +32,17 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:  # nobody reads the output any more, and that is no error
-        raise typer.Exit(PIPE_CLOSED) from None
+        raise_alone(typer.Exit(PIPE_CLOSED))
     except (ValueError, TypeError, OSError, EOFError, ImportError, BudgetExceeded) as error:
         # A name of a file or a column may be in it, and a terminal obeys what is not printable.
         message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
         print(f"Error: {message}{_charged(error)}", file=sys.stderr)
-        raise typer.Exit(3 if isinstance(error, BudgetExceeded) else 2) from None
+        raise_alone(typer.Exit(3 if isinstance(error, BudgetExceeded) else 2))
     except Exception as error:
         # The message of an exception that nobody planned may hold private values, so its name has to do.
         failed = f"nobounds failed with {type(error).__name__}; please report it"
         print(f"Error: {failed}{_charged(error)}", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise_alone(typer.Exit(1))
     except KeyboardInterrupt as error:
         if told := _charged(error):
             print(f"Stopped{told}", file=sys.stderr)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, refuse_frame, refuse_type, type_bounds, windows
+from nobounds.engines.refusals import replacing_errors
 
 
 def speaks_arrow(data: object) -> bool:
@@ -19,13 +20,20 @@ def from_arrow(data: Any) -> Column:
     """The Column of a pyarrow Array or ChunkedArray, or of any object for which `speaks_arrow` is true."""
     pa = import_pyarrow()
     if not isinstance(data, pa.Array | pa.ChunkedArray):
-        data = pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
+        data = in_memory(data)
     integral = is_integral(data.type)
 
     def chunks() -> Iterator[NDArray[np.float64]]:
         return (to_floats(data[window]) for window in windows(len(data)))
 
     return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(data), **stated_bounds(data.type))
+
+
+def in_memory(data: Any) -> Any:
+    """The pyarrow Array or ChunkedArray of an object for which `speaks_arrow` is true."""
+    pa, failed = import_pyarrow(), "the Arrow data could not be read; make a table first, for example pa.table(data)"
+    with replacing_errors(lambda: ValueError(failed)):  # a stream may be a query, which may fail on a record
+        return pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
 
 
 def is_integral(kind: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.duck import floated, query_failed, schema_facts
+from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.stream import Stream
 
 
@@ -20,26 +21,24 @@ def from_arrow_stream(data: Any) -> Stream:
     """The Stream of an object of Arrow's C stream interface; a reader of pyarrow can be read only once."""
     pa = import_pyarrow()
     once = [data] if isinstance(data, pa.RecordBatchReader) else None
-    try:
+    with replacing_errors(query_failed):  # a stream may be a query
         schema = data.schema if once else pa.RecordBatchReader.from_stream(data).schema
-    except Exception:  # a stream may be a query
-        raise query_failed() from None
     facts, others, kinds = schema_facts(schema)
 
     def reader() -> Any:
         if once is None:
-            try:
+            with replacing_errors(query_failed):
                 return pa.RecordBatchReader.from_stream(data)
-            except Exception:
-                raise query_failed() from None
         if not once:
             raise ValueError("the reader was read before, and can be read once; make a table first: reader.read_all()")
         return once.pop()
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        return floated(reader(), keys, values)
+        return floated(reader(), schema, keys, values)
 
     def rows() -> int:
-        return sum(len(batch) for batch in reader())
+        batches = reader()
+        with replacing_errors(query_failed):
+            return sum(len(batch) for batch in batches)
 
     return Stream(facts, others, kinds, batches, rows)

@@ -4,7 +4,7 @@ import os
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,7 @@ from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, t
 from nobounds.engines.column import CHUNK
 from nobounds.engines.frames import arrow_family
 from nobounds.engines.keys import plain
+from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.source import Bounding, Facts
 from nobounds.engines.stream import Stream
 
@@ -26,7 +27,7 @@ def from_relation(relation: Any) -> Stream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         chosen = ", ".join(map(quoted, dict.fromkeys([*keys, *values]))) or "1"
-        return floated(_run(lambda: relation.project(chosen).to_arrow_reader(CHUNK)), keys, values)
+        return floated(_run(lambda: relation.project(chosen).to_arrow_reader(CHUNK)), schema, keys, values)
 
     return Stream(facts, others, kinds, batches, lambda: int(_run(lambda: relation.count("*").fetchall()[0][0])))
 
@@ -49,18 +50,20 @@ def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[st
     return facts, others, {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schema}
 
 
-def floated(reader: Any, keys: list[str], values: list[str]) -> Iterator[Any]:
-    """The batches of a reader with `values` as float64."""
+def floated(reader: Any, schema: Any, keys: list[str], values: list[str]) -> Iterator[Any]:
+    """The batches of a reader with `values` as float64; columns that are not of the types in `schema` are refused."""
     pa = import_pyarrow()
+    kinds = [schema.field(name).type for name in (*keys, *values)]
     while True:
-        try:
+        with replacing_errors(query_failed):  # a query may fail on a record, and then says which
             batch = next(reader, None)
-        except Exception:  # a query may fail on a record, and then says which
-            raise query_failed() from None
+            columns = [] if batch is None else [batch.column(name) for name in (*keys, *values)]
         if batch is None:
             return
-        parts = [plain(batch.column(name)) for name in keys]
-        floats = [pa.array(to_floats(batch.column(name))) for name in values]
+        if [column.type for column in columns] != kinds:  # a reader may give other types than it declares
+            raise query_failed()
+        parts = [plain(column) for column in columns[: len(keys)]]
+        floats = [pa.array(to_floats(column)) for column in columns[len(keys) :]]
         yield pa.record_batch([*parts, *floats], names=[*keys, *values])
 
 
@@ -113,22 +116,19 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
         connection.execute("set temp_file_encryption = true")  # its key is in memory alone, should the file be left
         into = "create table stream as"
         for batch in chain([first], batches):
-            connection.register("batch", pa.Table.from_batches([batch]).rename_columns(names))
-            with _no_details(duckdb):
+            table = pa.Table.from_batches([batch]).rename_columns(names)
+            with _no_details():
+                connection.register("batch", table)
                 connection.execute(f"{into} select * from batch")
             into = "insert into stream"
-        with _no_details(duckdb):
+        with _no_details():
             yield from connection.query(query).to_arrow_reader(CHUNK)
 
 
-@contextmanager
-def _no_details(duckdb: Any) -> Iterator[None]:
-    try:
-        yield
-    except Exception:  # of DuckDB, or of Arrow while batches are read
-        raise ValueError(
-            "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
-        ) from None
+def _no_details() -> AbstractContextManager[None]:
+    """What DuckDB, or Arrow while batches are read, says of a failure can contain a record."""
+    failed = "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
+    return replacing_errors(lambda: ValueError(failed))
 
 
 def quoted(name: str) -> str:
@@ -151,7 +151,5 @@ def import_duckdb() -> Any:
 
 
 def _run(query: Any) -> Any:
-    try:
+    with replacing_errors(query_failed):
         return query()
-    except Exception:
-        raise query_failed() from None

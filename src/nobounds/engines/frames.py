@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.arrays import column
-from nobounds.engines.arrow import import_pyarrow, speaks_arrow
-from nobounds.engines.column import Column
+from nobounds.engines.arrow import import_pyarrow, in_memory, speaks_arrow
+from nobounds.engines.column import Column, refuse_frame
+from nobounds.engines.refusals import raise_alone, replacing_errors
 
 _UNNAMED = "value"
 _TEXT = frozenset({"str", "str_", "StringDtype", "String", "string", "large_string", "string_view"})
@@ -73,33 +74,43 @@ def sort_columns(named: Iterable[tuple[object, Any]]) -> Frame:
     columns: dict[str, Column] = {}
     skipped: dict[str, str] = {}
     typed = True
-    for label, given in named:
-        name = str(label)
+    for name, given in read_columns(named):
         typed = typed and not isinstance(given, list | tuple)
         if name in columns or name in skipped:
             raise ValueError(
                 f"column {name!r} appears more than once; give each column a name of its own, for example "
                 "df.columns = ['age', 'pay'] or table.rename_columns(['age', 'pay'])"
             )
-        data = _arrow_in_memory(given)
         try:
-            columns[name] = column(data)
+            columns[name] = column(given)
         except ValueError as refusal:
-            raise ValueError(f"column {name!r}: {refusal}") from None
+            raise_alone(ValueError(f"column {name!r}: {refusal}"))
         except TypeError as refusal:
-            family = _family(data)
-            if family is None or (_is_struct(data) and data is not given):  # a table is no column
-                raise TypeError(f"column {name!r}: {refusal}") from None
+            family = _family(given)
+            if family is None:
+                raise_alone(TypeError(f"column {name!r}: {refusal}"))
             skipped[name] = family
     return Frame(columns, skipped, typed)
 
 
+def read_columns(named: Iterable[tuple[object, Any]]) -> Iterator[tuple[str, Any]]:
+    """The same columns, those of Arrow's C interface read into memory; a table among them is refused."""
+    for name, given in named:
+        data = _arrow_in_memory(given)
+        if data is not given and _is_struct(data):
+            raise TypeError(f"column {str(name)!r}: {refuse_frame('table')}")
+        yield str(name), data
+
+
 def collected(lazy: Any) -> Any:
     """The frame of a LazyFrame."""
-    try:
+    with replacing_errors(lazy_failed):  # a query may fail on a record, and then says which
         return lazy.collect()
-    except Exception:  # a query may fail on a record, and then says which
-        raise ValueError("the query of the LazyFrame failed; collect it first, for example lf.collect()") from None
+
+
+def lazy_failed() -> ValueError:
+    """The error for a LazyFrame that could not be collected; why may depend on the data."""
+    return ValueError("the query of the LazyFrame failed; collect it first, for example lf.collect()")
 
 
 def _numpy_columns(data: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -129,11 +140,7 @@ def _arrow_in_memory(data: Any) -> Any:
         return data
     if polars is not None and isinstance(data, polars.DataFrame | polars.Series):
         return data
-    pa = import_pyarrow()
-    try:
-        return pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
-    except Exception:  # a stream may be a query, which may fail on a record
-        raise ValueError("the Arrow data could not be read; make a table first, for example pa.table(data)") from None
+    return in_memory(data)
 
 
 def _is_arrow(data: object) -> bool:

@@ -211,9 +211,7 @@ def public_keys(given: list[Any], kind: Any, name: str) -> Any:
         same = False
     if not same:
         what = "text" if types.is_large_string(kind) else str(kind)
-        raise ValueError(
-            f"keys must be of the type of the column {name!r}, which is {what}; convert them first"
-        ) from None
+        raise ValueError(f"keys must be of the type of the column {name!r}, which is {what}; convert them first")
     if found.null_count:
         raise ValueError("keys must not be missing: rows without a key are in no group")
     return found

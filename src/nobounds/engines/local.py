@@ -9,7 +9,7 @@ import numpy as np
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.column import Column, windows
-from nobounds.engines.duck import bounded, unit_sizes
+from nobounds.engines.duck import bounded, query_failed, unit_sizes
 from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
 from nobounds.engines.spool import Spool
@@ -141,7 +141,10 @@ class Local:
         return replace(column, chunks=chunks)
 
     def _read(self, keys: list[str], values: list[str]) -> Iterator[Any]:
+        kinds = [self.stream.kinds[name] for name in keys]
         for batch in self.stream.batches(keys, values):
+            if batch.schema.types[: len(keys)] != kinds:  # a query gives other types than it declared
+                raise query_failed()
             self.progress(len(batch))
             yield batch
 

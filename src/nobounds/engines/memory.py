@@ -9,8 +9,9 @@ import numpy as np
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.column import Column, windows
-from nobounds.engines.frames import collected, named_columns, sort_columns
+from nobounds.engines.frames import collected, lazy_failed, named_columns, sort_columns
 from nobounds.engines.keys import plain, text_of
+from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.stream import Stream, facts_of
 
 
@@ -110,18 +111,19 @@ def from_lazy(lazy: Any) -> Stream:
     """The Stream of a polars LazyFrame: a query that is run, for the columns that are needed, when it is read."""
     import polars
 
-    try:
+    failed = "the schema of the LazyFrame could not be resolved; run lf.collect_schema() to see why"
+    with replacing_errors(lambda: ValueError(failed)):
         empty = from_memory(polars.DataFrame(schema=lazy.collect_schema()))
-    except Exception:
-        raise ValueError(
-            "the schema of the LazyFrame could not be resolved; run lf.collect_schema() to see why"
-        ) from None
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         names = list(dict.fromkeys([*keys, *values]))
         # By name, for a text alone may be a pattern.
         wanted = lazy.select(polars.selectors.by_name(names) if names else polars.lit(0).alias("rows"))
-        return from_memory(collected(wanted)).batches(keys, values)
+        found = from_memory(collected(wanted))
+        same = all(found.kinds.get(name) == empty.kinds[name] for name in keys)
+        if not (same and all(found.facts.get(name) == empty.facts[name] for name in values)):
+            raise lazy_failed()  # a function in the query may give other types than it declares
+        return found.batches(keys, values)
 
     def rows() -> int:
         return int(collected(lazy.select(polars.len())).item())

@@ -18,6 +18,7 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import windows
 from nobounds.engines.keys import KeyCodes, together
+from nobounds.engines.refusals import replacing_errors
 from nobounds.ladder import Ladder
 from nobounds.rungs import Floats
 from nobounds.scan import Chunk, changed
@@ -147,10 +148,8 @@ class Kernel:
 
 def run(frame: Any, job: Callable[[], Any]) -> Any:
     """What a job gives. The error of one that fails may show a record, so it is not passed on."""
-    try:
+    with replacing_errors(lambda: ValueError(_reason(frame.sparkSession))):
         return job()
-    except Exception:
-        raise ValueError(_reason(frame.sparkSession)) from None
 
 
 def _reason(session: Any) -> str:

@@ -1,9 +1,9 @@
 """Queries: the statements around one, the names of its columns, and what is told when it fails."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from nobounds.engines.duck import query_failed
+from nobounds.engines.refusals import replacing_errors
 
 
 def no_rows(query: str) -> str:
@@ -28,10 +28,6 @@ def refuse_repeated(names: list[str]) -> None:
             raise ValueError(f"column {name!r} appears more than once; give each column a name of its own")
 
 
-@contextmanager
-def told_nothing() -> Iterator[None]:
+def told_nothing() -> AbstractContextManager[None]:
     """Whatever a driver raises becomes one error: its own words can contain values."""
-    try:
-        yield
-    except Exception:
-        raise query_failed() from None
+    return replacing_errors(query_failed)

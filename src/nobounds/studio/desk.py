@@ -10,6 +10,7 @@ from threading import Lock
 
 import nobounds as nb
 from nobounds.budget import Statement, read
+from nobounds.engines.refusals import raise_alone
 from nobounds.spending import Purse
 from nobounds.studio.asks import Ask, Origin
 from nobounds.studio.shelf import Kept, Shelf
@@ -75,13 +76,16 @@ class Desk:
             purse = Purse(nb.Budget(path=self.origin.budget), self.origin.name)
             try:
                 release = ask.release(self.origin.table(purse))
-            except Exception as error:
+            except Exception:
                 if purse.loss is None:
                     raise
                 del self._keys[key]  # what it was good for is spent
-                raise Charged(
-                    f"the budget was charged ({purse.loss}) before the data were read, and then there was no answer"
-                ) from error
+                # Without the error, which may quote a record: what is left uncaught is logged.
+                raise_alone(
+                    Charged(
+                        f"the budget was charged ({purse.loss}) before the data were read, and then there was no answer"
+                    )
+                )
             del self._keys[key]  # whatever happens to the release from here on, the key is used up
             kept = self.shelf.put(ask, release)
             self._keys[key] = kept
