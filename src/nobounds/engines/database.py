@@ -14,8 +14,8 @@ import numpy as np
 from nobounds.engines.arrow import import_pyarrow, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import from_relation, schema_facts
+from nobounds.engines.key_columns import key_array
 from nobounds.engines.keys import plain, text_of
-from nobounds.engines.memory import key_array
 from nobounds.engines.numbers import parse_number
 from nobounds.engines.postgres import from_postgres
 from nobounds.engines.sequences import from_sequence

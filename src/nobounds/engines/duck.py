@@ -11,6 +11,7 @@ from typing import Any
 from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.frames import arrow_family
+from nobounds.engines.key_columns import key_type
 from nobounds.engines.keys import plain
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.source import Bounding, Facts
@@ -47,7 +48,8 @@ def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[st
             facts[field.name] = Facts(is_integral(kind), True, **stated_bounds(kind))
         except TypeError:
             others[field.name] = arrow_family(kind)
-    return facts, others, {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schema}
+    kinds = ((field.name, key_type(import_pyarrow().nulls(0, field.type))) for field in schema)
+    return facts, others, {name: kind for name, kind in kinds if kind is not None}
 
 
 def floated(reader: Any, schema: Any, keys: list[str], values: list[str]) -> Iterator[Any]:

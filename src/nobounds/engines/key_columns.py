@@ -1,0 +1,154 @@
+"""Columns in memory as keys and units: Arrow arrays whose type follows from the declared type of the column alone.
+
+A type that is inferred from the records is itself a record's secret: one missing id would turn whole numbers into
+floats, and ids beyond 2**53 would become equal. So each container is asked for its declared type, never for a numpy
+array of its choice.
+
+Lists and object columns declare no type, and their elements are taken as text. So are the categories of a pandas
+Categorical: pandas finds them in the records, and one odd record turns a type of whole numbers into one of objects.
+Numbers that are equal have one text, whatever holds them: 7, 7.0 and Decimal("7.00") are "7", and True is "1", because
+pandas makes one category of them. The categories of polars are text, and the values of an Arrow dictionary have a
+declared type: they stay what they are.
+"""
+
+import sys
+from array import array
+from collections.abc import Iterable
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.keys import plain, text_of
+from nobounds.engines.sequences import nearest_float
+
+_LONGS = range(-(1 << 63), 1 << 63)
+_DAYS = np.iinfo(np.int32)  # of an Arrow date
+
+
+def key_type(given: Any) -> Any:
+    """The Arrow type of a column as keys, or None if it cannot be keys; no record is looked at."""
+    pandas = sys.modules.get("pandas")
+    labeled = pandas is not None and isinstance(given, pandas.Series)
+    try:
+        return key_array(given.iloc[:0] if labeled else given[:0]).type
+    except Exception:  # a type that Arrow does not have
+        return None
+
+
+def key_array(given: Any) -> Any:
+    """A column of keys as an Arrow array, in the one form of `keys.plain`; TypeError by the declared type."""
+    pa = import_pyarrow()
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        return plain(given)
+    if isinstance(given, list | tuple):
+        return _texts(map(_text, given))
+    if isinstance(given, range):
+        return _whole_numbers(given)
+    if isinstance(given, np.ndarray | array):
+        return _from_numpy(given if isinstance(given, np.ma.MaskedArray) else np.asarray(given))
+    if pandas is not None and isinstance(given, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        return _from_pandas(given, pandas)
+    if polars is not None and isinstance(given, polars.Series):
+        return _from_polars(given, polars)
+    raise TypeError(f"keys must be a column in memory, got {type(given).__name__}")
+
+
+def _from_numpy(given: NDArray[Any]) -> Any:
+    missing = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
+    records: NDArray[Any] = np.ma.getdata(given)
+    if records.dtype.kind in "OUT":  # text of numpy may have code points that are no text elsewhere
+        elements = records.tolist()
+        if missing is not None:
+            elements = [None if m else e for e, m in zip(elements, missing, strict=True)]
+        return _texts(map(_text, elements))
+    if records.dtype.kind == "M" and np.datetime_data(records.dtype)[1] != 1:
+        raise TypeError("keys must have a plain unit of time")  # Arrow would take steps of two days for days
+    if records.dtype.kind == "M" and np.datetime_data(records.dtype)[0] == "D":
+        days = records.astype(np.int64)
+        outside = (days < _DAYS.min) | (days > _DAYS.max)  # Arrow would cut them to other days
+        missing = outside if missing is None else missing | outside
+    records = records.astype(records.dtype.newbyteorder("="), copy=False)
+    return plain(import_pyarrow().array(records, mask=missing))
+
+
+def _from_pandas(given: Any, pandas: Any) -> Any:
+    pa = import_pyarrow()
+    values = given if isinstance(given, pandas.api.extensions.ExtensionArray) else given.array
+    dtype = values.dtype
+    if isinstance(values, pandas.arrays.NumpyExtensionArray) or isinstance(dtype, np.dtype):
+        return _from_numpy(values.to_numpy())
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return _from_categories(values)
+    if isinstance(dtype, pandas.StringDtype) and dtype.storage == "python":
+        return _texts(map(_text, values.tolist()))
+    typed = (pandas.StringDtype, pandas.ArrowDtype, pandas.DatetimeTZDtype)
+    numbers = (pandas.arrays.IntegerArray, pandas.arrays.FloatingArray, pandas.arrays.BooleanArray)
+    if not isinstance(dtype, typed) and not isinstance(values, numbers):
+        # Sparse, period and interval columns, and those of other libraries: their Arrow type may follow from records.
+        raise TypeError(f"keys of pandas type {type(dtype).__name__} are not known")
+    found = pa.array(values)
+    return plain(found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found)
+
+
+def _from_categories(values: Any) -> Any:
+    pa = import_pyarrow()
+    codes = np.asarray(values.codes, dtype=np.int64)
+    texts = _texts(_category(category) for category in values.categories)
+    return texts.take(pa.array(codes, mask=codes < 0))
+
+
+def _from_polars(given: Any, polars: Any) -> Any:
+    if given.dtype == polars.Object:  # to Arrow these are addresses
+        return _texts(map(_text, given.to_list()))
+    return plain(given.alias("").to_arrow())  # Arrow takes no name with a NUL
+
+
+def _whole_numbers(given: range) -> Any:
+    pa = import_pyarrow()
+    if not given or (given[0] in _LONGS and given[-1] in _LONGS):
+        return pa.array(np.asarray(given, dtype=np.int64))
+    return pa.array([element if element in _LONGS else None for element in given], type=pa.int64())
+
+
+def _texts(texts: Iterable[str | None]) -> Any:
+    pa = import_pyarrow()
+    return pa.array(list(texts), type=pa.large_string())
+
+
+def _text(element: Any) -> str | None:
+    """The text of an element; None, NaN, and what has no text are missing."""
+    try:
+        if element is None or element != element:
+            return None
+        return text_of(str(element).encode("utf-8", "surrogatepass"))
+    except Exception:  # what a foreign object raises would depend on the record
+        return None
+
+
+def _category(category: Any) -> str | None:
+    """The text of a category, the same for categories that are equal: pandas keeps the first of these for all rows.
+
+    >>> [_category(x) for x in (7, 7.0, np.int8(7), Decimal("7.00"), True, 0.5, Decimal("0.50"), "7", "07")]
+    ['7', '7', '7', '7', '1', '0.5', '0.5', '7', '07']
+    """
+    try:
+        if isinstance(category, complex | np.complexfloating) and category.imag == 0:
+            category = category.real
+        if isinstance(category, Real | Decimal | np.bool_) and not isinstance(category, np.timedelta64):
+            whole = _whole(category)
+            category = whole if whole == category else nearest_float(category)
+    except Exception:  # what a foreign number raises would depend on the record
+        return None
+    return _text(str.__str__(category) if isinstance(category, str) else category)
+
+
+def _whole(number: Any) -> int | None:
+    try:
+        return int(number)
+    except (OverflowError, ValueError):  # infinity and NaN
+        return None
