@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from nobounds.engines.column import Column, refuse_frame, refuse_type, type_bounds, windows
 from nobounds.engines.refusals import replacing_errors
 
+_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}  # of decimals by their number of bits
+
 
 def speaks_arrow(data: object) -> bool:
     """Whether an object offers its data by Arrow's C interface (the PyCapsule protocol)."""
@@ -48,6 +50,11 @@ def is_integral(kind: Any) -> bool:
     # The first word alone: the rest of a type's text can tell of the data, like the digits that decimals need.
     name = re.split(r"\W", str(kind), maxsplit=1)[0]
     raise refuse_type(f"Arrow type {name}", "cast it first, for example column.cast('float64')")
+
+
+def is_decimal(kind: Any) -> bool:
+    """Whether an Arrow type is one of decimals that Arrow can write as text: not if its scale is beyond its digits."""
+    return bool(import_pyarrow().types.is_decimal(kind)) and abs(kind.scale) <= _DIGITS[kind.bit_width]
 
 
 def stated_bounds(kind: Any) -> dict[str, Any]:

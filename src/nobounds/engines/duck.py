@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Any
 
-from nobounds.engines.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.engines.arrow import import_pyarrow, is_decimal, is_integral, stated_bounds, to_floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.frames import arrow_family
 from nobounds.engines.key_columns import key_type
@@ -41,7 +41,7 @@ def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[st
         if field.name in facts or field.name in others:
             raise ValueError(f"column {field.name!r} appears more than once; give each column a name of its own")
         kind = field.type
-        if import_pyarrow().types.is_decimal(kind):
+        if is_decimal(kind):
             facts[field.name] = Facts(integral=False, nullable=True)
             continue
         try:

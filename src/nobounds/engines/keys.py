@@ -135,6 +135,8 @@ def plain(array: Any) -> Any:
         return _one_form(array)
     if pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
         return _in_calendar(array)
+    if pa.types.is_time(array.type):
+        return _in_day(array)
     if array.type in (pa.binary(), getattr(pa, "binary_view", pa.binary)()) or pa.types.is_fixed_size_binary(
         array.type
     ):
@@ -185,12 +187,35 @@ def _in_calendar(array: Any) -> Any:
     return pc.if_else(inside, array, pa.scalar(None, type=kind))
 
 
+def _in_day(array: Any) -> Any:
+    import pyarrow.compute as pc
+
+    pa = import_pyarrow()
+    a_day = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[array.type.unit]
+    whole = array.cast(pa.int32() if pa.types.is_time32(array.type) else pa.int64())
+    inside = pc.and_(pc.greater_equal(whole, 0), pc.less(whole, a_day))
+    return pc.if_else(inside, array, pa.scalar(None, type=array.type))
+
+
 def is_key(kind: Any) -> bool:
-    """Whether the values of an Arrow type, as `plain` gives it, can be keys or units: compared, ordered and hashed."""
+    """Whether the values of an Arrow type, as `plain` gives it, can be keys or units: compared, ordered and shown."""
     types = import_pyarrow().types
-    numbers = (types.is_boolean, types.is_integer, types.is_float32, types.is_float64, types.is_decimal128)
+    if types.is_decimal128(kind):
+        return 0 <= int(kind.scale) <= int(kind.precision)  # the others are no type of DuckDB
+    if types.is_timestamp(kind):
+        return _has_clock(kind)
+    numbers = (types.is_boolean, types.is_integer, types.is_float32, types.is_float64)
     texts = (types.is_large_string, types.is_large_binary, types.is_null)
-    return any(fits(kind) for fits in (*numbers, *texts, types.is_date, types.is_time, types.is_timestamp))
+    return any(fits(kind) for fits in (*numbers, *texts, types.is_date, types.is_time))
+
+
+def _has_clock(kind: Any) -> bool:
+    """Whether Python knows the time zone of a type."""
+    try:
+        import_pyarrow().scalar(0, type=kind).as_py()
+    except Exception:
+        return False
+    return True
 
 
 _OWN = frozenset({bool, int, float, str})
