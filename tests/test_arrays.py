@@ -1,6 +1,7 @@
 """Data in memory to Columns: the same number gives the same float in each engine, and refusals tell no values."""
 
 import array
+import random
 import subprocess
 import sys
 import warnings
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
+import nobounds as nb
 from nobounds.engines.arrays import CHUNK, Column, column
 
 NAN, INF = float("nan"), float("inf")
@@ -142,10 +144,12 @@ def test_booleans_are_zero_and_one():
 
 
 def test_elements_of_a_list_that_are_no_numbers_are_missing():
-    """A list is never refused: each element by itself is a real number or a missing record."""
+    """A list is never refused: each element by itself is a real number, the text of one, or a missing record."""
     odd = [
         None,
-        "3",
+        "three",
+        "",
+        "1_000",
         b"3",
         1j,
         [4.0],
@@ -154,16 +158,27 @@ def test_elements_of_a_list_that_are_no_numbers_are_missing():
         pd.NA,
         pd.Timestamp(0),
         np.timedelta64(3),
-        np.str_("3"),
+        np.str_("x"),
         np.array(3.0),
     ]
     assert same(floats(odd), [NAN] * len(odd))
-    assert same(floats(["1", "2"]), [NAN, NAN])
     assert same(floats([[1.0, 2.0], [3.0, 4.0]]), [NAN, NAN])
     numbers = [True, 2, Fraction(1, 3), Decimal("0.1"), np.float32(0.1), np.int8(-3), np.bool_(True), Decimal("NaN")]
     assert same(floats(numbers), [1.0, 2.0, 1 / 3, 0.1, float(np.float32(0.1)), -3.0, 1.0, NAN])
     assert not column(numbers).integral
     assert column(numbers).nullable
+
+
+def test_text_in_a_list_is_read_as_that_of_a_file():
+    """A list of numbers that are still text has their mean; to refuse it would tell that no number is among them."""
+    assert same(floats(["1", " 2.5 ", np.str_("3"), "-inf", "nan", "1e999"]), [1.0, 2.5, 3.0, -INF, NAN, INF])
+    texts = ["1", "2"] * 500
+    assert nb.mean(texts, epsilon=1, rng=random.Random(1)).value == pytest.approx(1.5, abs=0.1)
+    for record in ("x", 7, None):  # one record more is no error, whatever it is
+        assert nb.mean([*texts, record], epsilon=1, rng=random.Random(1)).value == pytest.approx(1.5, abs=0.1)
+    for typed in (np.array(texts), pd.Series(texts), pl.Series(texts), pa.array(texts)):
+        with pytest.raises(TypeError, match="data must have an integer, float or boolean type"):
+            nb.mean(typed, epsilon=1)
 
 
 def test_numbers_too_large_for_a_float_are_infinite():

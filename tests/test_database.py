@@ -297,12 +297,12 @@ def sqlite():
 
 
 ELEMENTS = [1, 2.5, None, "3", b"4", 2**62 + 1, -INF, "NaN", 0.1]
-FLOATS = [1, 2.5, NAN, NAN, NAN, 2.0**62, -INF, NAN, 0.1]
+FLOATS = [1, 2.5, NAN, 3, NAN, 2.0**62, -INF, NAN, 0.1]
 TEXTS = ["1", "2.5", None, "3", "b'4'", str(2**62 + 1), "-inf", "NaN", "0.1"]
 
 
 def test_sqlite_has_no_types(sqlite):
-    """Each element is taken on its own, as in a list: a number, or missing; and as a key it is text."""
+    """Each element is taken on its own, as in a list: a number, the text of one, or missing; as a key it is text."""
     sqlite.executemany("insert into t values (?, ?)", [(x, x) for x in ELEMENTS])
     stream = from_query(sqlite, "select x, g from t -- all")
     assert stream.facts == dict.fromkeys(["x", "g"], Facts(integral=False, nullable=True))

@@ -1,7 +1,12 @@
 """Python lists and tuples, whose elements have no common type, to a Column.
 
-No fact about the elements is public, so none of them can be refused: each one that is not a real number (None, a
-string, a complex number, a list) is a missing record.
+No fact about the elements is public, so none of them can be refused. A rule like "a list of nothing but text is
+refused" would tell of a record: with one number more the list is answered. So each element is read on its own, and one
+that is not a real number (None, a complex number, a list) is a missing record.
+
+Text is read as the text of a CSV file is: "12" is 12, and "12 apples" is missing. So a list of numbers that were never
+converted has the right mean, and not one of no records at all. Data whose type says text (numpy's str, Series and Arrow
+arrays of text) are refused, because their type is public.
 """
 
 import math
@@ -13,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, windows
+from nobounds.engines.files import parse_number
 
 _PLAIN = frozenset({bool, int, float})
 
@@ -28,12 +34,14 @@ def from_sequence(data: Sequence[object]) -> Column:
 
 
 def nearest_float(record: object) -> float:
-    """The float64 nearest to a record, an infinity if it is too large, NaN if it is not a real number.
+    """The float64 nearest to a record, an infinity if it is too large, NaN if it is not a real number or its text.
 
-    >>> nearest_float(2**53 + 1), nearest_float(-(10**400)), nearest_float("3")
-    (9007199254740992.0, -inf, nan)
+    >>> nearest_float(2**53 + 1), nearest_float(-(10**400)), nearest_float(" 3 "), nearest_float("three")
+    (9007199254740992.0, -inf, 3.0, nan)
     """
     try:
+        if isinstance(record, str):
+            return parse_number(str.__str__(record))
         # numpy counts its spans of time among the integers; they have a unit, so they are not numbers here.
         if not isinstance(record, Real | Decimal | np.bool_) or isinstance(record, np.timedelta64):
             return math.nan
