@@ -77,3 +77,55 @@ def test_wrong_parameters_are_named(options, words):
     """When it is fitted, as estimators do."""
     with pytest.raises(ValueError, match=words):
         PrivateClipper(**options).fit(X)
+
+
+def fractional(make, records) -> int:
+    """How many of ten fits have a bound that is no whole number."""
+    fitted = (PrivateClipper(epsilon=1, random_state=seed).fit(make(records)) for seed in range(10))
+    return sum(bool((np.stack([each.lower_, each.upper_]) % 1).any()) for each in fitted)
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow", "pandas", "pandas with Arrow", "category"])
+def test_a_null_does_not_change_the_ladder(kind):
+    """Whole numbers have whole bounds by their declared type; a category declares none, and has floats either way."""
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    make = {
+        "polars": lambda x: polars.DataFrame({"x": polars.Series(x, dtype=polars.Int64)}),
+        "arrow": lambda x: arrow.table({"x": arrow.array(x, arrow.int64())}),
+        "pandas": lambda x: pandas.DataFrame({"x": pandas.array(x, dtype="Int64")}),
+        "pandas with Arrow": lambda x: pandas.DataFrame({"x": pandas.array(x, dtype="int64[pyarrow]")}),
+        "category": lambda x: pandas.DataFrame({"x": pandas.Categorical(x)}),
+    }[kind]
+    records = np.random.default_rng(0).integers(0, 1000, 2000).tolist()
+    without, with_null = fractional(make, records), fractional(make, [*records[1:], None])
+    assert (without > 0, with_null > 0) == (kind == "category",) * 2
+
+
+def test_columns_of_a_frame_have_their_own_types():
+    """Whole numbers beside floats have whole bounds; text, dates and complex numbers are refused by name and type."""
+    pandas = pytest.importorskip("pandas")
+    whole = np.random.default_rng(0).integers(0, 1000, 2000)
+    frame = pandas.DataFrame({"age": whole, "pay": whole + 0.5, "odd": pandas.Series([*whole[1:], "x"], dtype=object)})
+    clipper = PrivateClipper(epsilon=30, random_state=1).fit(frame)
+    assert clipper.upper_[0] % 1 == 0 and list(clipper.feature_names_in_) == ["age", "pay", "odd"]
+    assert clipper.upper_ == pytest.approx([989, 989.5, 989], abs=10)
+    assert np.isnan(clipper.transform(frame)[-1]).tolist() == [False, False, True]
+    assert clipper.transform(frame.astype({"odd": object})).dtype == np.float64
+    single = pandas.DataFrame({"age": whole, "pay": whole}, dtype=np.float32)
+    assert PrivateClipper(random_state=1).fit_transform(single).dtype == np.float32
+    for column in (pandas.Series(["x"] * 2000), pandas.date_range("2024", periods=2000), whole * 1j):
+        budget = nb.Budget(epsilon=1)
+        with pytest.raises(TypeError, match="feature 'odd': data must have an integer, float or boolean type"):
+            PrivateClipper(epsilon=1, budget=budget).fit(frame.assign(odd=column))
+        assert budget.remaining == 1
+    for empty in (frame[:0], frame[[]]):
+        with pytest.raises(ValueError, match="a minimum of 1 is required"):
+            PrivateClipper().fit(empty)
+
+
+def test_masked_records_are_missing():
+    """numpy would take what is under the mask for a record."""
+    masked = np.ma.masked_greater(X, 30)
+    clipper = PrivateClipper((0.5, 1), epsilon=30, random_state=1).fit(masked)
+    assert clipper.upper_.max() <= 31
+    assert np.isnan(clipper.transform(masked)).sum() == masked.mask.sum()

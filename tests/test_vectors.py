@@ -367,6 +367,36 @@ def test_frames_are_refused():
         vector_sum(pandas.DataFrame({"a": [1.0]}), rho=1)
 
 
+@pytest.mark.parametrize("null", [False, True])
+def test_columns_of_lists_are_refused(null):
+    """Those of polars, Arrow and pandas, by their type, with or without a null; the error says how to convert them."""
+    polars, arrow, pandas = (pytest.importorskip(name) for name in ("polars", "pyarrow", "pandas"))
+    rows = [[1, 2], [None if null else 3, 4]]
+    pairs = arrow.array(rows, arrow.list_(arrow.int64(), 2))
+    for data, way in (
+        (polars.Series(rows, dtype=polars.Array(polars.Int64, 2)), "to_list"),
+        (polars.Series(rows, dtype=polars.List(polars.Int64)), "to_list"),
+        (pairs, "to_pylist"),
+        (arrow.chunked_array([pairs]), "to_pylist"),
+        (pandas.Series(rows, dtype=pandas.ArrowDtype(pairs.type)), "tolist"),
+    ):
+        fix = rf"got a {type(data).__name__}; convert it first, for example np\.array\(data\.{way}\(\)"
+        for statistic in (vector_sum, vector_mean):
+            with pytest.raises(TypeError, match=fix):
+                statistic(data, rho=1)
+        assert np.array(getattr(data, way)(), dtype=float).shape == (2, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, object])
+def test_what_another_library_makes_of_its_records_can_be_missing(dtype):
+    """An `__array__` may have another type if there is a null; numpy's own arrays, and DLPack, have declared theirs."""
+    x = np.ones((50, 2), dtype=dtype)
+    assert Rows.of(Speaks(x, "")).nullable
+    assert Rows.of(Speaks(x, "")).norms() == pytest.approx(math.sqrt(2))
+    if dtype is not object:
+        assert Rows.of(x).nullable == Rows.of(SpeaksDlpack(x, "")).nullable == (dtype is np.float64)
+
+
 @relations
 @statistics
 def test_a_release_travels(statistic, neighbors):

@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nobounds.engines.arrow import speaks_arrow
 from nobounds.engines.column import refuse_type
 from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.sequences import nearest_float
 from nobounds.exact import MAX
 from nobounds.rungs import Floats, Ints, finite_float
 
 _BLOCK = 1 << 20  # numbers that are worked on at a time
 _LEAST_EXPONENT = -1074
+_FRAMES = frozenset({"DataFrame", "LazyFrame", "Table", "RecordBatch"})
+_LISTS = {"pandas": "tolist", "polars": "to_list", "pyarrow": "to_pylist"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,20 @@ class Rows:
     """A matrix of numbers, one record a row. Its width is public, and whether a row can be missing."""
 
     data: NDArray[Any]
+    declared: bool = True  # whether the type of `data` was declared, and not found by a library in the records
 
     @classmethod
     def of(cls, data: object) -> "Rows":
-        """The rows of a two-dimensional array, of numpy or of any library that speaks its array protocol or DLPack."""
+        """The rows of a two-dimensional array, of numpy or of any library that speaks its array protocol or DLPack.
+
+        DLPack and `__array_interface__` have one type for all records. An `__array__` may choose another type if there
+        is a null: what it gives counts as floats that can be missing.
+        """
         matrix = _matrix(data)
+        declared = any(hasattr(data, way) for way in ("__array_interface__", "__dlpack__"))
+        if not declared and matrix.dtype.kind == "O":
+            records = [nearest_float(record) for record in matrix.ravel().tolist()]
+            matrix = np.array(records, dtype=np.float64).reshape(matrix.shape)
         if matrix.dtype.kind not in "biuf":
             raise refuse_type(f"dtype {matrix.dtype.type.__name__}", "convert it first, for example to float32")
         if matrix.ndim != 2:
@@ -81,7 +94,7 @@ class Rows:
             )
         if matrix.shape[1] == 0:
             raise ValueError("data must have at least one column, got a width of 0")
-        return cls(matrix)
+        return cls(matrix, declared)
 
     @property
     def dimensions(self) -> int:
@@ -91,7 +104,7 @@ class Rows:
     @property
     def nullable(self) -> bool:
         """Whether a row can be missing."""
-        return self.data.dtype.kind == "f"
+        return self.data.dtype.kind == "f" or not self.declared
 
     def blocks(self) -> Iterator[Floats]:
         """Some rows at a time, as fresh float64 arrays."""
@@ -117,8 +130,12 @@ def _matrix(data: object) -> NDArray[Any]:
     name = type(data).__name__
     if isinstance(data, np.ma.MaskedArray):
         raise TypeError("data must not be masked; pass data.filled(np.nan), which makes a row with a mask missing")
-    if name in {"DataFrame", "LazyFrame", "Table", "RecordBatch"}:
-        raise TypeError(f"data must be an array, got a {name}; convert it first, for example df.to_numpy(dtype=float)")
+    library = type(data).__module__.partition(".")[0]
+    if library in _LISTS or speaks_arrow(data) or name in _FRAMES:
+        # What numpy makes of these depends on whether a record is missing.
+        to_list = f"np.array(data.{_LISTS.get(library, 'to_pylist')}(), dtype=float)"
+        fix = "df.to_numpy(dtype=float)" if name in _FRAMES else to_list
+        raise TypeError(f"data must be an array, got a {name}; convert it first, for example {fix}")
     speaks = [hasattr(data, way) for way in ("__array__", "__array_interface__", "__dlpack__")]
     if not any(speaks):
         raise TypeError(

@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from nobounds.engines.sequences import nearest_float
+from nobounds.engines.column import Column
+from nobounds.engines.features import frame_features, is_frame, matrix_features
 from nobounds.exact import privacy_parameter
 from nobounds.loss import PrivacyLoss, check_neighbors
 from nobounds.quantile import check_rank
 from nobounds.quantiles import quantiles
+from nobounds.scan import gathered
 from nobounds.spending import Chargeable, charged
-
-TYPES = (np.float64, np.float32)
 
 
 class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,7 +24,8 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     quantile_range: the two quantiles. epsilon: for one row of X, of all features together. lower, upper, resolution,
     neighbors, budget: as in `nobounds.quantiles`. random_state: for tests and experiments; leave it None in earnest.
     Missing values and infinities are allowed, because an error would tell of them: NaN stays, infinities are clipped,
-    and what is no number is missing. An X without rows is refused, as scikit-learn wants it.
+    and what is no number is missing. An X without rows is refused, as scikit-learn wants it, and so is a frame with a
+    column of text or dates. A frame's columns have the types that they declare, and whole numbers have whole bounds.
 
     What is learned in `fit` is private; what `transform` gives are records, and as private as they were.
 
@@ -60,15 +61,14 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """Find the clipping bounds of each feature; the budget is charged before the data are read."""
         epsilon, relation = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
         low, high = sorted(check_rank(q) for q in self.quantile_range)
-        X = self._checked(X)
-        count = X.shape[1]
+        features = self._features(X)
+        count = len(features)
         loss = charged(PrivacyLoss.pure(epsilon, neighbors=relation), self.budget, f"bounds of {count} features")
         rng = None if self.random_state is None else random.Random(check_random_state(self.random_state).randint(2**31))
         options: dict[str, Any] = {name: getattr(self, name) for name in ("lower", "upper", "resolution")}
-        numbers = _numbers(X)
         found = [
-            quantiles(numbers[:, j], [low, high], epsilon=epsilon / count, neighbors=relation, rng=rng, **options).value
-            for j in range(count)
+            quantiles(feature, [low, high], epsilon=epsilon / count, neighbors=relation, rng=rng, **options).value
+            for feature in features
         ]
         self.lower_, self.upper_ = np.array(found, dtype=np.float64).T
         self.loss_ = loss
@@ -77,22 +77,30 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Any:
         """X with each feature kept within its bounds."""
         check_is_fitted(self)
-        X = _numbers(self._checked(X, reset=False))
-        X = X if X.dtype in TYPES else X.astype(np.float64)
-        return np.clip(X, self.lower_.astype(X.dtype), self.upper_.astype(X.dtype))
+        features = self._features(X, reset=False)
+        kinds = getattr(X, "dtypes", [getattr(X, "dtype", None)])
+        dtype = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
+        found = np.column_stack([gathered(feature.chunks()) for feature in features]).astype(dtype)
+        return np.clip(found, self.lower_.astype(dtype), self.upper_.astype(dtype))
 
-    def _checked(self, X: Any, reset: bool = True) -> Any:
-        """X, checked by shape and type alone: nothing is converted, and no record is in an error.
+    def _features(self, X: Any, reset: bool = True) -> list[Column]:
+        """The columns of X, checked by shape and declared types alone: no record is in an error, or decides a type.
 
         A list of rows has no type, and to infer one is to look at the data: one text would make texts of all numbers.
         """
+        typed = isinstance(X, np.ndarray)
         if not hasattr(X, "shape"):
             X = _matrix(X) if isinstance(X, list | tuple) else np.asarray(X)
         if len(X.shape) < 2:
             raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data first")
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
             raise ValueError("Complex data not supported")
-        return validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+        if not is_frame(X):
+            return matrix_features(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset), typed)
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        if 0 in X.shape:
+            raise ValueError("X must have a row and a feature, got none; a minimum of 1 is required")
+        return frame_features(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,10 +125,3 @@ def _matrix(rows: Any) -> Any:
         for j in range(width):
             found[i, j] = row[j]
     return found
-
-
-def _numbers(X: Any) -> Any:
-    """Whole numbers, floats and booleans as they are; other records one by one, missing if they are no number."""
-    if X.dtype.kind in "biuf" and X.dtype != np.float16:
-        return X
-    return np.array([[nearest_float(record) for record in row] for row in X.tolist()], dtype=np.float64)
