@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from nobounds.engines.refusals import replacing_errors
+
 _COMPRESSED = ("", ".gz", ".bz2", ".zst")
 _TEXT = tuple(kind + packed for kind in (".csv", ".tsv") for packed in _COMPRESSED)
 
@@ -11,14 +13,14 @@ _TEXT = tuple(kind + packed for kind in (".csv", ".tsv") for packed in _COMPRESS
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Keep what is wrong inside a file out of errors, for that can contain records; what the system says stays."""
-    try:
+    with replacing_errors(
+        lambda: OSError(f"{path.name} cannot be read: it is damaged, or of another format"), _by_system
+    ):
         yield
-    except ImportError:
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise OSError(f"{path.name} cannot be read: it is damaged, or of another format") from None
+
+
+def _by_system(error: Exception) -> bool:
+    return isinstance(error, ImportError) or (isinstance(error, OSError) and error.errno is not None)
 
 
 def is_parquet(path: Path) -> bool:

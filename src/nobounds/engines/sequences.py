@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, windows
-from nobounds.engines.files import parse_number
+from nobounds.engines.numbers import parse_number
 
 _PLAIN = frozenset({bool, int, float})
 
