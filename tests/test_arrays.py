@@ -4,6 +4,7 @@ import array
 import random
 import subprocess
 import sys
+import types
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -348,3 +349,12 @@ def test_numpy_data_load_no_other_library():
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {"pandas", "polars", "pyarrow"}.isdisjoint(loaded)
+
+
+def test_a_library_that_another_thread_is_loading_is_not_used(monkeypatch):
+    """Its types are not there yet, so that no data can be of them."""
+    half = types.ModuleType("polars")
+    half.__spec__ = types.SimpleNamespace(_initializing=True)
+    monkeypatch.setitem(sys.modules, "polars", half)
+    assert column([1.0, 2.0]).rows() == 2
+    assert column(pa.array([1, 2])).rows() == 2

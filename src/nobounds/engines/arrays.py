@@ -4,7 +4,6 @@ A library is looked up among the modules already loaded: data of its types canno
 imported for the user's sake here.
 """
 
-import sys
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from nobounds.engines.arrow import from_arrow, speaks_arrow
 from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, type_bounds, windows
+from nobounds.engines.loaded import loaded
 from nobounds.engines.sequences import from_sequence
 
 __all__ = ["CHUNK", "Column", "column"]
@@ -39,7 +39,7 @@ def column(data: object) -> Column:
         return from_sequence(data)
     if isinstance(data, array):
         return _from_numpy(_from_buffer(data))
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if pandas is not None and isinstance(data, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return _from_pandas(data, pandas)
     if polars is not None and isinstance(data, polars.Series):

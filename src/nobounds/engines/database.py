@@ -4,7 +4,6 @@ Names and types come from the query without rows. The query itself runs each tim
 it fails nothing of what the driver says is told, for that can contain values.
 """
 
-import sys
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Any
@@ -16,6 +15,7 @@ from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import from_relation, schema_facts
 from nobounds.engines.key_columns import key_array
 from nobounds.engines.keys import plain, text_of
+from nobounds.engines.loaded import loaded
 from nobounds.engines.numbers import parse_number
 from nobounds.engines.postgres import from_postgres
 from nobounds.engines.sequences import from_sequence
@@ -58,7 +58,7 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stre
 
 def _is(connection: Any, module: str, name: str) -> bool:
     """Whether a connection is of a class of a library; there are none before the library is loaded."""
-    found = getattr(sys.modules.get(module), name, None)
+    found = getattr(loaded(module), name, None)
     return isinstance(found, type) and isinstance(connection, found)
 
 

@@ -5,7 +5,6 @@ floats, and then the ladder of each feature is another one. So frames are read c
 the object of another library is taken as floats, whatever its type.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from nobounds.engines.arrays import column
 from nobounds.engines.arrow import is_decimal, speaks_arrow, to_floats
 from nobounds.engines.column import Column, windows
 from nobounds.engines.frames import named_columns
+from nobounds.engines.loaded import loaded
 from nobounds.engines.refusals import raise_alone
 from nobounds.engines.sequences import nearest_float
 from nobounds.rungs import Floats
@@ -22,7 +22,7 @@ from nobounds.rungs import Floats
 
 def is_frame(data: Any) -> bool:
     """Whether data are columns with a type each (or a masked array), rather than one array."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         return True
     if polars is not None and isinstance(data, polars.DataFrame):
@@ -58,7 +58,7 @@ def _feature(name: str, given: Any) -> Column:
 
 def _untyped(given: Any) -> Column | None:
     """A column of objects, categories, sparse numbers or decimals as floats; None for one of another type."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if pandas is not None and isinstance(given, pandas.Series):
         dtype = given.dtype
         if isinstance(dtype, pandas.ArrowDtype) and is_decimal(dtype.pyarrow_dtype):

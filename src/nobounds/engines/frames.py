@@ -5,7 +5,6 @@ that and its values never do. A column of another type is skipped, and what is k
 """
 
 import re
-import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from nobounds.engines.arrays import column
 from nobounds.engines.arrow import import_pyarrow, in_memory, speaks_arrow
 from nobounds.engines.column import Column, refuse_frame
+from nobounds.engines.loaded import loaded
 from nobounds.engines.refusals import raise_alone, replacing_errors
 
 _UNNAMED = "value"
@@ -47,7 +47,7 @@ def frame(data: object) -> Frame:
 
 def named_columns(data: Any) -> list[tuple[str, Any]]:
     """The columns of a table in memory as they are, by name."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if polars is not None and isinstance(data, polars.LazyFrame):
         data = collected(data)
     if polars is not None and isinstance(data, polars.DataFrame):
@@ -133,7 +133,7 @@ def _numpy_columns(data: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
 
 def _arrow_in_memory(data: Any) -> Any:
     """The pyarrow Array or ChunkedArray of an object of Arrow's C interface, which may be read once; others as is."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if not speaks_arrow(data) or _is_arrow(data):
         return data
     if pandas is not None and isinstance(data, pandas.DataFrame | pandas.Series):
@@ -144,7 +144,7 @@ def _arrow_in_memory(data: Any) -> Any:
 
 
 def _is_arrow(data: object) -> bool:
-    pa = sys.modules.get("pyarrow")
+    pa = loaded("pyarrow")
     return pa is not None and isinstance(data, pa.Array | pa.ChunkedArray)
 
 
@@ -154,7 +154,7 @@ def _is_struct(data: Any) -> bool:
 
 def _family(data: Any) -> str | None:
     """The family of the type of a column's records, without sizes, units and categories; None if it is no column."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if isinstance(data, array):
         return "text"  # the one kind of them that is no number
     if isinstance(data, np.ndarray):

@@ -11,7 +11,6 @@ pandas makes one category of them. The categories of polars are text, and the va
 declared type: they stay what they are.
 """
 
-import sys
 from array import array
 from collections.abc import Iterable
 from decimal import Decimal
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.keys import plain, text_of
+from nobounds.engines.loaded import loaded
 from nobounds.engines.sequences import nearest_float
 
 _LONGS = range(-(1 << 63), 1 << 63)
@@ -31,7 +31,7 @@ _DAYS = np.iinfo(np.int32)  # of an Arrow date
 
 def key_type(given: Any) -> Any:
     """The Arrow type of a column as keys, or None if it cannot be keys; no record is looked at."""
-    pandas = sys.modules.get("pandas")
+    pandas = loaded("pandas")
     labeled = pandas is not None and isinstance(given, pandas.Series)
     try:
         return key_array(given.iloc[:0] if labeled else given[:0]).type
@@ -42,7 +42,7 @@ def key_type(given: Any) -> Any:
 def key_array(given: Any) -> Any:
     """A column of keys as an Arrow array, in the one form of `keys.plain`; TypeError by the declared type."""
     pa = import_pyarrow()
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = loaded("pandas"), loaded("polars")
     if isinstance(given, pa.Array | pa.ChunkedArray):
         return plain(given)
     if isinstance(given, list | tuple):

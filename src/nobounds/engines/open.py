@@ -1,6 +1,5 @@
 """Whatever holds a table, to a Source: files, frames, Arrow data, relations and queries, or a Spark DataFrame."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -8,6 +7,7 @@ from os import PathLike
 from nobounds.engines.arrow_stream import from_arrow_stream, is_arrow_stream
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.duck import from_relation
+from nobounds.engines.loaded import loaded
 from nobounds.engines.local import Local
 from nobounds.engines.memory import from_lazy, from_memory
 from nobounds.engines.paths import expand, from_paths
@@ -39,7 +39,7 @@ def open_stream(data: object, csv: Csv | None = None, schema: Mapping[str, str] 
         raise ValueError("csv and schema are for CSV files; other tables have types of their own")
     if isinstance(data, Stream):
         return data
-    polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
+    polars, duckdb = loaded("polars"), loaded("duckdb")
     if polars is not None and isinstance(data, polars.LazyFrame):
         return from_lazy(data)
     if duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation):
