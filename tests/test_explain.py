@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -440,23 +440,76 @@ def leaves(found, path=()):
             yield from leaves(value, (*path, name))
 
 
-@given(st.sampled_from(sorted(set(MADE) - {"own ladder"})), st.data())
-@settings(deadline=None, max_examples=150)
-def test_a_damaged_release_is_explained_or_refused_in_words(name, data):
-    """Whatever stands in one of its places: an explanation that a terminal shows as it is, or a plain error."""
-    found = json.loads(written(name))
-    *way, last = data.draw(st.sampled_from(list(leaves(found))))
+DAMAGED = [name for name in (*MADE, "budget", "several") if name != "own ladder"]
+DAMAGE = st.sampled_from(DAMAGED).flatmap(
+    lambda name: st.tuples(st.just(name), st.sampled_from(list(leaves(as_written()[name]))), LEAF, st.booleans())
+)
+
+
+def damaged(name, place, value, renamed=None):
+    """The JSON with one of its values replaced, and the name of that value too, if `renamed` says so."""
+    found = as_written()[name]
+    *way, last = place
     inner = found
     for step in way:
         inner = inner[step]
-    inner[last] = data.draw(LEAF)
-    if data.draw(st.booleans()) and isinstance(inner, dict):
-        inner["\x1b[2J"] = inner.pop(last)
+    inner[last] = value
+    if renamed is not None and isinstance(inner, dict):
+        inner[renamed] = inner.pop(last)
+    return found
+
+
+def said(found):
+    """The explanation, or the error that stands in for it, as a Python program sees them: nothing escapes it later."""
     try:
-        text = explain_quickly(found)
+        return explain_quickly(found)
     except (ValueError, TypeError) as error:
-        text = str(error).replace("\x1b", "")  # the command line escapes what is in an error
+        assert "\n" not in str(error)
+        return str(error)
+
+
+@given(DAMAGE)
+@example(("chosen groups", ("by", 0), "\x1f", False))  # the error named the key column as it stood in the file
+@example(("quantile", ("parameters", "split", "size"), "", True))
+@settings(deadline=None, max_examples=150)
+def test_a_damaged_release_is_explained_or_refused_in_words(damage):
+    """Whatever stands in one of its places: an explanation that a terminal shows as it is, or a plain error."""
+    name, place, value, renamed = damage
+    text = said(damaged(name, place, value, "\x1b[2J" if renamed else None))
     assert all(line.isprintable() for line in text.split("\n"))
+
+
+ODD = "\x1f\x1b[2J\n\x9b\u202e\u2028\ud800"
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_nothing_is_shown_that_a_terminal_obeys(name):
+    """Of every kind of JSON, odd characters in any place, as a value, in a list, as a name: all lines are printable."""
+    found = as_written()[name]
+    seen = 0
+    for place in leaves(found):
+        for damage in ((ODD,), ([ODD],), ({ODD: ODD},), ({ODD: 1},), (value_at(found, place), ODD)):
+            text = said(damaged(name, place, *damage))
+            assert all(line.isprintable() for line in text.split("\n")), (place, damage)
+            seen += ascii(ODD)[1:7] in text
+    assert seen > 3
+
+
+@pytest.mark.parametrize("place", [("by", 0), ("keys", "town", 0), ("loss", "unit"), ("statistic",), ("parameters",)])
+def test_the_command_shows_nothing_that_a_terminal_obeys(place, tmp_path):
+    """So does the command, as text, as Markdown and in errors, on the file and on its name."""
+    path = tmp_path / "odd\x1b[2J.json"
+    path.write_text(json.dumps(damaged("chosen groups", place, ODD)))
+    for how in ((), ("--markdown",), ("--n", ODD.replace("\ud800", ""))):
+        result = invoke("explain", path, *how)
+        shown = result.stdout + result.stderr
+        assert shown and all(line.isprintable() for line in shown.split("\n"))
+
+
+def value_at(found, place):
+    for step in place:
+        found = found[step]
+    return found
 
 
 def explain_quickly(found):

@@ -15,7 +15,7 @@ KINDS = (
     "a release, a description, answers by groups, a forecast, or what `nobounds budget show --json` prints; "
     "all commands print such JSON with --json"
 )
-_LONGEST = 500
+_LONGEST, _LONGEST_NAME = 500, 80
 _LEAST, _MOST = 1e-100, 1e18  # of a privacy loss, or of a part of it
 
 
@@ -55,7 +55,7 @@ class Fields:
 
     def inner(self, name: str) -> "Fields":
         """The fields of an object in this one; none if it is not there."""
-        return Fields.of(self.found.get(name) or {}, self.place + printable(name[:80]))
+        return Fields.of(self.found.get(name) or {}, self._at(name))
 
     def items(self, name: str) -> list[Any]:
         """A list."""
@@ -66,7 +66,7 @@ class Fields:
         """A text."""
         found: str = self._of(name, str, "a text")
         if len(found) > _LONGEST:
-            raise ValueError(f"{self.place}{name} must be a text of at most {_LONGEST} characters")
+            raise ValueError(f"{self._at(name)} must be a text of at most {_LONGEST} characters")
         return found
 
     def word(self, name: str) -> str:
@@ -75,31 +75,31 @@ class Fields:
 
     def number(self, name: str) -> int | float:
         """A finite number."""
-        return _number(self.found.get(name), self.place + name)
+        return _number(self.found.get(name), self._at(name))
 
     def whole(self, name: str, least: int = 1) -> int:
         """A whole number."""
         found = self.found.get(name)
         if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= 10**18:
-            raise ValueError(f"{self.place}{name} must be a whole number from {least} on, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must be a whole number from {least} on, got {shown(found)}")
         return found
 
     def numbers(self, name: str) -> list[int | float]:
         """A list of finite numbers, or one of them; whole ones may be beyond the floats, as sums of floats may be."""
         found = self.found.get(name)
         each = found if isinstance(found, list) else [found]
-        return [_number(value, self.place + name) for value in each]
+        return [_number(value, self._at(name)) for value in each]
 
     def floats(self, name: str) -> list[float]:
         """A list of finite numbers, or one of them, within the range of floats."""
-        return [_float(value, self.place + name) for value in self.numbers(name)]
+        return [_float(value, self._at(name)) for value in self.numbers(name)]
 
     def ranks(self, name: str) -> list[Fraction]:
         """A rank, or a list of them."""
         found = self.found.get(name)
-        ranks = [rational(q, self.place + name) for q in (found if isinstance(found, list) else [found])]
+        ranks = [rational(q, self._at(name)) for q in (found if isinstance(found, list) else [found])]
         if not ranks or not all(0 <= q <= 1 for q in ranks):
-            raise ValueError(f"{self.place}{name} must be between 0 and 1, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must be between 0 and 1, got {shown(found)}")
         return ranks
 
     def loss(self, name: str = "loss") -> PrivacyLoss:
@@ -108,7 +108,7 @@ class Fields:
         epsilon, rho, eta = (fields.spent(each) if each in fields else math.inf for each in ("epsilon", "rho", "eta"))
         delta = fields.spent("delta") if "delta" in fields else 0.0
         if delta >= 1 or min(epsilon, rho) == math.inf:
-            raise ValueError(f"{self.place}{name} must have an epsilon or a rho, and a delta below 1")
+            raise ValueError(f"{self._at(name)} must have an epsilon or a rho, and a delta below 1")
         unit = fields.text("unit")
         if not unit:
             raise ValueError(f"{fields.place}unit must be a word, got an empty text")
@@ -116,23 +116,23 @@ class Fields:
 
     def amount(self, name: str) -> float:
         """A number from 0 on."""
-        found = _float(self.number(name), self.place + name)
+        found = _float(self.number(name), self._at(name))
         if found < 0:
-            raise ValueError(f"{self.place}{name} must not be negative, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must not be negative, got {shown(found)}")
         return found
 
     def spent(self, name: str) -> float:
         """A part of a privacy loss: 0, or what mechanisms can cost and floats can reckon with."""
         found = self.amount(name)
         if found and not _LEAST <= found <= _MOST:
-            raise ValueError(f"{self.place}{name} must be 0, or from {_LEAST:g} to {_MOST:g}, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must be 0, or from {_LEAST:g} to {_MOST:g}, got {shown(found)}")
         return found
 
     def kind(self, name: str) -> str:
         """Whether it is an epsilon or a rho."""
         found = self.text(name)
         if found not in ("epsilon", "rho"):
-            raise ValueError(f"{self.place}{name} must be epsilon or rho, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must be epsilon or rho, got {shown(found)}")
         return found
 
     def all_spent(self, name: str) -> dict[str, float]:
@@ -146,17 +146,21 @@ class Fields:
             return None
         ends = self.items(name)
         if len(ends) != 2:
-            raise ValueError(f"{self.place}{name} must have two ends, got {shown(ends)}")
+            raise ValueError(f"{self._at(name)} must have two ends, got {shown(ends)}")
         low, high = ends
         return (
-            -math.inf if low is None else _float(low, self.place + name),
-            math.inf if high is None else _float(high, self.place + name),
+            -math.inf if low is None else _float(low, self._at(name)),
+            math.inf if high is None else _float(high, self._at(name)),
         )
+
+    def _at(self, name: str) -> str:
+        """Where a field stands, for an error: the name may come from the file, so it is cut and made printable."""
+        return self.place + printable(name[:_LONGEST_NAME])
 
     def _of(self, name: str, kind: type, what: str) -> Any:
         found = self.found.get(name)
         if not isinstance(found, kind):
-            raise ValueError(f"{self.place}{name} must be {what}, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must be {what}, got {shown(found)}")
         return found
 
 
