@@ -8,7 +8,7 @@ TUMULT := .venv-tumult
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench accuracy clipping sparse quantiles paper mutants docs figures screens why peers
+.PHONY: help demo test check explore lint bench accuracy clipping sparse quantiles paper mutants docs figures screens why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -24,6 +24,9 @@ test: lint ## set up, then format, lint, types and every test
 
 check: lint ## format, lint, types, layers and the fast tests
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
+
+explore: $(READY) ## the property tests with fresh examples and noise; failures are kept in .hypothesis (ten minutes)
+	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests
 
 bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
 	$(PEERS)/bin/python benchmarks/core.py

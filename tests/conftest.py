@@ -1,10 +1,38 @@
-"""Property tests explore freely on a desk and repeat themselves in CI, so that a red gate can be made red again."""
+"""The gate repeats itself: the same examples and the same noise each time, so that a red test can be made red again.
 
-import os
+`make explore` runs the property tests with fresh examples and fresh noise, and keeps the examples that fail.
+"""
 
-from hypothesis import settings
+import random
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
 from postgres import postgres  # noqa: F401
 
-settings.register_profile("ci", derandomize=True, print_blob=True, max_examples=50)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+import nobounds.noise
+
+EXPLORE = "explore"
+_PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
+settings.register_profile("gate", derandomize=True, print_blob=True, max_examples=100, **_PATIENT)
+settings.register_profile(EXPLORE, print_blob=True, max_examples=1000, **_PATIENT)
+settings.load_profile("gate")  # pytest's option --hypothesis-profile comes later, and wins
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Answers without an `rng` draw from a generator that is seeded by the name of the test, in its fixtures too.
+
+    Only the process of the test is seeded, not those that it starts. A test that is about the randomness of the
+    operating system is marked `entropy`, and gets it.
+    """
+    if exploring(item.config) or item.get_closest_marker("entropy"):
+        return (yield)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nobounds.noise, "_system_bits", random.Random(item.nodeid).getrandbits)
+        return (yield)
+
+
+def exploring(config: pytest.Config) -> bool:
+    """Whether fresh examples and fresh noise are asked for."""
+    return bool(config.getoption("--hypothesis-profile", None) == EXPLORE)

@@ -284,6 +284,7 @@ def test_the_same_seed_gives_the_same_draws(name, rng):
     assert draws(3) != draws(4)
 
 
+@pytest.mark.entropy
 def test_the_default_is_the_operating_system(monkeypatch):
     """With no generator given the bits come from os.urandom, and two sources differ."""
     a, b = source(), source()
