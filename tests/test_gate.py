@@ -1,4 +1,4 @@
-"""The tests repeat themselves, and `make explore` does not: examples and noise are fresh there, and failures are kept."""
+"""The tests repeat themselves, and `make explore` draws fresh examples and fresh noise, and keeps what fails."""
 
 import os
 import random
@@ -54,7 +54,7 @@ def test_examples_are_not_random_and_no_clock_decides():
 
 def drawn(folder, *options):
     """What a small file of tests draws, and whether a falsifying example was kept."""
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-q", "-s", "-p", "no:cacheprovider", "test_drawing.py"]
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-qs", "-p", "no:cacheprovider", "test_drawing.py"]
     paths = os.pathsep.join([str(HERE), *sys.path])
     done = subprocess.run(
         [*command, *options], cwd=folder, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True

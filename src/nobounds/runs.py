@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from flint import arb
 
 DOUBLE_BITS = 60  # what double precision leaves out: 2**-60
-DOUBLE_ERROR = 2.0**-40  # relative error allowed for a weight in double precision
+# Relative error allowed for a weight in double precision. Distances, rates and their products are each right to 2**-51
+# of themselves, whatever the rate, so exp(-x) is right to x 2**-50: below 2**-40 for all x up to 745. Beyond that
+# doubles are 0, and the true weights are among those that are left out.
+DOUBLE_ERROR = 2.0**-40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,32 +77,41 @@ class Runs:
         zero = np.zeros(len(above), dtype=np.int64)
         tilt, grows = (zero if extra is None else extra[keep] for extra in (lowered, growth))
         found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, tilt, grows)
-        distances = found.distances()
-        nearest = np.flatnonzero(distances <= distances.min() + 1)  # doubles are not as wrong as 1
-        least = Fraction(0) if not distances[nearest[0]] else min(map(found.distance, nearest.tolist()))
-        return replace(found, least=least)
+        whole, side = found._split()
+        nearest = whole.min()
+        parts = [found._parts[k] for k in np.unique(side[whole == nearest]).tolist()]
+        return replace(found, least=int(nearest) + min(parts))
 
     def distances(self) -> Floats:
-        """The distance of the nearest rung of each run from the target, as doubles, beyond the least of all."""
-        base = math.floor(self.least)  # whole numbers are subtracted as such, so that no digits are lost
-        whole = np.maximum(np.maximum(self.above, self.below), 0) + (self.lowered - base)
-        part = np.where(self.above >= 0, float(self.part), np.where(self.below >= 0, float(self._other_part), 0.0))
-        return np.asarray(np.maximum(whole + (part - float(self.least - base)), 0.0))
+        """The distance of the nearest rung of each run from the target, as doubles, beyond the least of all.
+
+        They are right to 2**-51 of themselves, and those that are 0 are exact: the least is subtracted exactly, whole
+        numbers and parts apart, and what is left of each is not negative, so nothing cancels in doubles.
+        """
+        whole, side = self._split()
+        carries, rests = zip(*(divmod(part - self.least, 1) for part in self._parts), strict=True)
+        return np.asarray((whole + np.array(carries)[side]) + np.array([float(rest) for rest in rests])[side])
 
     def distance(self, run: int) -> Fraction:
         """The same for one run, exactly."""
-        below = int(self.below[run]) + self._other_part if self.below[run] >= 0 else Fraction(0)
-        found = int(self.above[run]) + self.part if self.above[run] >= 0 else below
-        return found + int(self.lowered[run]) - self.least
+        above, below = int(self.above[run]), int(self.below[run])
+        part = self._parts[0 if above >= 0 else 1 if below >= 0 else 2]
+        return max(above, below, 0) + int(self.lowered[run]) + part - self.least
+
+    def _split(self) -> tuple[Ints, Ints]:
+        """The whole part of each distance from the target, and which of `_parts` goes with it."""
+        whole = np.maximum(np.maximum(self.above, self.below), 0) + self.lowered
+        return whole, np.where(self.above >= 0, 0, np.where(self.below >= 0, 1, 2))
+
+    @property
+    def _parts(self) -> tuple[Fraction, Fraction, Fraction]:
+        """The fractions of the distances of runs above the target, below it, and on it."""
+        return self.part, (1 - self.part) % 1, Fraction(0)
 
     def rung(self, run: int, k: int) -> int:
         """The k-th rung of a run, counted from the one that is nearest to the target."""
         first, last = int(self.starts[run]), int(self.starts[run] + self.lengths[run]) - 1
         return last - k if self.below[run] >= 0 else first + k
-
-    @property
-    def _other_part(self) -> Fraction:
-        return (1 - self.part) % 1
 
     def near(self, bits: int) -> Ints:
         """The runs that matter: all others together have weight below 2**-bits."""

@@ -151,8 +151,11 @@ def _picked(weights: Floats, error: Floats, runs: NearRuns, drawn: Words) -> tup
     passed = np.add.reduceat(sums < goal, runs.starts, dtype=np.int64)
     run = runs.starts + np.minimum(passed, sizes - 1)
     before = np.where(passed > 0, sums[np.maximum(runs.starts + passed - 1, 0)], 0.0)
-    decided = before * (1 + error) + _LEFT_OUT < low * (total * (1 - error))
-    decided &= sums[run] * (1 - error) > high * ((total + _LEFT_OUT) * (1 + error))
+    left_out = (
+        _LEFT_OUT * total
+    )  # a weight grows with s by no more than that of the run at the target, which is in `total`
+    decided = before * (1 + error) + left_out < low * (total * (1 - error))
+    decided &= sums[run] * (1 - error) > high * ((total + left_out) * (1 + error))
     return run, decided & (passed < sizes)
 
 
