@@ -23,7 +23,7 @@ from nobounds.engines.frames import Frame, frame
 from nobounds.exact import Number, printable, round_up, text_up
 from nobounds.halving import Halving
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, Neighbors, PrivacyLoss, Unit, check_neighbors, gaussian, pure
+from nobounds.loss import Cost, Neighbors, PrivacyLoss, Unit, check_neighbors, gaussian, pure, rows_of
 from nobounds.noise import Rng, Source, source
 from nobounds.quantile import ladder_for
 from nobounds.release import ends
@@ -116,7 +116,8 @@ class Description:
             cells = (f"{summary.values[statistic]:.6g}".rjust(10) for statistic in STATISTICS)
             lines.append(" ".join([names[name].ljust(width), *cells]))
         lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
-        return "\n".join([*lines, self.split_in_words(), f"Total: {self.loss}"])
+        total = self.loss.in_words(self.parameters)
+        return "\n".join([*lines, self.split_in_words(), f"Total: {total}"])
 
 
 def describe(
@@ -162,7 +163,7 @@ def describe(
         for name in kept
     }
     parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": relation}
-    parameters |= spending.told(plan.parts(max(len(kept), 1)), unit)
+    parameters |= rows_of(table.query) | spending.told(plan.parts(max(len(kept), 1)), unit)
     return Description(found, skipped, loss, parameters)
 
 

@@ -26,7 +26,7 @@ from nobounds.grouped_release import GroupedRelease, ordered
 from nobounds.groups import Groups, answers, noise_many
 from nobounds.key_selection import KeySelection
 from nobounds.ladder import Ladder
-from nobounds.loss import Cost, PrivacyLoss, Unit
+from nobounds.loss import Cost, PrivacyLoss, Unit, rows_of
 from nobounds.noise import Source as Bits
 from nobounds.quantile import ask, check_rank, ladder_for
 from nobounds.rungs import finite_float
@@ -195,6 +195,7 @@ class Grouping:
             told["split"] = {"keys": round_up(selection.epsilon), **told["split"]}
         of = {} if name is None else {"column": name}
         most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
+        of |= rows_of(self.source.query)
         return of | {"keys": "public" if selection is None else "private"} | told | most
 
     def _tallied(

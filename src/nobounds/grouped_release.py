@@ -102,7 +102,7 @@ class GroupedRelease:
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
         more = [f"... {len(self)} groups"] if len(self) > _SHOWN else []
-        return "\n".join([*lines, *more, f"For {self.loss}"])
+        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}"])
 
 
 def _printed(key: Any) -> str:

@@ -5,7 +5,7 @@ AboveThreshold are homogeneous in (eps1, eps2), so `split` inverts any of them.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -14,6 +14,7 @@ from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
 from nobounds.exact import Number, positive, printable, rational, round_up, text_up
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
+QUERY_RESULT = "query result"
 
 
 def check_neighbors(neighbors: object) -> Neighbors:
@@ -21,6 +22,19 @@ def check_neighbors(neighbors: object) -> Neighbors:
     if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
         raise ValueError(f"neighbors must be one of {', '.join(get_args(Neighbors))}, got neighbors={neighbors!r}")
     return neighbors  # type: ignore[return-value]
+
+
+def rows_of(query: bool) -> dict[str, str]:
+    """For the parameters of a release: what its rows are those of, if that is the result of a query.
+
+    The loss is then for one row of the result. A person, or a row of the tables underneath, may change several.
+    """
+    return {"rows_of": QUERY_RESULT} if query else {}
+
+
+def of_query(parameters: Mapping[str, Any]) -> bool:
+    """Whether the parameters of a release say so."""
+    return bool(parameters.get("rows_of") == QUERY_RESULT)
 
 
 class Sides(NamedTuple):
@@ -216,13 +230,19 @@ class PrivacyLoss:
         return found if self.delta else {name: value for name, value in found.items() if name != "delta"}
 
     def __str__(self) -> str:
+        return self.in_words({})
+
+    def in_words(self, parameters: Mapping[str, Any]) -> str:
+        """The loss, and whom it is for, by the parameters of its release."""
+        rows = f" of the {QUERY_RESULT}" if of_query(parameters) and self.unit == Unit().name else ""
+        whom = f"{printable(self.unit)}{rows}"
         if self.epsilon == self.rho == math.inf:
-            return f"no bound ({self.neighbors}, per {printable(self.unit)})"
+            return f"no bound ({self.neighbors}, per {whom})"
         if self.epsilon == math.inf:
-            return f"rho {text_up(self.rho, 4)} (zCDP, {self.neighbors}, per {printable(self.unit)})"
+            return f"rho {text_up(self.rho, 4)} (zCDP, {self.neighbors}, per {whom})"
         at = f" at delta {text_up(self.delta)}" if self.delta else ""
         rho = "" if self.rho == math.inf else f"; rho {text_up(self.rho, 4)}"
-        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {printable(self.unit)}{rho})"
+        return f"epsilon {text_up(self.epsilon)}{at} ({self.neighbors}, per {whom}{rho})"
 
 
 def _not_negative(value: Number, name: str) -> Fraction:

@@ -57,7 +57,7 @@ def plot_description(described: Description) -> Any:
         axes.spines[["left"]].set_visible(False)
         if name in described.columns:
             _box(axes, described.columns[name].values, color)
-    _headline(figure, f"Private quantiles (diamond: mean), for {described.loss}")
+    _headline(figure, f"Private quantiles (diamond: mean), for {described.loss.in_words(described.parameters)}")
     return figure
 
 
@@ -87,7 +87,10 @@ def plot_release(release: Release, title: str | None = None) -> Any:
     axes.set_ylim(-1, 1)
     axes.margins(x=0.12)
     bar = "; the bar is the noise at 95 %" if release.interval is not None else ""
-    _headline(figure, f"{title or f'Private {release.statistic}'}{bar}; for {release.loss}")
+    _headline(
+        figure,
+        f"{title or f'Private {release.statistic}'}{bar}; for {release.loss.in_words(release.parameters)}",
+    )
     return figure
 
 

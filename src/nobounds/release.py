@@ -15,7 +15,8 @@ class Release:
 
     statistic, value: what was asked, and the answer; a tuple for bounds, several quantiles and vectors.
     loss: what it cost, a `PrivacyLoss`.
-    parameters: how it was found: the clip, the noise, the ladder, what was said of the data.
+    parameters: how it was found: the clip, the noise, the ladder, what was said of the data. `rows_of` is there if the
+    rows are those of a query's result, and not of a table as it is stored.
     interval: where noise alone leaves the value 95 times of 100, of a sum, mean or count; clipping is not in it.
 
     >>> from fractions import Fraction
@@ -58,7 +59,7 @@ class Release:
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
-        return f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss}"
+        return f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss.in_words(self.parameters)}"
 
     def _value(self) -> str:
         """The value; of a long vector the first numbers."""

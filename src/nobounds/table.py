@@ -20,7 +20,7 @@ from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Source
 from nobounds.exact import Number, shown
 from nobounds.grouped import Grouping, check_delta
 from nobounds.grouped_release import GroupedRelease
-from nobounds.loss import Neighbors, PrivacyLoss, Unit, check_neighbors
+from nobounds.loss import Neighbors, PrivacyLoss, Unit, check_neighbors, rows_of
 from nobounds.noise import Noise, Rng, source
 from nobounds.quantile import bounds, maximum, minimum, quantile
 from nobounds.quantiles import quantiles
@@ -120,7 +120,13 @@ class Table:
         budget: Chargeable | None = None,
         progress: Progress | None = None,
     ) -> "Table":
-        """The table that a query gives, on a connection to DuckDB, PostgreSQL or any database of DB-API 2 or ADBC."""
+        """The table that a query gives, on a connection to DuckDB, PostgreSQL or any database of DB-API 2 or ADBC.
+
+        Privacy is for one row of the query's result, or for the rows of a unit in it. If a person, or a row of the
+        tables underneath, can change several of them (by a join, an aggregate, a window, a limit or distinct), the loss
+        does not cover that. Releases say so by `parameters["rows_of"]`. So do those of lazy frames, relations, streams
+        of Arrow batches and Spark DataFrames, which are queries too.
+        """
         from nobounds.engines.database import from_query
 
         stream = from_query(connection, query)
@@ -142,38 +148,38 @@ class Table:
 
     def quantile(self, column: str, q: Number, **options: Unpack[Search]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
-        return _of(column, quantile(self._column(column, options), q, **self._common(column), **options))
+        return self._told(column, quantile(self._column(column, options), q, **self._common(column), **options))
 
     def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Options]) -> Release:
         """Private quantiles of a column, as `nobounds.quantiles` gives them."""
-        return _of(column, quantiles(self._column(column, options), q, **self._common(column), **options))
+        return self._told(column, quantiles(self._column(column, options), q, **self._common(column), **options))
 
     def maximum(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private maximum."""
-        return _of(column, maximum(self._column(column, options), **self._common(column), **options))
+        return self._told(column, maximum(self._column(column, options), **self._common(column), **options))
 
     def minimum(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private minimum."""
-        return _of(column, minimum(self._column(column, options), **self._common(column), **options))
+        return self._told(column, minimum(self._column(column, options), **self._common(column), **options))
 
     def bounds(self, column: str, **options: Unpack[Walk]) -> Release:
         """A private minimum and maximum."""
-        return _of(column, bounds(self._column(column, options), **self._common(column), **options))
+        return self._told(column, bounds(self._column(column, options), **self._common(column), **options))
 
     def sum(self, column: str, **options: Unpack[Options]) -> Release:
         """A private sum."""
-        return _of(column, sum(self._column(column, options), **self._common(column), **options))
+        return self._told(column, sum(self._column(column, options), **self._common(column), **options))
 
     def mean(self, column: str, **options: Unpack[Options]) -> Release:
         """A private mean."""
-        return _of(column, mean(self._column(column, options), **self._common(column), **options))
+        return self._told(column, mean(self._column(column, options), **self._common(column), **options))
 
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:
         """A private number of rows, or of those with a value in a column; of a unit at most `rows_per_unit` count."""
         if column is not None:
-            return _of(column, count(self._column(column, options), **self._common(column), **options))
+            return self._told(column, count(self._column(column, options), **self._common(column), **options))
         marks = self._source.row_marks(self._bounding(options))
-        return count(marks, **self._common("rows"), **options)
+        return self._told(None, count(marks, **self._common("rows"), **options))
 
     def describe(
         self,
@@ -203,7 +209,7 @@ class Table:
         # A column that is named explicitly is assumed to be numeric.
         typed = self._source.typed or columns is not None or all(self._source.facts[name].declared for name in names)
         return describe(
-            Frame(found, skipped, typed),
+            Frame(found, skipped, typed, self._source.query),
             epsilon=epsilon,
             rho=rho,
             lower=lower,
@@ -243,7 +249,7 @@ class Table:
         budget = None if self._budget is None else _Named(self._budget, f"rows per {self._unit}")
         found = quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=budget, rng=rng)
         told = {name: value for name, value in found.parameters.items() if name != "rows_per_unit"}  # all rows count
-        return replace(found, parameters={"column": f"rows per {self._unit}"} | told)
+        return self._told(f"rows per {self._unit}", replace(found, parameters=told))
 
     def _column(self, name: str, options: Any) -> Column:
         self._require_numeric(name)
@@ -266,6 +272,11 @@ class Table:
                 "table.suggest_rows_per_unit(epsilon=...) helps to choose it"
             )
         return Unit(self._unit, self._rows_per_unit)
+
+    def _told(self, column: str | None, release: Release) -> Release:
+        """The release, with the name of its column, and what its rows are those of."""
+        of = {} if column is None else {"column": column}
+        return replace(release, parameters=of | rows_of(self._source.query) | release.parameters)
 
     def _common(self, column: str) -> dict[str, Any]:
         budget = None if self._budget is None else _Named(self._budget, column)
@@ -384,11 +395,6 @@ class _Named:
     def charge(self, loss: PrivacyLoss, what: str) -> None:
         """Charge it."""
         charged(loss, self._budget, f"{what} of {self._name}")
-
-
-def _of(column: str, release: Release) -> Release:
-    """The release, with the name of its column."""
-    return replace(release, parameters={"column": column} | release.parameters)
 
 
 def _kind(facts: Facts) -> str:

@@ -34,7 +34,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     if len(release) > shown:
         console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
     console.print()
-    for sentence in filter(None, (_noise(release), total_in_words(release.loss))):
+    for sentence in filter(None, (_noise(release), total_in_words(release))):
         say(console, sentence)
 
 

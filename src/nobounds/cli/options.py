@@ -33,6 +33,10 @@ Columns = Annotated[
 Quantiles = Annotated[
     list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
 ]
+SQL = (
+    "Instead of files: a select, run by DuckDB; it may name files. Privacy is for one row of its result: "
+    "a join, aggregate, window, limit or distinct may spread a person over several."
+)
 PerColumn = typer.Option(metavar="[NAME=]NUMBER", help="For one column or, without a name, for all; may be repeated.")
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the private quantiles into a PNG, PDF or SVG.")]
 
@@ -51,9 +55,7 @@ class Data:
             show_default=False,
         ),
     ] = None
-    sql: Annotated[
-        str | None, typer.Option(metavar="QUERY", help="Instead of files: a select, run by DuckDB; it may name files.")
-    ] = None
+    sql: Annotated[str | None, typer.Option(metavar="QUERY", help=SQL)] = None
     database: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Where --sql is run: postgresql://..., or a DuckDB or SQLite file."),

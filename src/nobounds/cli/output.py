@@ -13,6 +13,8 @@ import nobounds as nb
 from nobounds.cli import PIPE_CLOSED
 from nobounds.describe import STATISTICS
 from nobounds.exact import printable, text_up
+from nobounds.grouped_release import GroupedRelease
+from nobounds.loss import of_query
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
@@ -30,7 +32,7 @@ def show(release: nb.Release, *, as_json: bool) -> None:
     console.print()
     if "clip" in release.parameters:
         say(console, CLIPPING)
-    say(console, total_in_words(release.loss))
+    say(console, total_in_words(release))
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
@@ -47,7 +49,7 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     for name, why in described.skipped.items():
         console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
     say(console, f"{described.split_in_words()} {CLIPPING}")
-    say(console, total_in_words(described.loss))
+    say(console, total_in_words(described))
 
 
 class Printer(Console):
@@ -130,15 +132,17 @@ def _half(bar: tuple[float, float]) -> str:
     return f"± {half:.2g}" if half < 100 or half >= 1e15 else f"± {half:,.0f}"
 
 
-def total_in_words(loss: nb.PrivacyLoss) -> str:
+def total_in_words(release: nb.Release | nb.Description | GroupedRelease) -> str:
     """One sentence on what the answers cost together, and for which neighbouring data sets."""
+    loss = release.loss
+    sets = "query results" if of_query(release.parameters) else "data sets"
     change = "replaced by another" if loss.neighbors == "swap" else "added or removed"
     rho = "" if loss.rho == math.inf else f"rho {text_up(loss.rho, 4)}"
     at = f" at delta {text_up(loss.delta)}" if loss.delta else ""
     pure = f"epsilon {text_up(loss.epsilon)}{at}" + (f" (zCDP: {rho})" if rho else "")
     figures = f"{rho} (zCDP)" if loss.epsilon == math.inf else pure
     whom = loss.unit if loss.unit == "row" else f"{printable(loss.unit)} with all its rows"
-    return f"Total privacy loss: {figures}, for data sets that differ by one {whom} {change}."
+    return f"Total privacy loss: {figures}, for {sets} that differ by one {whom} {change}."
 
 
 def _table(release: nb.Release) -> Table:

@@ -13,6 +13,14 @@ from nobounds.engines.refusals import replacing_errors
 _DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}  # of decimals by their number of bits
 
 
+def is_arrow_stream(data: object) -> bool:
+    """Whether data may have to be made before they are read: not a table or a column in memory."""
+    if not hasattr(data, "__arrow_c_stream__") or type(data).__module__.split(".")[0] in ("pandas", "polars"):
+        return False
+    pa = import_pyarrow()
+    return not isinstance(data, pa.Table | pa.ChunkedArray | pa.Array | pa.RecordBatch)
+
+
 def speaks_arrow(data: object) -> bool:
     """Whether an object offers its data by Arrow's C interface (the PyCapsule protocol)."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")

@@ -9,14 +9,6 @@ from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.stream import Stream
 
 
-def is_arrow_stream(data: object) -> bool:
-    """Whether data may have to be made before they are read: not a table or a column in memory."""
-    pa = import_pyarrow() if hasattr(data, "__arrow_c_stream__") else None
-    if pa is None or isinstance(data, pa.Table | pa.ChunkedArray | pa.Array | pa.RecordBatch):
-        return False
-    return type(data).__module__.split(".")[0] not in ("pandas", "polars")
-
-
 def from_arrow_stream(data: Any) -> Stream:
     """The Stream of an object of Arrow's C stream interface; a reader of pyarrow can be read only once."""
     pa = import_pyarrow()
@@ -41,4 +33,4 @@ def from_arrow_stream(data: Any) -> Stream:
         with replacing_errors(query_failed):
             return sum(len(batch) for batch in batches)
 
-    return Stream(facts, others, kinds, batches, rows)
+    return Stream(facts, others, kinds, batches, rows, query=True)  # the stream may be that of a query

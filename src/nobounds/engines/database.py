@@ -89,7 +89,7 @@ def _from_adbc(connection: Any, query: str) -> Stream:
                     arrays.append(pa.array(_decimals(column) if name in numerics else to_floats(column)))
                 yield pa.record_batch(arrays, names=[*keys, *values])
 
-    return Stream(facts, others, kinds, batches, lambda: _count(connection, query))
+    return Stream(facts, others, kinds, batches, lambda: _count(connection, query), query=True)
 
 
 def _from_cursors(connection: Any, query: str) -> Stream:
@@ -113,7 +113,7 @@ def _from_cursors(connection: Any, query: str) -> Stream:
 
     facts = {name: Facts(integral=False, nullable=True, declared=False) for name in names}
     kinds = dict.fromkeys(names, pa.large_string())
-    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
+    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False, query=True)
 
 
 def _rows(connection: Any, cursor: Any) -> list[Any]:

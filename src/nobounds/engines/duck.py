@@ -30,7 +30,10 @@ def from_relation(relation: Any) -> Stream:
         chosen = ", ".join(map(quoted, dict.fromkeys([*keys, *values]))) or "1"
         return floated(_run(lambda: relation.project(chosen).to_arrow_reader(CHUNK)), schema, keys, values)
 
-    return Stream(facts, others, kinds, batches, lambda: int(_run(lambda: relation.count("*").fetchall()[0][0])))
+    def rows() -> int:
+        return int(_run(lambda: relation.count("*").fetchall()[0][0]))
+
+    return Stream(facts, others, kinds, batches, rows, query=True)
 
 
 def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[str, Any]]:

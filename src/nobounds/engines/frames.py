@@ -7,14 +7,14 @@ that and its values never do. A column of another type is skipped, and what is k
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.arrays import column
-from nobounds.engines.arrow import import_pyarrow, in_memory, speaks_arrow
+from nobounds.engines.arrow import import_pyarrow, in_memory, is_arrow_stream, speaks_arrow
 from nobounds.engines.column import Column, refuse_frame
 from nobounds.engines.loaded import loaded
 from nobounds.engines.refusals import raise_alone, replacing_errors
@@ -30,6 +30,7 @@ class Frame:
     columns: dict[str, Column]
     skipped: dict[str, str]
     typed: bool = field(default=True, repr=False)  # whether types told the numeric columns; else all are here
+    query: bool = field(default=False, repr=False)  # as in `source.Source`
 
 
 def frame(data: object) -> Frame:
@@ -42,7 +43,13 @@ def frame(data: object) -> Frame:
     >>> frame({"age": np.array([31, 45]), "name": np.array(["Ann", "Bob"])})
     Frame(columns={'age': Column(integral=True, nullable=False)}, skipped={'name': 'text'})
     """
-    return sort_columns(named_columns(data))
+    return replace(sort_columns(named_columns(data)), query=_is_query(data))
+
+
+def _is_query(data: object) -> bool:
+    """Whether a table has to be computed first."""
+    polars = loaded("polars")
+    return is_arrow_stream(data) or (polars is not None and isinstance(data, polars.LazyFrame))
 
 
 def named_columns(data: Any) -> list[tuple[str, Any]]:

@@ -51,6 +51,11 @@ class Local:
         """The names that may be shown."""
         return self.stream.shown
 
+    @property
+    def query(self) -> bool:
+        """Whether the rows are those of a query's result."""
+        return self.stream.query
+
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns that are read in place if that can be done again, and else once, into a spool."""
         if bounding is None and self.stream.again is not None:

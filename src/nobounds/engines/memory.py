@@ -69,4 +69,4 @@ def from_lazy(lazy: Any) -> Stream:
     def rows() -> int:
         return int(collected(lazy.select(polars.len())).item())
 
-    return Stream(empty.facts, empty.others, empty.kinds, batches, rows)
+    return Stream(empty.facts, empty.others, empty.kinds, batches, rows, query=True)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 
-from nobounds.engines.arrow_stream import from_arrow_stream, is_arrow_stream
+from nobounds.engines.arrow import is_arrow_stream
+from nobounds.engines.arrow_stream import from_arrow_stream
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.duck import from_relation
 from nobounds.engines.loaded import loaded

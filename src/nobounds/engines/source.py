@@ -89,6 +89,11 @@ class Source(Protocol):
         """The names of the columns that may be shown; None if all may be."""
         ...
 
+    @property
+    def query(self) -> bool:
+        """Whether the rows are computed when they are read: one row underneath may then change many of them."""
+        ...
+
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Some of the numeric columns, read when they are asked for records."""
         ...

@@ -81,6 +81,7 @@ class Spark:
     fields: dict[str, tuple[str, Any]] = field(repr=False)  # the name in `frame` and the Spark type of each column
     typed: bool = True
     shown: frozenset[str] | None = None
+    query: bool = True  # a DataFrame is a plan, and joins and aggregates in it are not to be seen here
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns of rows that are read once, by the first pass."""

@@ -19,7 +19,8 @@ class Stream:
     `batches(keys, values)` starts to read it: pyarrow record batches with the columns `keys` as they are, and `values`
     as float64 with NaN for what is missing. `again` gives columns that can be read again and again, if there is a way.
     `kinds` has the Arrow types of all columns. `share` tells how much of the table the pass under way has read, if that
-    is known. `shown` has the names of the columns that may be shown; None if all may be.
+    is known. `shown` has the names of the columns that may be shown; None if all may be. `query` is as in
+    `source.Source`.
     """
 
     facts: dict[str, Facts]
@@ -31,6 +32,7 @@ class Stream:
     typed: bool = True
     share: Callable[[], float] | None = field(default=None, repr=False)
     shown: frozenset[str] | None = None
+    query: bool = False
 
 
 def facts_of(column: Column) -> Facts:

@@ -41,10 +41,10 @@ def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
     ]
     return [
         Paragraph("What was asked and answered", tuple(_asked(fields, columns, len(all_columns.found)))),
-        protection(loss, rows),
+        protection(loss, rows, of.of_query()),
         spent(loss, kind, split),
         Paragraph(HEADING, tuple(error)),
-        limits(loss),
+        limits(loss, query=of.of_query()),
     ]
 
 

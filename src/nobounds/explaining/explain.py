@@ -105,7 +105,8 @@ def _several(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
     for k, each in enumerate(releases, 1):
         found += [Paragraph(f"Release {k}: {heading}", lines) for heading, lines in paragraphs(each.found, sizes=sizes)]
     total = fields.loss()
-    both = protection(total, None), spent(total, None, {})
+    query = any(each.inner("parameters").of_query() for each in releases)
+    both = protection(total, None, query), spent(total, None, {})
     return found + [Paragraph(f"All together: {heading}", lines) for heading, lines in both]
 
 
@@ -114,10 +115,10 @@ def _release(told: Told, fields: Fields, sizes: Sequence[int]) -> list[Paragraph
     sentences = [f"Asked for: {asked}.", _answered(told, fields)]
     return [
         Paragraph("What was asked and answered", tuple(sentences)),
-        protection(told.loss, told.rows_per_unit),
+        protection(told.loss, told.rows_per_unit, told.query),
         spent(told.loss, told.kind, told.split),
         accuracy(told, sizes),
-        limits(told.loss, told.public, told.keys),
+        limits(told.loss, told.public, told.keys, told.query),
     ]
 
 

@@ -5,9 +5,9 @@ from nobounds.explaining.words import Paragraph
 from nobounds.loss import PrivacyLoss
 
 
-def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = None) -> Paragraph:
+def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = None, query: bool = False) -> Paragraph:
     """What is not promised; `public` are facts that the asker stated, `keys` says if those of groups were public."""
-    found = []
+    found = [_of_result(loss)] if query else []
     if loss.unit == "row":
         twice = (
             f" With two rows the factor above is {factor_up(2 * loss.epsilon)} at most."
@@ -44,6 +44,15 @@ def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = N
         "seed, which would undo the promise.",
     ]
     return Paragraph("What is not promised", tuple(found))
+
+
+def _of_result(loss: PrivacyLoss) -> str:
+    """What a query may have made of the rows underneath it."""
+    one = "one row of the query's result" if loss.unit == "row" else f"the rows that one {whom(loss)} has in the result"
+    return (
+        f"The protection is for {one}. If one person, or one row of the tables underneath, can change several rows of "
+        "the result (by a join, an aggregate, a window, a limit or distinct), that is not covered."
+    )
 
 
 def together(loss: PrivacyLoss) -> str:

@@ -18,17 +18,18 @@ def whom(loss: PrivacyLoss) -> str:
     return "row" if loss.unit == "row" else printable(loss.unit)
 
 
-def protection(loss: PrivacyLoss, rows_per_unit: int | None) -> Paragraph:
-    """Who is protected, and what that means."""
-    return Paragraph("Who is protected", (*_who(loss, rows_per_unit), *meaning(loss)))
+def protection(loss: PrivacyLoss, rows_per_unit: int | None, query: bool = False) -> Paragraph:
+    """Who is protected, and what that means; `query` says that the rows are those of a query's result."""
+    return Paragraph("Who is protected", (*_who(loss, rows_per_unit, query), *meaning(loss)))
 
 
-def _who(loss: PrivacyLoss, rows: int | None) -> list[str]:
+def _who(loss: PrivacyLoss, rows: int | None, query: bool) -> list[str]:
     one = whom(loss)
     if loss.unit == "row":
-        who = "Each single row of the table is protected"
+        who = f"Each single row of the {'result of a query' if query else 'table'} is protected"
     else:
-        who = f"Each {one} is protected, with all of its rows together, however many there are"
+        result = " in the result of a query" if query else ""
+        who = f"Each {one} is protected, with all of its rows{result} together, however many there are"
     change = "replaced by any other row" if loss.neighbors == "swap" else "left out or added"
     found = [f"{who}: had one {one} been {change}, the release would have come out in nearly the same way."]
     if rows is not None:

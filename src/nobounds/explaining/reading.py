@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from nobounds.exact import printable, rational, shown
-from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.loss import QUERY_RESULT, Neighbors, PrivacyLoss, check_neighbors
 
 MOST_BYTES = 1 << 28  # a million groups are a quarter of that
 KINDS = (
@@ -134,6 +134,12 @@ class Fields:
         if found not in ("epsilon", "rho"):
             raise ValueError(f"{self._at(name)} must be epsilon or rho, got {shown(found)}")
         return found
+
+    def of_query(self) -> bool:
+        """Whether these are the parameters of a release whose rows are those of a query's result."""
+        if "rows_of" in self and self.text("rows_of") != QUERY_RESULT:
+            raise ValueError(f"{self._at('rows_of')} must be {QUERY_RESULT}, got {shown(self.found['rows_of'])}")
+        return "rows_of" in self
 
     def all_spent(self, name: str) -> dict[str, float]:
         """Parts of a privacy loss by their names."""

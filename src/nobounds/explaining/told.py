@@ -61,6 +61,11 @@ class Told:
         return self.of.whole("rows_per_unit") if "rows_per_unit" in self.of else None
 
     @property
+    def query(self) -> bool:
+        """Whether the rows are those of a query's result."""
+        return self.of.of_query()
+
+    @property
     def unbounded(self) -> bool:
         """Whether there were too few records to find bounds."""
         return self.interval is not None and math.inf in (self.interval[1], -self.interval[0])
