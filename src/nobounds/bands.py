@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nobounds.conversions import epsilon_from_rho
-from nobounds.exact import Number, ball, rational, round_up, upper
+from nobounds.exact import Number, ball, rational, round_up, upper, working_precision
 from nobounds.loss import Cost, PrivacyLoss, Sides, aligned
 from nobounds.rungs import Floats
 
@@ -153,9 +153,7 @@ def _most(bands: Sequence[Band]) -> Fraction:
 
 def _convolution(counts: tuple[tuple[Band, int], ...], at: Fraction) -> float:
     """The sum over all outcomes of P(outcome | x) - e^epsilon P(outcome | x'), where it is positive."""
-    from flint import ctx
-
-    with ctx.workprec(128):
+    with working_precision(128):
         terms = (chance * -ball(at - loss).expm1() for loss, chance in _outcomes(counts) if loss > at)
         return min(1.0, round_up(upper(sum(terms, ball(0)))))
 

@@ -8,15 +8,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from nobounds.exact import ball, rational, round_up, upper
+from nobounds.exact import ball, rational, round_up, upper, working_precision
 
 
 @lru_cache(maxsize=4096)
 def rho_from_pure(epsilon: Fraction) -> float:
     """zCDP of a pure mechanism: epsilon * tanh(epsilon / 2)."""
-    from flint import ctx
-
-    with ctx.workprec(256):
+    with working_precision(256):
         return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
 
 
@@ -25,9 +23,7 @@ def rho_from_range(eta: Fraction) -> float:
     """zCDP of a range-bounded mechanism: r - 1 - ln r with r = eta / (1 - exp(-eta)) (Harrison and Manurangsi 2025)."""
     if eta == 0:
         return 0.0
-    from flint import ctx
-
-    with ctx.workprec(256):
+    with working_precision(256):
         r = ball(eta) / -(-ball(eta)).expm1()
         return round_up(upper(r - 1 - r.log()))
 
@@ -42,9 +38,7 @@ def epsilon_from_rho(rho: Fraction, delta: Fraction) -> float:
     _check_delta(delta)
     if rho == 0:
         return 0.0
-    from flint import ctx
-
-    with ctx.workprec(256):
+    with working_precision(256):
         nats = -ball(delta).log()
         r, most = float(rho), float(nats)
         x = ball(_crossing(lambda x: r * x * x + math.log1p(x) - most))
@@ -62,9 +56,7 @@ def rho_from_approximate(epsilon: Fraction, delta: Fraction) -> Fraction:
     0.024355970359538...
     """
     _check_delta(delta)
-    from flint import ctx
-
-    with ctx.workprec(256):
+    with working_precision(256):
         nats = -ball(delta).log()
         e, most = float(epsilon), float(nats)
         x = ball(_crossing(lambda x: x * x * (e + math.log1p(1 / x)) - (1 + 2 * x) * (most - math.log1p(x))))

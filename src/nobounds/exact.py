@@ -7,7 +7,11 @@ well. The text does not depend on numpy's print options.
 """
 
 import math
+import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -144,6 +148,29 @@ def float_at_or_above(x: Fraction) -> float:
     except OverflowError:
         return math.inf if x > 0 else -MAX
     return candidate if candidate >= x else math.nextafter(candidate, math.inf)
+
+
+_precision = threading.RLock()
+
+
+def _renew() -> None:
+    global _precision
+    _precision = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lambda: _precision.acquire(), after_in_parent=lambda: _precision.release(), after_in_child=_renew
+    )
+
+
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Balls have so many bits meanwhile. The precision is one for all threads of a process, so they take turns."""
+    from flint import ctx
+
+    with _precision, ctx.workprec(bits):
+        yield
 
 
 def ball(x: Fraction | int) -> "arb":

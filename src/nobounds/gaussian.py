@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from nobounds.exact import ball
+from nobounds.exact import ball, working_precision
 from nobounds.noise import Exponential, Source, decide, discrete_laplace
 
 # Between these the squares that decide a draw neither overflow nor underflow.
@@ -73,9 +73,7 @@ def two_sided(variance: Fraction, chance: Fraction) -> int:
     the standard deviation the density is convex, and it is at most the integral over the step around it. So
     P(|J| > j) <= P(|N| > j) for N on the line, and beyond <= P(|N| > j + 1/2). Small variances are summed instead.
     """
-    from flint import ctx
-
-    with ctx.workprec(128 + math.ceil(variance).bit_length()):
+    with working_precision(128 + math.ceil(variance).bit_length()):
         return _summed(variance, chance) if variance <= _SUMMED else _on_the_line(variance, chance)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.conversions import rho_from_approximate
-from nobounds.exact import ball, privacy_parameter, rational, shown
+from nobounds.exact import ball, privacy_parameter, rational, shown, working_precision
 from nobounds.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.noise import FIRST_BITS, Source, Uniform, decide
 from nobounds.rungs import Floats
@@ -69,9 +69,7 @@ class KeySelection:
 
     def probability(self, n: int) -> float:
         """The chance that a key of n units is kept, rounded to the nearest float."""
-        from flint import ctx
-
-        with ctx.workprec(256):
+        with working_precision(256):
             return float(self._chances().ball(n))
 
     def certain(self) -> int:
@@ -143,9 +141,7 @@ class Chances:
 
     def doubles(self, counts: NDArray[np.int64]) -> Floats:
         """p_n within 2**-36, for numbers of units between 1 and certain - 1."""
-        from flint import ctx
-
-        with ctx.workprec(128):
+        with working_precision(128):
             log_delta, at_bend = float(ball(self.delta).log()), float(1 - self.ball(self.bend))
         epsilon, delta = float(self.epsilon), float(self.delta)
         n, rate = counts.astype(np.float64), -math.expm1(-epsilon)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nobounds.exact import MAX, Number, ball, float_at_or_above, positive, rational
+from nobounds.exact import MAX, Number, ball, float_at_or_above, positive, rational, working_precision
 from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints, Rungs, finite_float, smallest_float
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ class Ladder:
         start, size = rational(lower, "lower"), positive(scale, "scale")
         if end <= start:
             raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
-        from flint import ctx
-
-        with ctx.workprec(192):
+        with working_precision(192):
             if (ball((end - start) / size) + 1).log() / ball(ratio).log() > MOST_EDGES:
                 raise ValueError(
                     f"beta={beta!r} needs more than {MOST_EDGES} edges; give upper=, a larger beta, "
@@ -224,10 +222,10 @@ def _table(edges: Iterable[Fraction]) -> Floats:
 @lru_cache(maxsize=8)
 def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fraction) -> Edges:
     """lower + scale * (beta**i - 1) up to `upper`, each rounded up to a float64, the rounding certified."""
-    from flint import arb, ctx
+    from flint import arb
 
     table: list[float] = []
-    with ctx.workprec(192):
+    with working_precision(192):
         ratio, start, size = ball(beta), ball(lower), ball(scale)
         power, end, i = arb(1), ball(upper), 0
         while True:

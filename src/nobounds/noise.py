@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
-from nobounds.exact import ball
+from nobounds.exact import ball, working_precision
 from nobounds.unique import Unique
 
 if TYPE_CHECKING:
@@ -133,10 +133,8 @@ _PRECISIONS = [128 << k for k in range(12)]
 
 def decide(attempt: Callable[[int], int | None]) -> int:
     """The first answer of `attempt(precision)` that is not None, at growing precision."""
-    from flint import ctx
-
     for precision in _PRECISIONS:
-        with ctx.workprec(precision):
+        with working_precision(precision):
             answer = attempt(precision)
         if answer is not None:
             return answer

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from nobounds.exact import ball
+from nobounds.exact import ball, working_precision
 from nobounds.key_selection import Chances, KeySelection
 from nobounds.trust.cases import Case, Worst
 
@@ -59,9 +59,7 @@ def chances_of(chances: Chances) -> "list[arb]":
 
 def selection_seen(chances: Chances, groups: int, epsilon: Fraction) -> Iterator[Worst]:
     """The same for the chances of one key, at a precision that decides."""
-    from flint import ctx
-
-    with ctx.workprec(256):
+    with working_precision(256):
         yield from keys_seen(chances_of(chances), groups, epsilon)
 
 
