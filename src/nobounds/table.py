@@ -1,11 +1,12 @@
 """A table of people, events or sales, wherever it lies, and private statistics of its columns: the public class."""
 
 import operator
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypedDict, Unpack
+from typing import Any, NoReturn, TypedDict, Unpack
 
 from nobounds.auto import Method
 from nobounds.clipped import count, mean, sum
@@ -29,6 +30,10 @@ from nobounds.spending import Chargeable, Spending, charged
 
 _SUGGESTED = Fraction(19, 20)
 _MOST = 1 << 31
+_NO_PICKLE = (
+    "a table cannot be pickled: it holds data, and the budget that they are charged to; "
+    "open it in the process that asks, with Budget(path=...)"
+)
 
 
 class Spent(TypedDict, total=False):
@@ -75,6 +80,9 @@ class Table:
     schema: the types of columns of CSV files by name: "number", "integer" or "text". A column without a type is text,
     and is read as numbers where a statistic of numbers names it.
 
+    Threads may share a table. A copy of it is the table itself, and pickles are refused; a query is for the process
+    that opened it.
+
     >>> import random
     >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "name": [f"p{i % 3000}" for i in range(6000)]},
     ...                unit="name", rows_per_unit=2)
@@ -94,7 +102,7 @@ class Table:
         schema: Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._source: Source = open_source(data, progress, csv, schema)
+        self._opened, self._process = open_source(data, progress, csv, schema), os.getpid()
         self._neighbors, self._budget = check_neighbors(neighbors), budget
         self._unit = unit
         self._rows_per_unit = None if rows_per_unit is None else _whole(rows_per_unit, "rows_per_unit")
@@ -251,6 +259,26 @@ class Table:
         told = {name: value for name, value in found.parameters.items() if name != "rows_per_unit"}  # all rows count
         return self._told(f"rows per {self._unit}", replace(found, parameters=told))
 
+    @property
+    def _source(self) -> Source:
+        """The source, before anything is charged; one that is a query belongs to the process that opened it.
+
+        Two processes that read by one connection, or one file position, get each other's bytes.
+        """
+        if self._process != os.getpid() and self._opened.query:
+            raise ValueError("the table is a query that another process has opened; open it again in this one")
+        return self._opened
+
+    def __copy__(self) -> "Table":
+        """The table itself: nothing in it changes, and a copy is charged to the same budget."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Table":
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_NO_PICKLE)
+
     def _column(self, name: str, options: Any) -> Column:
         self._require_numeric(name)
         return self._source.columns([name], self._bounding(options))[name]
@@ -381,6 +409,16 @@ class GroupedTable:
         table, unit = self._table, self._table._privacy_unit
         most = min(self._groups_per_unit or unit.rows, unit.rows)
         return Grouping(table._source, Keyed(self._by, self._keys), self._delta, unit, most, table._budget)
+
+    def __copy__(self) -> "GroupedTable":
+        """As that of a Table."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> "GroupedTable":
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_NO_PICKLE)
 
     def __repr__(self) -> str:
         return f"GroupedTable(by {', '.join(self._by)}, of {self._table!r})"

@@ -5,7 +5,7 @@ from typing import Any
 
 from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.duck import floated, query_failed, schema_facts
-from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.refusals import raise_alone, replacing_errors
 from nobounds.engines.stream import Stream
 
 
@@ -21,9 +21,11 @@ def from_arrow_stream(data: Any) -> Stream:
         if once is None:
             with replacing_errors(query_failed):
                 return pa.RecordBatchReader.from_stream(data)
-        if not once:
-            raise ValueError("the reader was read before, and can be read once; make a table first: reader.read_all()")
-        return once.pop()
+        try:
+            return once.pop()  # of two threads one gets it
+        except IndexError:
+            again = "the reader was read before, and can be read once; make a table first: reader.read_all()"
+            raise_alone(ValueError(again))
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         return floated(reader(), schema, keys, values)

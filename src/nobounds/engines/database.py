@@ -6,6 +6,7 @@ it fails nothing of what the driver says is told, for that can contain values.
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from nobounds.engines.source import Facts
 from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
 from nobounds.engines.sql_files import csv_files
 from nobounds.engines.stream import Stream
+from nobounds.engines.turns import turns
 from nobounds.rungs import Floats
 from nobounds.scan import gathered
 
@@ -31,6 +33,12 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stre
     """The Stream of a query, which must be one `select`; `views` are its CSV files that have declared types."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
+    turn = turns(None if _is(connection, "duckdb", "DuckDBPyConnection") else connection)  # that of relations
+    with turn:
+        return replace(_opened(connection, query), query=True, turns=turn)
+
+
+def _opened(connection: Any, query: str) -> Stream:
     if _is(connection, "duckdb", "DuckDBPyConnection"):
         with told_nothing():
             kinds = [str(statement.type) for statement in connection.extract_statements(query)]
@@ -89,7 +97,7 @@ def _from_adbc(connection: Any, query: str) -> Stream:
                     arrays.append(pa.array(_decimals(column) if name in numerics else to_floats(column)))
                 yield pa.record_batch(arrays, names=[*keys, *values])
 
-    return Stream(facts, others, kinds, batches, lambda: _count(connection, query), query=True)
+    return Stream(facts, others, kinds, batches, lambda: _count(connection, query))
 
 
 def _from_cursors(connection: Any, query: str) -> Stream:
@@ -113,7 +121,7 @@ def _from_cursors(connection: Any, query: str) -> Stream:
 
     facts = {name: Facts(integral=False, nullable=True, declared=False) for name in names}
     kinds = dict.fromkeys(names, pa.large_string())
-    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False, query=True)
+    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
 
 
 def _rows(connection: Any, cursor: Any) -> list[Any]:

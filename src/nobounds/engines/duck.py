@@ -16,6 +16,7 @@ from nobounds.engines.keys import plain
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.source import Bounding, Facts
 from nobounds.engines.stream import Stream
+from nobounds.engines.turns import turns
 
 FIRST = "nobounds_first"
 """The column that is 1 in one row of each unit in each group, and 0 in the others."""
@@ -33,7 +34,7 @@ def from_relation(relation: Any) -> Stream:
     def rows() -> int:
         return int(_run(lambda: relation.count("*").fetchall()[0][0]))
 
-    return Stream(facts, others, kinds, batches, rows, query=True)
+    return Stream(facts, others, kinds, batches, rows, query=True, turns=turns())
 
 
 def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[str, Any]]:

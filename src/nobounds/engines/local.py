@@ -1,8 +1,7 @@
 """Tables in this process: their columns, bounded by unit if need be, and the tally of their groups."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from nobounds.engines.column import Column, windows
 from nobounds.engines.duck import bounded, query_failed, unit_sizes
 from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
-from nobounds.engines.spool import Spool
+from nobounds.engines.spool import Spool, once
 from nobounds.engines.stream import Stream
 from nobounds.ladder import Ladder
 from nobounds.loss import Unit
@@ -61,15 +60,12 @@ class Local:
         if bounding is None and self.stream.again is not None:
             return {name: self._watched(column) for name, column in self.stream.again(names).items()}
 
-        @cache
-        def spool() -> Spool:
-            kept = Spool(names)
-            for batch in self._batches([], names, bounding):
-                kept.add({name: _floats(batch, k - len(names)) for k, name in enumerate(names)})
-            return kept
+        def records(batch: Any) -> dict[str, Floats]:
+            return {name: _floats(batch, k - len(names)) for k, name in enumerate(names)}
 
+        spool = once(lambda: self._spool(names, self._batches([], names, bounding), records))
         if bounding is None:  # their number is public under swap: to count them must not read them into the spool
-            rows = cache(self.stream.rows)
+            rows = once(self._rows)
             return {name: replace(_spooled(spool, name, self.facts[name], Unit()), rows=rows) for name in names}
         unit = Unit(bounding.unit, bounding.rows)
         return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
@@ -81,15 +77,16 @@ class Local:
         units = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
         values = [] if name is None else [name]
         wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
-        for batch in together(self._batches(names, values, bounding, wanted)):
-            found = codes.codes([batch.column(start + k) for k in range(len(names))])
-            records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(found))
-            inside = (found >= 0) & ~np.isnan(records)
-            groups, records = found[inside], records[inside]
-            firsts = groups if bounding is None else groups[_floats(batch, 0)[inside] > 0]
-            counted = np.bincount(firsts, minlength=len(units))
-            units = counted + np.pad(units, (0, len(counted) - len(units)))
-            growing.add(groups, records)
+        with self.stream.turns:
+            for batch in together(self._batches(names, values, bounding, wanted)):
+                found = codes.codes([batch.column(start + k) for k in range(len(names))])
+                records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(found))
+                inside = (found >= 0) & ~np.isnan(records)
+                groups, records = found[inside], records[inside]
+                firsts = groups if bounding is None else groups[_floats(batch, 0)[inside] > 0]
+                counted = np.bincount(firsts, minlength=len(units))
+                units = counted + np.pad(units, (0, len(counted) - len(units)))
+                growing.add(groups, records)
         none = tuple(import_pyarrow().nulls(0, self.stream.kinds[key]) for key in names)
         keys = codes.keys() or none if keyed.known is None else keyed.known
         return Tallied(keys, units.astype(np.int64), growing.tally())
@@ -98,28 +95,22 @@ class Local:
         """A record 0 for each row: of as many as there are, or of those that are kept of each unit."""
         facts = Facts(integral=True, nullable=False)
         if bounding is None:
-            rows = cache(self.stream.rows)
+            rows = once(self._rows)
             return Column(True, False, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
 
-        @cache
-        def spool() -> Spool:
-            kept = Spool(["rows"])
-            for batch in self._batches([], [], bounding):
-                kept.add({"rows": np.zeros(len(batch))})
-            return kept
+        def marks(batch: Any) -> dict[str, Floats]:
+            return {"rows": np.zeros(len(batch))}
 
+        spool = once(lambda: self._spool(["rows"], self._batches([], [], bounding), marks))
         return _spooled(spool, "rows", facts, Unit(bounding.unit, bounding.rows))
 
     def rows_of_units(self, unit: str) -> Column:
         """One record a unit, read once."""
 
-        @cache
-        def spool() -> Spool:
-            kept = Spool(["rows"])
-            for batch in unit_sizes(self._read([unit], [])):
-                kept.add({"rows": batch.column(0).to_numpy(zero_copy_only=False)})
-            return kept
+        def sizes(batch: Any) -> dict[str, Floats]:
+            return {"rows": batch.column(0).to_numpy(zero_copy_only=False)}
 
+        spool = once(lambda: self._spool(["rows"], unit_sizes(self._read([unit], [])), sizes))
         return _spooled(spool, "rows", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
     def check_keys(self, names: tuple[str, ...]) -> None:
@@ -144,6 +135,15 @@ class Local:
                 yield chunk
 
         return replace(column, chunks=chunks)
+
+    def _spool(self, names: list[str], batches: Iterator[Any], records: Callable[[Any], dict[str, Floats]]) -> Spool:
+        """All batches, read now."""
+        with self.stream.turns:
+            return Spool(names, map(records, batches))
+
+    def _rows(self) -> int:
+        with self.stream.turns:
+            return self.stream.rows()
 
     def _read(self, keys: list[str], values: list[str]) -> Iterator[Any]:
         kinds = [self.stream.kinds[name] for name in keys]

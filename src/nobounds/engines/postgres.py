@@ -82,8 +82,7 @@ def from_postgres(connection: Any, query: str) -> Stream:
 
     facts = {name: field.facts for name, field in fields.items() if field.facts is not None}
     others = {name: field.family for name, field in fields.items() if field.facts is None}
-    kinds = {name: field.kind for name, field in fields.items()}
-    return Stream(facts, others, kinds, batches, rows, query=True)
+    return Stream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
 
 
 def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], found: dict[str, Any]) -> Any:

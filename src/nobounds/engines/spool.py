@@ -1,39 +1,70 @@
 """A spool: float64 columns kept in a nameless temporary file, for data that can be read only once.
 
-The file has no name once it is open, so nothing is left behind when the process ends, however it ends.
+The file has no name once it is open, so nothing is left behind when the process ends, however it ends. It is written
+when the spool is made and never after that, and each read names its place: threads and forked processes, which share
+the file and its position, read the same records.
 """
 
+import os
 import tempfile
+import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _BYTES = 8
+T = TypeVar("T")
 
 
 class Spool:
-    """Columns of equal length, written batch by batch and then read as often as needed."""
+    """Columns of equal length, made of batches that have an array for each of them, and read as often as needed."""
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: list[str], batches: Iterable[dict[str, NDArray[np.float64]]]) -> None:
         self._names = list(dict.fromkeys(names))
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._lengths: list[int] = []  # of the batches
-        self.rows = 0
         weakref.finalize(self, self._file.close)
-
-    def add(self, batch: dict[str, NDArray[np.float64]]) -> None:
-        """Append one array for each column, all of one length."""
-        for name in self._names:
-            self._file.write(np.ascontiguousarray(batch[name], dtype=np.float64).data)
-        self._lengths.append(len(next(iter(batch.values()), ())))
-        self.rows += self._lengths[-1]
+        self._lengths: list[int] = []  # of the batches
+        self._seeking = threading.Lock()
+        for batch in batches:
+            for name in self._names:
+                self._file.write(np.ascontiguousarray(batch[name], dtype=np.float64).data)
+            self._lengths.append(len(next(iter(batch.values()), ())))
+        self._file.flush()
+        self.rows = sum(self._lengths)
 
     def chunks(self, name: str) -> Iterator[NDArray[np.float64]]:
-        """The records of a column; several passes may be under way, one after the other."""
+        """The records of a column; several passes may be under way."""
         width, place, start = len(self._names), self._names.index(name), 0
         for length in self._lengths:
-            self._file.seek((start * width + place * length) * _BYTES)
-            yield np.fromfile(self._file, dtype=np.float64, count=length)
+            yield self._read((start * width + place * length) * _BYTES, length)
             start += length
+
+    def _read(self, place: int, length: int) -> NDArray[np.float64]:
+        """So many numbers from a place in the file on."""
+        if not hasattr(os, "pread"):  # on Windows; there is no fork either
+            with self._seeking:
+                self._file.seek(place)
+                return np.fromfile(self._file, dtype=np.float64, count=length)
+        found = bytearray()
+        while len(found) < length * _BYTES:  # the system may give less than it is asked for
+            more = os.pread(self._file.fileno(), length * _BYTES - len(found), place + len(found))
+            if not more:
+                raise OSError("a temporary file is shorter than what was written to it")
+            found += more
+        return np.frombuffer(found, dtype=np.float64)
+
+
+def once(make: Callable[[], T]) -> Callable[[], T]:
+    """A function that makes a value the first time it is called, whichever thread calls it, and then returns it."""
+    turn, made = threading.Lock(), list[T]()
+
+    def get() -> T:
+        with turn:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get

@@ -5,6 +5,7 @@ a query is read once, into a spool.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ class Stream:
     as float64 with NaN for what is missing. `again` gives columns that can be read again and again, if there is a way.
     `kinds` has the Arrow types of all columns. `share` tells how much of the table the pass under way has read, if that
     is known. `shown` has the names of the columns that may be shown; None if all may be. `query` is as in
-    `source.Source`.
+    `source.Source`. `turns` is held while a pass is read (see `turns`).
     """
 
     facts: dict[str, Facts]
@@ -33,6 +34,7 @@ class Stream:
     share: Callable[[], float] | None = field(default=None, repr=False)
     shown: frozenset[str] | None = None
     query: bool = False
+    turns: Any = field(default=nullcontext(), repr=False)
 
 
 def facts_of(column: Column) -> Facts:
