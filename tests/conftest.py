@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 from postgres import postgres  # noqa: F401
 
 import nobounds.noise
@@ -15,7 +16,8 @@ import nobounds.noise
 EXPLORE = "explore"
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
 settings.register_profile("gate", derandomize=True, print_blob=True, max_examples=100, **_PATIENT)
-settings.register_profile(EXPLORE, print_blob=True, max_examples=1000, **_PATIENT)
+_KEPT = DirectoryBasedExampleDatabase(".hypothesis/examples")
+settings.register_profile(EXPLORE, derandomize=False, database=_KEPT, print_blob=True, max_examples=1000, **_PATIENT)
 settings.load_profile("gate")  # pytest's option --hypothesis-profile comes later, and wins
 
 
