@@ -208,6 +208,8 @@ def test_bytes_outside_the_encoding_make_their_record_missing(tmp_path):
         path = tmp_path / "a.csv"
         path.write_bytes(b"n,x\na,1\n" + wrong + b",2\nb,3\n")
         assert column(path, csv=nb.Csv(encoding=encoding)) == [1.0, None, 3.0]
+    path.write_bytes(b"x,n\n5,A\xa4\xd4\n1,b\n")
+    assert column(path, csv=nb.Csv(encoding="euc_kr")) == [None, 1.0]
     path.write_bytes("n,x\na,1\n".encode("utf-16-le") + b"\x00\xd8" + ",2\nb,3\n".encode("utf-16-le"))
     assert column(path, csv=nb.Csv(encoding="utf-16-le")) == [1.0, None, 3.0]
 
@@ -231,6 +233,11 @@ CLASHES = [
     ({"encoding": "rot13"}, r"encoding must be one that Python knows"),
     ({"encoding": "no such"}, r"encoding must be one that Python knows"),
     ({"header": "yes"}, r"header must be True, False or None"),
+    ({"header": 0}, r"header must be True, False or None"),
+    ({"newlines_in_fields": "no"}, r"newlines_in_fields must be True or False, got 'no'"),
+    ({"encoding": "unicode_escape"}, r"encoding must be one that Python knows"),
+    ({"encoding": "raw-unicode-escape"}, r"encoding must be one that Python knows"),
+    ({"thousands": "\ud800"}, r"thousands must be one character"),
 ]
 
 
@@ -239,6 +246,40 @@ def test_options_that_clash_are_refused(options, refusal):
     """Marks that cannot be told apart, and encodings in which one record could change the next, are refused."""
     with pytest.raises(ValueError, match=refusal):
         nb.Csv(**options)
+
+
+def test_a_header_that_ends_in_a_carriage_return_alone_says_how_lines_end(tmp_path):
+    """Then each of CR, LF and CRLF ends a line, and a quote in a record changes no name."""
+    assert column(write(tmp_path / "a.csv", 'n,x\rAnn,1\r"\r')) == [1.0, None]
+    assert list(nb.Table(tmp_path / "a.csv", csv=nb.Csv(header=True)).columns) == ["n", "x"]
+    assert column(write(tmp_path / "a.csv", "x\r1\r\n2\n3\r")) == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("a.tsv", {"quote": "\t"}),
+        ("a.tsv", {"comment": "\t"}),
+        ("a.csv", {"header": False, "comment": ","}),
+        ("a.csv", {"thousands": ",", "quote": None}),
+    ],
+)
+def test_a_delimiter_that_is_not_stated_clashes_too(name, options, tmp_path):
+    """Marks that the suffix or the header line settles are compared with those that are stated."""
+    with pytest.raises(ValueError, match="must differ"):
+        nb.Table(write(tmp_path / name, "x,y\n1,2\n"), csv=nb.Csv(**options), schema={"x": "number", "y": "number"})
+
+
+def test_many_short_records_of_a_wide_file_are_read_in_parts(tmp_path, monkeypatch):
+    """What is put together from records that are too short never exceeds a bound."""
+    monkeypatch.setattr(records, "_MOST_FIELDS", 1000)
+    sizes = []
+    original = Form.repaired
+    monkeypatch.setattr(Form, "repaired", lambda form, block: sizes.append(block.count(b"\n")) or original(form, block))
+    names = ",".join(f"c{k}" for k in range(50))
+    path = write(tmp_path / "a.csv", names + "\n" + "1\n" * 700 + ",".join("2" * 50) + "\n")
+    found = column(path, "c3")
+    assert found == [None] * 700 + [2.0] and max(sizes) <= 20
 
 
 def test_types_are_declared_and_never_guessed(tmp_path):

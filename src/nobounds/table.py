@@ -152,7 +152,7 @@ class Table:
         shown = self._source.shown
         if shown is not None and not shown:
             raise ValueError(HEADER_UNKNOWN)
-        return kinds if shown is None else {name: kind for name, kind in kinds.items() if name in shown}
+        return {name: kind for name, kind in kinds.items() if self._shows(name)}
 
     def quantile(self, column: str, q: Number, **options: Unpack[Search]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
@@ -204,16 +204,15 @@ class Table:
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
         if columns is None and self._source.shown is not None and not self._source.shown:
-            raise ValueError(f"name the columns to describe, for {HEADER_UNKNOWN}")
-        listed = self._source.facts if self._source.shown is None else self._source.shown & self._source.facts.keys()
-        numeric = (name for name in self._source.facts if name in listed and name != self._unit)
+            raise ValueError(HEADER_UNKNOWN)
+        numeric = (name for name in self._source.facts if self._shows(name) and name != self._unit)
         names = list(dict.fromkeys(numeric if columns is None else columns))
         for name in names:
             self._require_numeric(name)
         if not names:
             raise ValueError("describe needs a numeric column, got none")
         found = self._source.columns(names, self._bounding({"rng": rng}))
-        skipped = self._source.others if columns is None else {}
+        skipped = {name: kind for name, kind in self._source.others.items() if columns is None and self._shows(name)}
         # A column that is named explicitly is assumed to be numeric.
         typed = self._source.typed or columns is not None or all(self._source.facts[name].declared for name in names)
         return describe(
@@ -309,6 +308,10 @@ class Table:
     def _common(self, column: str) -> dict[str, Any]:
         budget = None if self._budget is None else _Named(self._budget, column)
         return {"neighbors": self._neighbors, "budget": budget}
+
+    def _shows(self, name: str) -> bool:
+        """Whether the name of a column may be shown."""
+        return self._source.shown is None or name in self._source.shown
 
     def _require(self, name: str) -> None:
         if not isinstance(name, str):

@@ -3,12 +3,15 @@
 import csv
 import random
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import nobounds as nb
+from nobounds.cli.app import app
 from nobounds.engines.local import Local
 from nobounds.engines.paths import from_paths
 from nobounds.engines.source import Keyed
@@ -112,16 +115,57 @@ def test_a_fuzzed_file_has_the_tally_of_the_same_data_in_parquet(tmp_path):
     assert tallies[0] == tallies[1]
 
 
-def test_a_query_does_not_let_duckdb_guess_types(tmp_path):
-    """Functions and names that make DuckDB look at the records of a file are refused before anything is read."""
-    import duckdb
-
-    path = tmp_path / "a.csv"
-    path.write_text("x\n1\n2\n")
+def test_a_query_does_not_let_duckdb_guess_types(tmp_path, monkeypatch):
+    """What makes DuckDB look at the records of a file for their types is refused, also behind views and macros."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    (tmp_path / "a.csv1").write_text("x\n1\n2\n")
+    (tmp_path / "a.json").write_text('{"x": 1}\n')
+    sources = ["'a.csv'", "a.csv", "read_csv('a.csv')", "read_csv_auto('a.csv')", "sniff_csv('a.csv')", "'a.csv?'", "v"]
+    sources += ["query('select * from ''a.csv''')", "query_table('a.csv')", "'a.json'", "a.json", "m()", "'./A.CSV'"]
     with duckdb.connect() as connection:
-        for source in (f"'{path}'", f"read_csv('{path}')", f"read_csv_auto('{path}')", f"sniff_csv('{path}')"):
+        connection.execute("create view v as select * from 'a.csv'")
+        connection.execute("create macro m() as table select * from 'a.csv'")
+        for source in sources:
             for query in (f"select * from {source}", f"with t as (select * from {source}) select * from t, t as u"):
                 with pytest.raises(ValueError, match=r"guess"):
                     nb.Table.sql(connection, query)
-        with pytest.raises(ValueError, match="guessed"):
-            nb.Table.sql(connection, "select * from 'a.json'")
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """A command in a folder with a file without a header, and two whose names differ by case."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none.csv").write_text("86421,Ann,Ann2\n" + "1,2,3\n" * 300)
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,2\n" * 300)
+    (tmp_path / "b.csv").write_text("z\n" + "5\n" * 300)
+    (tmp_path / "A.csv").write_text("x,y\n" + "1,2\n" * 900)
+
+    def run(*words):
+        return CliRunner().invoke(app, [*words, "--epsilon", "9"]).output
+
+    return run
+
+
+def test_no_query_shows_the_first_line_of_a_file(command):
+    """Names of columns of a CSV file are shown after --header yes, and those that are declared."""
+    everything = "select * from 'none.csv'"
+    for words in (
+        ["mean", "--sql", everything, "--column", "nope"],
+        ["describe", "--sql", everything],
+        ["describe", "--sql", "select columns(*)::double from 'none.csv'"],
+        ["describe", "--sql", everything, "--type", "86421=number"],
+    ):
+        shown = command(*words)
+        assert "Ann" not in shown and ("86421" not in shown or "--type" in words), words
+        assert "--header yes" in shown or "--type" in words
+    assert "Ann2" in command("describe", "--sql", everything, "--header", "yes", "--type", "86421=number")
+
+
+def test_a_query_reads_its_files_with_declared_types(command):
+    """Types go to the files that have such a column; one that is in none, or names DuckDB confuses, are refused."""
+    both = "select x, z from 'a.csv', 'b.csv' limit 500"
+    assert "mean" in command("mean", "--sql", both, "--column", "z", "--type", "x=integer", "--type", "z=number")
+    assert "in none of the files" in command("mean", "--sql", both, "--column", "z", "--type", "q=number")
+    twice = "select * from 'a.csv' union all select * from 'A.csv'"
+    assert "upper and lower case" in command("count", "--sql", twice)

@@ -70,7 +70,7 @@ def test_a_csv_file_of_a_hundred_thousand_columns_is_read(tmp_path):
     names = ",".join(f"c{i}" for i in range(10**5))
     path.write_text(names + "\n" + (",".join(["7"] * 10**5) + "\n") * 20)
     assert answer(path, "c99999") == pytest.approx(7, abs=3)
-    assert len(str(answer(path, "d"))) < 200
+    assert len(str(answer(path, "d"))) < 250
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.001, 0.5, 0.99])

@@ -12,7 +12,9 @@ from nobounds import plots
 from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.output import Printer, say, show_table
+from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files import read_column
+from nobounds.engines.formats import is_parquet
 from nobounds.loss import check_neighbors
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import Forecast
@@ -112,7 +114,7 @@ def _data(family: str | None, sample: Path | None, column: str | None) -> object
         return family
     if column is None:
         raise ValueError("--sample needs --column, the name of its column")
-    return read_column(sample, column)
+    return read_column(sample, column, None if is_parquet(sample) else Csv(header=True))  # a sample is public
 
 
 def show(found: Forecast, *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +19,7 @@ from nobounds.cli.errors import CHARGED, require_budget
 from nobounds.cli.options import Asked, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.csv.table import CsvFiles
+from nobounds.engines.files import column_names
 from nobounds.engines.paths import expand, from_paths
 from nobounds.engines.sql_files import csv_files
 from nobounds.engines.stream import Stream
@@ -83,7 +84,10 @@ def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[Strea
         from nobounds.engines.database import from_query
 
         connection, name, views = _connection(data, stack)
-        return from_query(connection, data.sql, views), name
+        stream = from_query(connection, data.sql, views)
+        # The names of columns may be those in the first line of a CSV file.
+        shown = text.shown if views else None
+        return replace(stream, shown=shown), name
     if data.files == ["-"]:
         if sys.stdin.isatty():
             print("Reading the table from the standard input; Ctrl-D ends it.", file=sys.stderr)
@@ -144,8 +148,16 @@ def _csv_views(connection: Any, data: Data) -> list[str]:
     files, text = csv_files(connection, data.sql or ""), data.text
     if (text.csv is not None or text.schema is not None) and not files:
         raise ValueError("the options for CSV files need a CSV file in the query")
+    if len({file.casefold() for file in files}) < len(files):
+        raise ValueError("--sql names two CSV files whose names differ by upper and lower case alone; rename one")
+    unknown = dict(text.schema or {})
     for file in files:
-        connection.register(file, CsvFiles.of(expand(file), text.csv, text.schema).arrow())
+        paths = expand(file)
+        declared = text.declared(column_names(paths[0], text.csv, text.schema))
+        connection.register(file, CsvFiles.of(paths, text.csv, declared).arrow())
+        unknown = {name: kind for name, kind in unknown.items() if name not in declared}
+    if unknown:
+        raise ValueError(f"column {next(iter(unknown))!r} of --type is in none of the files of the query")
     return files
 
 

@@ -10,7 +10,7 @@ from nobounds.cli.complete import words
 from nobounds.engines.csv.dialect import ColumnType
 
 _YES_NO = words("yes", "no")
-_MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "none": None}
+_MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Text:
         return nb.Csv(
             header=None if self.header is None else _yes("--header", self.header),
             delimiter=_mark(self.delimiter),
-            quote=_mark(self.quote),
+            quote=None if self.quote == "none" else _mark(self.quote),
             decimal=self.decimal,
             thousands=_mark(self.thousands),
             encoding=self.encoding,
-            comment=self.comment,
+            comment=_mark(self.comment),
             missing=tuple(self.na or ()),
             newlines_in_fields=_yes("--newlines-in-fields", self.newlines_in_fields),
         )
@@ -87,6 +87,15 @@ class Text:
             if names.count(name) > 1:
                 raise ValueError(f"--type must be given once for each column, got it twice for {name!r}")
         return {name: kind for name, _, kind in pairs}
+
+    @property
+    def shown(self) -> frozenset[str] | None:
+        """The names of columns that may be shown: all (None) after --header, else the declared ones."""
+        return frozenset(self.schema or ()) if self.header is None else None
+
+    def declared(self, names: list[str]) -> dict[str, str]:
+        """The types of the columns of one of several files."""
+        return {name: kind for name, kind in (self.schema or {}).items() if name in names}
 
     @property
     def options(self) -> dict[str, Any]:

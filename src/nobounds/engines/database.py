@@ -21,8 +21,8 @@ from nobounds.engines.numbers import parse_number
 from nobounds.engines.postgres import from_postgres
 from nobounds.engines.sequences import from_sequence
 from nobounds.engines.source import Facts
-from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
-from nobounds.engines.sql_files import csv_files
+from nobounds.engines.sql import around, counted, hiding_driver_errors, no_rows, refuse_repeated
+from nobounds.engines.sql_files import csv_files, refuse_guesses
 from nobounds.engines.stream import Stream
 from nobounds.engines.turns import turns
 from nobounds.rungs import Floats
@@ -35,12 +35,12 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stre
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     turn = turns(None if _is(connection, "duckdb", "DuckDBPyConnection") else connection)  # that of relations
     with turn:
-        return replace(_opened(connection, query), query=True, turns=turn)
+        return replace(_opened(connection, query, views), query=True, turns=turn)
 
 
-def _opened(connection: Any, query: str) -> Stream:
+def _opened(connection: Any, query: str, views: Collection[str]) -> Stream:
     if _is(connection, "duckdb", "DuckDBPyConnection"):
-        with told_nothing():
+        with hiding_driver_errors():
             kinds = [str(statement.type) for statement in connection.extract_statements(query)]
         if kinds != ["StatementType.SELECT"]:
             raise ValueError("query must be one select")
@@ -49,8 +49,9 @@ def _opened(connection: Any, query: str) -> Stream:
                 "DuckDB would guess the types of a CSV file from its records; "
                 "give nb.Table the file itself, with schema= for its types"
             )
-        with told_nothing():
+        with hiding_driver_errors():
             relation = connection.sql(query)
+        refuse_guesses(relation)
         return from_relation(relation)
     if _is(connection, "adbc_driver_manager.dbapi", "Connection"):
         return _from_adbc(connection, query)
@@ -72,14 +73,14 @@ def _is(connection: Any, module: str, name: str) -> bool:
 
 def _from_adbc(connection: Any, query: str) -> Stream:
     pa = import_pyarrow()
-    with told_nothing():
+    with hiding_driver_errors():
         vendor = connection.adbc_get_info().get("vendor_name")
     if vendor == "SQLite":
         raise TypeError(
             "connection must tell the types of columns before it reads them, and that of ADBC to SQLite does not; "
             "use Python's own, for example sqlite3.connect('sales.db')"
         )
-    with told_nothing(), closing(connection.cursor()) as cursor:
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
         cursor.execute(no_rows(query))
         schema = cursor.fetch_record_batch().schema
     numerics = [field.name for field in schema if getattr(field.type, "type_name", None) == "numeric"]
@@ -88,7 +89,7 @@ def _from_adbc(connection: Any, query: str) -> Stream:
     kinds |= dict.fromkeys(numerics, pa.large_string())
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        with told_nothing(), closing(connection.cursor()) as cursor:
+        with hiding_driver_errors(), closing(connection.cursor()) as cursor:
             cursor.execute(around(query, "*"))
             for batch in cursor.fetch_record_batch():
                 arrays = [plain(batch.column(name)) for name in keys]
@@ -103,7 +104,7 @@ def _from_adbc(connection: Any, query: str) -> Stream:
 def _from_cursors(connection: Any, query: str) -> Stream:
     """A driver whose types are not known here: all columns may be numbers, and keys are taken as text."""
     pa = import_pyarrow()
-    with told_nothing(), closing(connection.cursor()) as cursor:
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
         cursor.execute(no_rows(query))
         names = [str(column[0]) for column in cursor.description]
     refuse_repeated(names)
@@ -111,7 +112,7 @@ def _from_cursors(connection: Any, query: str) -> Stream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         at = {name: names.index(name) for name in [*keys, *values]}
-        with told_nothing(), closing(connection.cursor()) as cursor:
+        with hiding_driver_errors(), closing(connection.cursor()) as cursor:
             cursor.execute(query)
             while rows := fetched(connection, cursor):
                 columns = {name: [row[place] for row in rows] for name, place in at.items()}
@@ -145,6 +146,6 @@ def _decimals(column: Any) -> Floats:
 
 
 def _count(connection: Any, query: str) -> int:
-    with told_nothing(), closing(connection.cursor()) as cursor:
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
         cursor.execute(counted(query))
         return int(next(iter(cursor.fetchone())))

@@ -20,7 +20,7 @@ from nobounds.engines.column import CHUNK
 from nobounds.engines.duck import quoted
 from nobounds.engines.keys import plain, text_of
 from nobounds.engines.source import Facts
-from nobounds.engines.sql import around, counted, no_rows, refuse_repeated, told_nothing
+from nobounds.engines.sql import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.stream import Stream
 from nobounds.rungs import Floats
 
@@ -70,13 +70,13 @@ def from_postgres(connection: Any, query: str) -> Stream:
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         wanted = list(dict.fromkeys([*keys, *values]))
         asked = around(query, ", ".join(fields[name].asked for name in wanted) or "1")
-        with told_nothing():
+        with hiding_driver_errors():
             for rows in _rows(connection, asked):
                 found = dict(zip(wanted, zip(*rows, strict=True), strict=False))
                 yield _batch(fields, keys, values, found)
 
     def rows() -> int:
-        with told_nothing(), _transaction(connection), closing(_cursor(connection)) as cursor:
+        with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
             cursor.execute(counted(query))
             return int(cursor.fetchone()[0])
 
@@ -93,7 +93,7 @@ def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], found:
 
 
 def _fields(connection: Any, query: str) -> list[_Field]:
-    with told_nothing(), _transaction(connection), closing(_cursor(connection)) as cursor:
+    with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
         cursor.execute(no_rows(query))
         columns = list(cursor.description)
         families = {}

@@ -28,6 +28,6 @@ def refuse_repeated(names: list[str]) -> None:
             raise ValueError(f"column {name!r} appears more than once; give each column a name of its own")
 
 
-def told_nothing() -> AbstractContextManager[None]:
+def hiding_driver_errors() -> AbstractContextManager[None]:
     """Whatever a driver raises becomes one error: its own words can contain values."""
     return replacing_errors(query_failed)

@@ -1,6 +1,7 @@
 """Files that a query names: DuckDB guesses the types of CSV and JSON files from their records, so it may not read them.
 
-CSV files can be read by the reader of `engines.csv` instead, with declared types.
+CSV files can be read by the reader of `engines.csv` instead, with declared types. The syntax tree of a query tells the
+files and functions in it, and its plan those behind views and macros.
 """
 
 import json
@@ -8,10 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_GUESSING = re.compile(r"(read_csv|sniff_csv|read_json|read_ndjson|read_xlsx)\w*", re.IGNORECASE)
+_FIX = "name the file in quotes, as in select * from 'people.csv', and declare its types with --type"
+_GUESSING = re.compile(r"(read_csv|sniff_csv|read_json|read_ndjson|read_xlsx)\w*|query|query_table", re.IGNORECASE)
 _CSV = re.compile(r".*\.[ct]sv(\.gz|\.bz2|\.zst)?", re.IGNORECASE | re.DOTALL)
-_FIX = "name the file itself, as in select * from 'people.csv', and declare its types with --type"
-_OTHER = re.compile(r".*\.(json|jsonl|ndjson|xlsx)(\.gz|\.zst)?", re.IGNORECASE | re.DOTALL)
+_GUESSED = re.compile(r".*\.([ct]sv|json|jsonl|ndjson|xlsx)\b.*", re.IGNORECASE | re.DOTALL)
+_IN_PLAN = re.compile(r"READ_(CSV|JSON|NDJSON|XLSX)|SNIFF_CSV", re.IGNORECASE)
 
 
 def csv_files(connection: Any, query: str) -> list[str]:
@@ -20,17 +22,28 @@ def csv_files(connection: Any, query: str) -> list[str]:
     `connection` is one of DuckDB, which is asked for the syntax tree of the query and runs nothing.
     """
     tree = json.loads(connection.cursor().execute("select json_serialize_sql(?)", [query]).fetchall()[0][0])
+    if tree.get("error"):
+        raise ValueError("the query cannot be checked; write it as one plain select")
     names: dict[str, None] = {}
     for node in _nodes(tree):
         function = node.get("function", {}).get("function_name", "") if node.get("type") == "TABLE_FUNCTION" else ""
         if _GUESSING.fullmatch(function):
             raise ValueError(f"{function} guesses types from records; {_FIX}")
-        table = node.get("table_name", "") if node.get("type") == "BASE_TABLE" else ""
-        if _OTHER.fullmatch(table):
-            raise ValueError(f"the types of {table!r} would be guessed from its records; convert it to Parquet first")
-        if _CSV.fullmatch(table):
-            names[table] = None
+        if node.get("type") != "BASE_TABLE":
+            continue
+        parts = [node.get(part, "") for part in ("catalog_name", "schema_name", "table_name")]
+        name = ".".join(filter(None, parts))
+        if _CSV.fullmatch(name) and not any(parts[:2]):
+            names[name] = None
+        elif _GUESSED.fullmatch(name):
+            raise ValueError(f"DuckDB would guess the types of {name} from its records; {_FIX}, or use Parquet")
     return list(names)
+
+
+def refuse_guesses(relation: Any) -> None:
+    """ValueError if a relation of DuckDB reads files whose types it guesses, also behind a view or a macro."""
+    if _IN_PLAN.search(relation.explain()):
+        raise ValueError(f"the query reads a file whose types DuckDB guesses from its records; {_FIX}, or use Parquet")
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -24,9 +24,9 @@ class Stream:
     `source.Source`. `turns` is held while a pass is read (see `turns`).
     """
 
-    facts: dict[str, Facts]
-    others: dict[str, str]
-    kinds: dict[str, Any]
+    facts: dict[str, Facts] = field(repr=False)  # the names in a CSV file may be a record
+    others: dict[str, str] = field(repr=False)
+    kinds: dict[str, Any] = field(repr=False)
     batches: Callable[[list[str], list[str]], Iterator[Any]] = field(repr=False)
     rows: Callable[[], int] = field(repr=False)
     again: Callable[[list[str]], dict[str, Column]] | None = field(default=None, repr=False)

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias, get_args
 ColumnType: TypeAlias = Literal["number", "integer", "text"]
 
 DELIMITERS = ",;\t|"  # what a header line may tell, the most likely first
-# In these a broken sequence in one record can change what the bytes of the next ones mean, or they are no text.
-_STATEFUL = ("utf-7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
+# In these a broken sequence in one record can change what the bytes of the next ones mean, or they are not text.
+_STATEFUL = ("utf_7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -19,8 +19,8 @@ class Csv:
     header: True if the first line holds the names of the columns. False if it is a record; then `schema` names all
     columns in order. None (the default) takes the first line as the header but never shows the names in it, since a
     file without a header has a record there.
-    delimiter: what separates fields; by default a tab in .tsv files, and otherwise whichever of `,` `;` tab and `|` the
-    header line has most of.
+    delimiter: what separates fields; by default a tab in .tsv files, and otherwise the most frequent of `,` `;` tab and
+    `|` in the header line.
     quote: what surrounds a field with delimiters or line ends in it, doubled inside; None if nothing does.
     decimal, thousands: the decimal mark, "." or ",", and what groups the digits before it, for example "'".
     encoding: the encoding of the text. Bytes outside it make their record missing.
@@ -43,8 +43,10 @@ class Csv:
     newlines_in_fields: bool = True
 
     def __post_init__(self) -> None:
-        if self.header not in (None, True, False):
+        if not (self.header is None or isinstance(self.header, bool)):
             raise ValueError(f"header must be True, False or None, got header={self.header!r}")
+        if not isinstance(self.newlines_in_fields, bool):
+            raise ValueError(f"newlines_in_fields must be True or False, got {self.newlines_in_fields!r}")
         for name in ("delimiter", "quote", "comment"):
             _check_mark(name, getattr(self, name))
         if self.decimal not in (".", ","):
@@ -113,7 +115,7 @@ def _check_mark(name: str, mark: object) -> None:
 def _check_thousands(mark: object) -> None:
     if mark is None:
         return
-    if not (isinstance(mark, str) and len(mark) == 1) or mark.isalnum() or mark in "\r\n\0+-":
+    if not (isinstance(mark, str) and len(mark) == 1 and _is_text(mark)) or mark.isalnum() or mark in "\r\n\0+-":
         raise ValueError(
             f"thousands must be one character that is not a letter, digit, sign or line end, got thousands={mark!r}"
         )
@@ -123,9 +125,14 @@ def _checked_missing(missing: object) -> tuple[str, ...]:
     if isinstance(missing, str) or not isinstance(missing, Iterable):
         raise TypeError(f"missing must be a list of texts, got {type(missing).__name__}; for one text give [text]")
     texts = tuple(missing)
-    if not all(isinstance(text, str) for text in texts):
+    if not all(isinstance(text, str) and _is_text(text) for text in texts):
         raise TypeError("missing must be a list of texts, got something else in it")
     return tuple(text.strip() for text in texts)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text has no lone surrogates, which are in no file."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _check_encoding(encoding: object) -> None:
@@ -136,6 +143,6 @@ def _check_encoding(encoding: object) -> None:
     except (LookupError, ValueError):
         known = None
     else:
-        known = None if name.startswith(_STATEFUL) else name
+        known = None if name.replace("-", "_").startswith(_STATEFUL) else name
     if known is None:
         raise ValueError(f"encoding must be one that Python knows and that has no state, got encoding={encoding!r}")

@@ -1,20 +1,18 @@
 """Where the columns of a CSV file are: their names and marks, from its header line and what the user states."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nobounds.engines.csv.dialect import DELIMITERS, Csv
-from nobounds.engines.csv.reading import PIECE, NotUtf8, pieces
+from nobounds.engines.csv.reading import PIECE, WrongByteOrderMark, pieces
 from nobounds.engines.csv.records import Form, first_record
 from nobounds.engines.formats import is_tsv, readable
 
 HEADER_UNKNOWN = (
-    "the first line of the file may be a record and is not shown: add --header yes (csv=nb.Csv(header=True)) "
-    "if it holds names, or declare columns with --type (schema=)"
+    "the first line of the file may be a record, so its names are hidden: add --header yes (csv=nb.Csv(header=True)) "
+    "if it is a header, or declare columns with --type (schema=)"
 )
-
-
 _HEADER = 1 << 12  # bytes that are read at a time to find the header line
 
 
@@ -22,14 +20,14 @@ _HEADER = 1 << 12  # bytes that are read at a time to find the header line
 class Layout:
     """The names of the columns, and the form of the records."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...] = field(repr=False)
     form: Form
     returns_end_lines: bool = False  # where the header line ends in a carriage return alone
 
     def pieces(self, path: Path, csv: Csv, progress: Callable[[int], None]) -> Iterator[bytes]:
         """The text of a file below its header."""
         text = _text(path, csv, self.returns_end_lines, PIECE, progress)
-        return first_record(text, self.form)[1] if csv.header is not False else text
+        return first_record(text, self.form)[2] if csv.header is not False else text
 
 
 def layout_of(path: Path, csv: Csv, schema: Mapping[str, str]) -> Layout:
@@ -40,18 +38,12 @@ def layout_of(path: Path, csv: Csv, schema: Mapping[str, str]) -> Layout:
                 "a file without a header needs a schema that names its columns in order, "
                 "for example schema={'age': 'integer', 'name': 'text'}, or --type age=integer --type name=text"
             )
-        marks = _form(csv, csv.delimiter_of(None, is_tsv(path)), len(schema))
-        return Layout(tuple(schema), marks)
-    in_utf8 = True
-    with readable(path):
-        try:
-            form, returns = _marks(path, csv)
-            line, _ = first_record(_text(path, csv, returns), form)
-        except NotUtf8:
-            in_utf8 = False
-    if not in_utf8:
-        fix = "state its encoding, for example csv=nb.Csv(encoding='utf-16'), or --encoding utf-16"
-        raise ValueError(f"{path.name} is not in UTF-8: {fix}")
+        return Layout(tuple(schema), _form(csv, csv.delimiter_of(None, is_tsv(path)), len(schema)))
+    some = None if csv.delimiter else DELIMITERS.encode()
+    line, end = _first_line(path, csv, _form(csv, csv.delimiter or "\0", 1), some)
+    form = _form(csv, csv.delimiter_of(line.decode("utf-8", "replace"), is_tsv(path)), 1)
+    returns = end.endswith(b"\r")
+    line, _ = _first_line(path, csv, form, None, returns)
     fields = form.fields(line)
     if fields is None:
         raise ValueError(f"the header line of {path.name} is not well-formed: there is text after a closing quote")
@@ -59,15 +51,20 @@ def layout_of(path: Path, csv: Csv, schema: Mapping[str, str]) -> Layout:
     return Layout(names, replace(form, width=max(len(names), 1)), returns)
 
 
-def _marks(path: Path, csv: Csv) -> tuple[Form, bool]:
-    """The form of the header line, its number of fields left open, and whether it ends in a carriage return alone."""
-    form = _form(csv, csv.delimiter or ",", 1)
-    for returns in (False, True):
-        line, _ = first_record(_text(path, csv, returns), form, None if csv.delimiter else DELIMITERS.encode())
-        outside = line if csv.quote is None else b"".join(line.split(csv.quote.encode())[::2])
-        if b"\r" not in outside:
-            break
-    return _form(csv, csv.delimiter_of(line.decode("utf-8", "replace"), is_tsv(path)), 1), returns
+def _first_line(
+    path: Path, csv: Csv, form: Form, delimiters: bytes | None, returns: bool | None = None
+) -> tuple[bytes, bytes]:
+    """The header line and its line end; `delimiters` and `returns` are as in `first_record` and `Layout`, if known."""
+    in_utf8 = True
+    with readable(path):
+        try:
+            line, end, _ = first_record(_text(path, csv, returns is True), form, delimiters, returns is None)
+        except WrongByteOrderMark:
+            in_utf8 = False
+    if not in_utf8:
+        fix = "state its encoding, for example csv=nb.Csv(encoding='utf-16'), or --encoding utf-16"
+        raise ValueError(f"{path.name} is not in UTF-8: {fix}")
+    return line, end
 
 
 def _text(
@@ -78,9 +75,22 @@ def _text(
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[bytes]:
     text = pieces(path, csv.encoding, size, progress)
-    return (piece.replace(b"\r", b"\n") for piece in text) if returns else text
+    return _line_feeds(text) if returns else text
+
+
+def _line_feeds(text: Iterator[bytes]) -> Iterator[bytes]:
+    """The text with a line feed for each line end."""
+    held = b""
+    for piece in text:
+        whole = held + piece
+        held = b"\r" if whole.endswith(b"\r") else b""  # a line feed may follow
+        yield whole[: len(whole) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    yield held.replace(b"\r", b"\n")
 
 
 def _form(csv: Csv, delimiter: str, width: int) -> Form:
+    """The form of records; ValueError if the delimiter, now that it is known, clashes with another mark."""
+    if delimiter != "\0":
+        replace(csv, delimiter=delimiter)
     quote, comment = (None if mark is None else mark.encode() for mark in (csv.quote, csv.comment))
     return Form(delimiter.encode(), quote, comment, csv.newlines_in_fields, width)

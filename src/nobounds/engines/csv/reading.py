@@ -10,9 +10,10 @@ from typing import Any, BinaryIO
 from nobounds.engines.arrow import import_pyarrow
 
 PIECE = 1 << 20
-_MARK = codecs.BOM_UTF8
-_OTHER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_BOM = codecs.BOM_UTF8
+_OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _DAMAGED = "nobounds.damaged"
+_LONGEST_CHARACTER = 8
 _NO_TEXT = b"\xff"  # a byte that is in no UTF-8: what a broken character becomes, so that its record is missing
 
 
@@ -22,7 +23,7 @@ def pieces(
     """The text of a file as UTF-8; `progress` is told how many bytes of the file were read."""
     with path.open("rb") as file, _opened(file, path.suffix.lower()) as stream:
         raw = iter(lambda: stream.read(size), b"")
-        for piece in _unmarked(raw) if is_utf8(encoding) else _transcoded(raw, encoding):
+        for piece in _without_bom(raw) if is_utf8(encoding) else _transcoded(raw, encoding):
             if progress is not None:
                 progress(file.tell())
             yield piece
@@ -44,15 +45,15 @@ def _opened(file: BinaryIO, suffix: str) -> Any:
     return file
 
 
-def _unmarked(raw: Iterator[bytes]) -> Iterator[bytes]:
+def _without_bom(raw: Iterator[bytes]) -> Iterator[bytes]:
     first = next(raw, b"")
-    if first.startswith(_OTHER_MARKS):
-        raise NotUtf8
-    yield first.removeprefix(_MARK)
+    if first.startswith(_OTHER_BOMS):
+        raise WrongByteOrderMark
+    yield first.removeprefix(_BOM)
     yield from raw
 
 
-class NotUtf8(ValueError):
+class WrongByteOrderMark(ValueError):
     """The file starts with the byte order mark of another encoding than UTF-8."""
 
 
@@ -63,13 +64,18 @@ def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         text = decoder.decode(piece)
         yield (text.removeprefix("\ufeff") if first else text).encode("utf-8", _DAMAGED)
         first = first and not text
-    yield decoder.decode(b"", True).encode("utf-8", _DAMAGED)
+    # At the end a decoder drops all bytes behind a character that is not whole, which can be a record: so let it not end
+    # there. Characters of UTF-16 and UTF-32 have no bytes of others behind them.
+    ends = b"" if encoding.lower().startswith("utf") else b"\n" * _LONGEST_CHARACTER
+    last = decoder.decode(ends, not ends)
+    yield last[: len(last) - len(ends)].encode("utf-8", _DAMAGED)
 
 
 def _damaged(error: UnicodeError) -> tuple[str | bytes, int]:
     """In place of bytes outside the encoding: a lone surrogate when they are read, and no text when it is written."""
     if isinstance(error, UnicodeDecodeError):
-        return "\udcff", error.end
+        # Bytes behind a broken character may be the next record's, unless all characters have as many of them.
+        return "\udcff", error.end if error.encoding.startswith("utf") else error.start + 1
     assert isinstance(error, UnicodeEncodeError)
     return _NO_TEXT, error.end
 

@@ -2,8 +2,8 @@
 
 A quote counts at the start of a field only. A record ends at a line feed outside of quotes, with or without carriage
 returns before it; other carriage returns outside of quotes are spaces. Every line is a record, a blank one too. A
-record with text after a closing quote, with another number of fields than the header, with bytes that are no UTF-8, or
-longer than LONGEST becomes one missing record, and the others are what they would be without it.
+record with text after a closing quote, with another number of fields than the header, with bytes that are not valid
+UTF-8, or longer than LONGEST becomes one missing record, and the others are what they would be without it.
 
 A quote that never closes cannot be told from a long field: it takes all that follows into its record. In files where
 each line is one record (`newlines_in_fields=False`) it cannot.
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 LONGEST = 1 << 26
 """The most bytes that a record may have; a longer one is missing."""
 
+_MOST_FIELDS = 1 << 24  # that are looked at together
 _LINE_FEED, _RETURN = 10, 13
-_LINE_END = re.compile(rb"\n")
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class Form:
 
     def fields(self, record: bytes) -> list[bytes] | None:
         """The fields of one record without its line end, quotes taken away; None if it is not well-formed."""
-        found, at = [], 0
+        fields, at = [], 0
         while match := self.field.match(record, at):
             text, at = match.group(), match.end()
             quote = self.quote or b""
-            found.append(text[1:-1].replace(quote * 2, quote) if match.lastgroup == "quoted" else text)
+            fields.append(text[1:-1].replace(quote * 2, quote) if match.lastgroup == "quoted" else text)
             if at == len(record):
-                return found
+                return fields
             if record[at : at + 1] != self.delimiter:
                 return None
             at += 1
@@ -128,12 +128,12 @@ class Form:
         for match in self.record.finditer(block):
             record = match.group()
             good = match.lastgroup == "good" and len(record) <= LONGEST and not (check_text and not _is_utf8(record))
-            spaced = check_returns and good and record.count(b"\r") != record.endswith(b"\r\n")
-            if good and not spaced:
+            has_stray_returns = check_returns and good and record.count(b"\r") != record.endswith(b"\r\n")
+            if good and not has_stray_returns:
                 end = match.end()
                 continue
             parts.append(block[start:end])
-            if spaced:
+            if has_stray_returns:
                 parts.append(self.field.sub(_without_returns, record))
             elif match.lastgroup != "comment":
                 parts.append(self.missing)
@@ -157,7 +157,7 @@ class Form:
         q, d = self.quote[0], self.delimiter[0]
         places = np.flatnonzero(text == q)
         opening, closing = places[0::2], places[1::2]
-        before = text[opening - 1]  # of the first byte that is the last one, which is looked at apart
+        before = text[opening - 1]  # wraps around for a quote at the first byte, which is handled below
         starts = (before == d) | (before == _LINE_FEED) | (before == q)
         if len(opening) and opening[0] == 0:
             starts[0] = True
@@ -177,29 +177,47 @@ class Form:
 
 def blocks(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
     """Blocks of whole records from pieces of a file without its header: clean ones as they are, others repaired."""
-    for block in _whole_records(chunks, form):
-        yield block if form.is_clean(block) else form.repaired(block)
+    for whole in _whole_records(chunks, form):
+        for block in _split(whole, form):
+            yield block if form.is_clean(block) else form.repaired(block)
 
 
-def first_record(chunks: Iterator[bytes], form: Form, delimiters: bytes | None = None) -> tuple[bytes, Iterator[bytes]]:
-    """The first record of a file without its line end, after blank lines and comments; and the pieces behind it.
+def _split(block: bytes, form: Form) -> Iterator[bytes]:
+    """Parts of a block of whole records with so few records that all their fields fit into memory."""
+    if block.count(b"\n") * form.width > _MOST_FIELDS and (cut := form.end(block[: len(block) // 2])):
+        yield from _split(block[:cut], form)
+        yield from _split(block[cut:], form)
+    else:
+        yield block
 
-    The record is empty if there is none, or if it never ends or is over-long. `delimiters` are given where it is not
-    known yet which of them separates the fields.
+
+def first_record(
+    chunks: Iterator[bytes], form: Form, delimiters: bytes | None = None, returns_end_lines: bool = False
+) -> tuple[bytes, bytes, Iterator[bytes]]:
+    """The first record of a file after blank lines and comments, its line end, and the pieces behind it.
+
+    The record is empty if there is none, or if it never ends or is over-long. `delimiters` are given while it is not
+    known which of them separates the fields. With `returns_end_lines` a carriage return alone ends the record as well.
     """
-    data, ended = b"", False
-    while True:
-        end = _RecordEnd(form, delimiters).feed(data)
-        if end is None:
-            if ended or len(data) > LONGEST:
-                return b"", iter(())
-            more = next(chunks, None)
-            ended = more is None
-            data += b"\n" if more is None else more
-            continue
-        record, data = data[:end].rstrip(b"\r\n"), data[end:]
-        if record and not (form.comment is not None and record.startswith(form.comment)):
-            return record, chain([data], chunks)
+    search = _RecordEnd(form, delimiters, returns_end_lines)
+    parts: list[bytes] = []
+    left, is_over = b"", False
+    while sum(map(len, parts)) <= LONGEST:
+        piece = next(chunks, None)
+        if piece is None and is_over:
+            break
+        is_over = piece is None
+        data, at = left + (b"\n" if piece is None else piece), 0
+        while (end := search.feed(data, at)) is not None:
+            record = b"".join([*parts, data[at:end]])
+            parts, at = [], end
+            text = record.rstrip(b"\r\n")
+            if text and not (form.comment is not None and text.startswith(form.comment)):
+                return text, record[len(text) :], chain([data[at:]], chunks)
+            search.restart()
+        left = search.left
+        parts.append(data[at : len(data) - len(left)])
+    return b"", b"", iter(())
 
 
 def _whole_records(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
@@ -243,16 +261,22 @@ def _skip_record(data: bytes, chunks: Iterator[bytes], form: Form) -> tuple[byte
 class _RecordEnd:
     """Looks for the end of one record, piece by piece; all that it keeps is the state between two bytes."""
 
-    def __init__(self, form: Form, delimiters: bytes | None = None) -> None:
+    def __init__(self, form: Form, delimiters: bytes | None = None, returns_end_lines: bool = False) -> None:
         self._quote = form.quote if form.newlines_in_fields else None
         self._comment = form.comment
-        self._ends = re.compile(rb"[%b\n]" % re.escape(delimiters or form.delimiter))
-        self._state = "record"
-        self.left = b""  # a last byte that says nothing without the next
+        self._line_end = re.compile(rb"\r+\n|\r|\n" if returns_end_lines else rb"\n")
+        marks = rb"[%b]|%b" % (re.escape(delimiters or form.delimiter), self._line_end.pattern)
+        self._field_end = re.compile(marks)
+        self.restart()
 
-    def feed(self, data: bytes) -> int | None:
-        """Where the record ends, or None if it does not end in these bytes."""
-        at, self.left = 0, b""
+    def restart(self) -> None:
+        """Look for the end of another record."""
+        self._state = "record"
+        self.left = b""  # a last byte that says nothing without the next, to be fed again
+
+    def feed(self, data: bytes, at: int = 0) -> int | None:
+        """Where the record ends, or None if it does not end in these bytes, from a place on."""
+        self.left = b""
         while at < len(data):
             first = data[at : at + 1]
             if self._state == "record" and first == self._comment:
@@ -272,11 +296,14 @@ class _RecordEnd:
                 self._state = "quoted" if doubled else "plain"
                 at += 2 if doubled else 1
             else:
-                match = _LINE_END.search(data, at) if self._state == "comment" else self._ends.search(data, at)
+                match = (self._line_end if self._state == "comment" else self._field_end).search(data, at)
                 if match is None:
                     return None
+                if match.group() == b"\r" and not data[match.start() :].strip(b"\r"):
+                    self.left = data[match.start() :]  # a line feed may follow
+                    return None
                 at = match.end()
-                if match.group() == b"\n":
+                if match.group()[-1:] in (b"\r", b"\n"):
                     return at
                 self._state = "field"
         return None

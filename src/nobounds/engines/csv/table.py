@@ -36,7 +36,7 @@ class CsvFiles:
     csv: Csv
     schema: dict[str, ColumnType]
     layouts: list[Layout]
-    kept_names: list[str]
+    kept_names: list[str] = field(repr=False)
     share: Share
     _copy: "_Copy | None" = field(default=None, repr=False)
     _has_room: bool = True
