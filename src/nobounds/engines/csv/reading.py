@@ -64,9 +64,9 @@ def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         text = decoder.decode(piece)
         yield (text.removeprefix("\ufeff") if first else text).encode("utf-8", _DAMAGED)
         first = first and not text
-    # At the end a decoder drops all bytes behind a character that is not whole, which can be a record: so let it not end
+    # At its end a decoder drops all bytes behind a character that is not whole, which can be a record: so it must not end
     # there. Characters of UTF-16 and UTF-32 have no bytes of others behind them.
-    ends = b"" if encoding.lower().startswith("utf") else b"\n" * _LONGEST_CHARACTER
+    ends = b"" if codecs.lookup(encoding).name.startswith("utf") else b"\n" * _LONGEST_CHARACTER
     last = decoder.decode(ends, not ends)
     yield last[: len(last) - len(ends)].encode("utf-8", _DAMAGED)
 
