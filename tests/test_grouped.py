@@ -538,6 +538,8 @@ class TestAnswers:
             for data in kinds:
                 groups = nb.Table(data, unit="shop", rows_per_unit=3).group_by("region", **which, groups_per_unit=2)
                 found.append(STATISTICS[asked](groups, epsilon=5, rng=random.Random(4)).to_dict())
+            of = [release["parameters"].pop("rows_of", None) for release in found]
+            assert of.count("query result") == 2  # the lazy frame and the relation
             assert all(release == found[0] for release in found)
 
     @pytest.mark.slow

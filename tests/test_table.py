@@ -86,9 +86,13 @@ ALONE = {
 
 
 def unnamed(release):
-    """A release without what only a table knows: the name of its column, and how many rows of a unit count."""
-    known = {name: value for name, value in release.parameters.items() if name not in ("column", "rows_per_unit")}
+    """A release without what only a table knows: its column, how many rows of a unit count, and if it is a query."""
+    left_out = ("column", "rows_per_unit", "rows_of")
+    known = {name: value for name, value in release.parameters.items() if name not in left_out}
     return replace(release, parameters=known)
+
+
+QUERIES = ("LazyFrame", "DuckDB")
 
 
 class TestSameAnswers:
@@ -100,6 +104,7 @@ class TestSameAnswers:
         for kind, data in held.items():
             found = ASKED[asked](nb.Table(data), **cost, rng=random.Random(3))
             assert unnamed(found) == alone, kind
+            assert ("rows_of" in found.parameters) == (kind in QUERIES)
             assert found.parameters.get("column") == COLUMN.get(asked, "pay")
 
     @pytest.mark.parametrize("asked", [*ASKED, "suggest_rows_per_unit"])
@@ -109,6 +114,8 @@ class TestSameAnswers:
         found = {}
         for kind, data in held.items():
             found[kind] = ask(nb.Table(data, unit="who", rows_per_unit=3), epsilon=2, rng=random.Random(5))
+        for kind in QUERIES:
+            assert found[kind].parameters.pop("rows_of") == "query result"
         assert all(release == found["pandas"] for release in found.values()), found
 
     @pytest.mark.parametrize("asked", ASKED)
