@@ -1,0 +1,514 @@
+"""Every public statistic in several settings, and the neighbouring data sets that they are run on in lockstep."""
+
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import nobounds as nb
+from nobounds.sklearn import PrivateClipper
+
+NAN, INF = math.nan, math.inf
+SHAPES = np.random.default_rng(7)
+SWAP = {"neighbors": "swap"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statistic in one setting, `call(data, rng, budget)`, and pairs of neighbouring data sets."""
+
+    setting: str
+    call: Callable[..., Any]
+    pairs: list
+    more: list = field(default_factory=list)  # for the slow tests
+    divergences: bool = True  # whether rho is compared as well
+
+
+def without(rows, *places):
+    """Some rows, and the same rows without those at some places."""
+    rows = np.asarray(rows)
+    return rows, np.delete(rows, places, axis=0)
+
+
+def changed(rows, place, row):
+    """Some rows, and the same rows with another one at a place."""
+    rows = np.asarray(rows)
+    other = rows.copy()
+    other[place] = row
+    return rows, other
+
+
+def named(options):
+    """Options in words."""
+    short = ((key, "own" if isinstance(value, nb.Ladder) else value) for key, value in options.items())
+    return ", ".join(f"{key} {value}" for key, value in short)
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+LOGNORMAL = np.sort(np.round(SHAPES.lognormal(3, 1, 25), 2))
+OFFSET = np.sort(SHAPES.normal(1000, 1, 30))
+SIGNED = np.sort(SHAPES.normal(0, 5, 28))
+HUNDREDS = np.sort(SHAPES.normal(50, 20, 300))
+WHOLE = np.sort(SHAPES.integers(0, 40, 24))
+GAP = np.array([0.0, 1, 2, 3, 4, 5, 9990, 9991, 9992, 9994, 9996, 9997])
+TIES = np.array([1.0, 1, 1, 1, 1, 2, 2, 2, 5])
+ZEROS = np.array([0.0] * 9 + [4.0, -0.0])
+HUGE = np.array([1e300, -1e300, INF, 5e-324, 2.0, 7.0, -3.0, 1.7e308])
+MISSING = np.array([1.0, 2.0, 3.0, NAN, 8.0])
+
+ADDED = [
+    without([3.5], 0),
+    without([-1.0, 2.0], 1),
+    without(TIES, 0),
+    without(TIES, 8),
+    without(ZEROS, 2),
+    without(ZEROS, 9),
+    without(HUGE, 0),
+    without(HUGE, 3),
+    without(MISSING, 3),
+    without(LOGNORMAL, 24),
+    without(OFFSET, 15),
+    without(SIGNED, 0),
+    without(GAP, 6),
+    without(WHOLE, 23),
+]
+MOVED = [
+    changed(TIES, 0, 5.0),
+    changed([3.5], 0, -2.0),
+    changed(ZEROS, 2, 1e6),
+    changed(HUGE, 4, -INF),
+    changed(MISSING, 3, 5.0),
+    changed(np.append(SIGNED[::2], MISSING), 13, NAN),
+    changed(LOGNORMAL, 24, 0.0),
+    changed(OFFSET, 29, -1000.0),
+    changed(GAP, 0, 9999.0),
+    changed(SIGNED, 27, -30.0),
+    changed(WHOLE, 0, 39),
+]
+ALL, SOME, FEW = slice(None), slice(1, None, 2), slice(2, None, 3)
+
+
+def of_column(function, *args, **options):
+    """A call of a function on one column, or on one matrix."""
+    return lambda data, rng, budget: function(data, *args, rng=rng, budget=budget, **options)
+
+
+def columns(function, settings, *args):
+    """A case for each setting: options, and which of the pairs the fast tests take."""
+    cases = []
+    for options, some in settings:
+        pairs = MOVED if "neighbors" in options else ADDED
+        more = [pair for k, pair in enumerate(pairs) if k not in range(len(pairs))[some]]
+        at = ", ".join([*map(str, args), named(options)])
+        cases.append(Case(at, of_column(function, *args, **options), pairs[some], more))
+    return cases
+
+
+def hundreds(function, *args, **options):
+    """A case with a few hundred rows."""
+    pairs = [changed(HUNDREDS, 7, 1e5)] if "neighbors" in options else [without(HUNDREDS, 7)]
+    more = [changed(HUNDREDS, 299, NAN)] if "neighbors" in options else [without(HUNDREDS, 150), without(HUNDREDS, 299)]
+    return Case(f"300 rows, {named(options)}", of_column(function, *args, **options), pairs, more, divergences=False)
+
+
+STATED = {"rows": 5000}  # a public number of rows, which need not be true: then few rows take the routes of many
+OWN = {"ladder": nb.Ladder.uniform(0, 10_000, 10_000), **STATED}
+
+
+def chosen(method):
+    """A choice among all rungs at once."""
+    how = {"method": method}
+    return columns(
+        nb.quantile,
+        [
+            ({**how, "epsilon": 1, **STATED}, SOME),
+            ({**how, "epsilon": 1, **OWN}, FEW),
+            ({**how, "epsilon": 1, **OWN, **SWAP}, FEW),
+            ({**how, "rho": 0.3, **STATED}, FEW),
+        ],
+        0.5,
+    )
+
+
+CASES = {
+    "quantile, auto": [
+        *columns(
+            nb.quantile,
+            [
+                ({"epsilon": 1}, ALL),
+                ({"epsilon": 1, **STATED}, SOME),
+                ({"epsilon": 20}, SOME),
+                ({"rho": 0.1}, SOME),
+                ({"rho": 0.1, **STATED}, FEW),
+                ({"epsilon": 1, "resolution": 0.5, "lower": 0}, FEW),
+                ({"epsilon": 0.3, "lower": -10, "upper": 1e4}, FEW),
+                ({"epsilon": 1, **SWAP}, SOME),
+                ({"epsilon": 20, **SWAP}, SOME),
+                ({"rho": 0.5, **SWAP}, FEW),
+            ],
+            0.5,
+        ),
+        *columns(nb.quantile, [({"epsilon": 1}, FEW), ({"epsilon": 30}, SOME), ({"epsilon": 30, **SWAP}, FEW)], 0.9),
+        *columns(nb.quantile, [({"epsilon": 1}, FEW), ({"epsilon": 1, **STATED}, FEW)], 0.05),
+        hundreds(nb.quantile, 0.5, epsilon=1),
+        hundreds(nb.quantile, 0.5, epsilon=1, **SWAP),
+        hundreds(nb.quantile, 0.9, epsilon=2),
+    ],
+    "quantile, walk": columns(
+        nb.quantile,
+        [
+            ({"method": "walk", "epsilon": 1, **STATED}, SOME),
+            ({"method": "walk", "epsilon": 1, "noise": "laplace"}, SOME),
+            ({"method": "walk", "epsilon": 1, "noise": "gumbel"}, SOME),
+            ({"method": "walk", "epsilon": 1, "noise": "laplace", **STATED}, FEW),
+            ({"method": "walk", "epsilon": 1, "noise": "gumbel", **STATED}, FEW),
+            ({"method": "walk", "epsilon": 2, "beta": 1.5, **SWAP}, SOME),
+            ({"method": "walk", "rho": 0.1, "noise": "laplace", **SWAP}, FEW),
+        ],
+        0.75,
+    ),
+    "quantile, flip": chosen("flip"),
+    "quantile, exponential": chosen("exponential"),
+    "quantiles": [
+        *columns(
+            nb.quantiles,
+            [
+                ({"epsilon": 1}, SOME),
+                ({"epsilon": 2, **STATED}, SOME),
+                ({"epsilon": 30}, FEW),
+                ({"epsilon": 1, "resolution": 1, "lower": 0, "upper": 10_000, **STATED}, FEW),
+                ({"rho": 0.2, **STATED}, FEW),
+                ({"epsilon": 2, **SWAP}, FEW),
+                ({"epsilon": 30, **SWAP}, FEW),
+                ({"rho": 5, **SWAP}, FEW),
+            ],
+            [0.25, 0.5, 0.75],
+        ),
+        *columns(nb.quantiles, [({"epsilon": 1, **STATED}, FEW)], [0.01, 0.3, 0.99]),
+        hundreds(nb.quantiles, [0.1, 0.5], epsilon=1),
+    ],
+    "maximum": [
+        *columns(
+            nb.maximum,
+            [
+                ({"epsilon": 1}, ALL),
+                ({"epsilon": 1, "lower": 0}, FEW),
+                ({"epsilon": 1, "upper": 100, "resolution": 1}, FEW),
+                ({"epsilon": 1, "noise": "gumbel"}, FEW),
+                ({"rho": 0.1}, FEW),
+                ({"epsilon": 1, **SWAP}, SOME),
+            ],
+        ),
+        hundreds(nb.maximum, epsilon=1),
+    ],
+    "minimum": columns(
+        nb.minimum,
+        [({"epsilon": 1}, SOME), ({"epsilon": 0.5, "noise": "laplace"}, FEW), ({"rho": 0.1, **SWAP}, FEW)],
+    ),
+    "bounds": columns(
+        nb.bounds,
+        [({"epsilon": 1}, SOME), ({"epsilon": 20}, FEW), ({"rho": 0.1}, FEW), ({"epsilon": 1, **SWAP}, FEW)],
+    ),
+    "count": columns(
+        nb.count,
+        [({"epsilon": 1}, SOME), ({"rho": 0.1}, SOME), ({"epsilon": 1, **SWAP}, ALL), ({"rho": 0.2, **SWAP}, SOME)],
+    ),
+    "sum": [
+        *columns(
+            nb.sum,
+            [
+                ({"epsilon": 1}, ALL),
+                ({"epsilon": 30}, SOME),
+                ({"epsilon": 1, "lower": 0, "upper": 10}, FEW),
+                ({"epsilon": 1, "resolution": 1}, FEW),
+                ({"rho": 0.1}, SOME),
+                ({"epsilon": 1, **SWAP}, SOME),
+                ({"epsilon": 40, **SWAP}, SOME),
+                ({"rho": 0.5, **SWAP}, FEW),
+            ],
+        ),
+        hundreds(nb.sum, epsilon=1),
+        hundreds(nb.sum, epsilon=1, **SWAP),
+    ],
+    "mean": [
+        *columns(
+            nb.mean,
+            [
+                ({"epsilon": 1}, ALL),
+                ({"epsilon": 60}, SOME),
+                ({"epsilon": 1, "lower": 0, "upper": 1e4}, FEW),
+                ({"rho": 0.1}, SOME),
+                ({"epsilon": 1, **SWAP}, SOME),
+                ({"epsilon": 60, **SWAP}, SOME),
+                ({"rho": 0.5, **SWAP}, FEW),
+            ],
+        ),
+        hundreds(nb.mean, epsilon=1),
+        hundreds(nb.mean, epsilon=4, **SWAP),
+    ],
+}
+
+# --- rows of several columns -----------------------------------------------------------------------------------------
+
+MATRIX = np.column_stack([SHAPES.normal(0, 3, 20), SHAPES.lognormal(0, 2, 20), np.zeros(20)])
+SPOILT = np.vstack([MATRIX[:6], [[NAN, 1, 1], [1e300, -1e300, 1e300], [0, 0, 0]]])
+ROWS_ADDED = [without(MATRIX, 3), without(MATRIX, int(MATRIX[:, 1].argmax())), without(SPOILT, 6), without(SPOILT, 7)]
+ROWS_MOVED = [changed(MATRIX, 3, -MATRIX[3]), changed(SPOILT, 6, [5, 5, 5]), changed(SPOILT, 7, [0, NAN, 0])]
+
+
+def vectors(function):
+    """A sum or mean of vectors."""
+    settings = [
+        {"rho": 0.1},
+        {"rho": 20},
+        {"rho": 0.1, "upper": 2},
+        {"epsilon": 1, "delta": 1e-6},
+        {"rho": 0.5, **SWAP},
+        {"rho": 30, **SWAP},
+    ]
+    return [
+        Case(named(options), of_column(function, **options), ROWS_MOVED if "neighbors" in options else ROWS_ADDED)
+        for options in settings
+    ]
+
+
+def two_columns(**options):
+    """A summary of a table with a column of floats and one of integers."""
+
+    def call(data, rng, budget):
+        rows = {"a": data[:, 0], "b": data[:, 1].astype(np.int64)}
+        return nb.describe(rows, rng=rng, budget=budget, **options)
+
+    return call
+
+
+def of_a_file(data, rng, budget):
+    """A summary of a file without types, where noisy counts decide which columns are numeric."""
+    lines = ["a,b", *(f"{a:.3g},{'x' if b < 1 else ''}" for a, b in data[:, :2])]
+    handle, path = tempfile.mkstemp(suffix=".csv")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write("\n".join([*lines, ""]))
+        return nb.Table(path, budget=budget).describe(epsilon=2, rng=rng)
+    finally:
+        os.remove(path)
+
+
+def clipper(data, rng, budget):
+    """The bounds that a transformer learns, for one epsilon over all features."""
+    fitted = PrivateClipper((0.25, 0.5), epsilon=1.0, budget=budget, random_state=rng.getrandbits(30)).fit(data)
+    return fitted.lower_.tolist(), fitted.upper_.tolist(), fitted.loss_
+
+
+CASES |= {
+    "vector_sum": vectors(nb.vector_sum),
+    "vector_mean": vectors(nb.vector_mean),
+    "describe": [
+        Case("epsilon 1", of_column(nb.describe, epsilon=1), [without(MISSING, 4)], ADDED, divergences=False),
+        Case("epsilon 1, two columns", two_columns(epsilon=1), ROWS_ADDED[:1], ROWS_ADDED[1:2], divergences=False),
+        Case("epsilon 40, two columns", two_columns(epsilon=40, resolution={"a": 0.5}), ROWS_ADDED[:1], [], False),
+        Case("rho 0.5", of_column(nb.describe, rho=0.5), [without(TIES, 0)], ADDED),
+        Case("epsilon 1, swap", of_column(nb.describe, epsilon=1, **SWAP), [changed(MISSING, 1, NAN)], MOVED, False),
+        Case("rho 2, swap", of_column(nb.describe, rho=2, **SWAP), [changed(ZEROS, 2, 1e6)], MOVED),
+        Case("epsilon 2, a file", of_a_file, ROWS_ADDED[:1], [], False),
+    ],
+    "PrivateClipper": [
+        Case("epsilon 1", clipper, [without(np.column_stack([LOGNORMAL] * 2), 0), without(SPOILT, 6)], [], False)
+    ],
+}
+
+# --- streams: counts of a column as queries --------------------------------------------------------------------------
+
+SAME = 12  # equal queries before one that a record does not move, or moves the other way
+STREAMED = [without([3.0], 0), without(TIES, 0), without(SIGNED, 27), without(SIGNED, 0)]
+
+
+def moved_one_way(data):
+    return [*[int((data >= 0).sum())] * SAME, int((data > 1e9).sum())]
+
+
+def moved_both_ways(data):
+    positive = int((data >= 0).sum())
+    return [*[positive] * SAME, int((data < 0).sum()) - positive]
+
+
+def rising(data):
+    return [float((data <= edge).sum()) / 3 for edge in range(-3, 30, 2)]
+
+
+def streams(make, settings):
+    """The answers of a stream to queries about the data, and all that it shows of itself, for each setting."""
+
+    def call(queries, times, options):
+        def answers(data, rng, budget):
+            mechanism = make(rng=rng, budget=budget, **options)
+            given = []
+            for value in queries(data) * times:
+                given.append(mechanism.query(value))
+                if not mechanism._open:
+                    break
+            hits = getattr(mechanism, "found", None), getattr(mechanism, "halted_at", None)
+            return given, mechanism.asked, mechanism.loss, hits
+
+        return answers
+
+    return [
+        Case(f"{queries.__name__}, {named(options)}", call(queries, options.get("hits", 1), options), STREAMED)
+        for queries, options in settings
+    ]
+
+
+MONOTONIC, LOW = {"monotonic": True}, {"threshold": -10}
+CASES |= {
+    "AboveThreshold": streams(
+        nb.AboveThreshold,
+        [
+            (moved_both_ways, {**LOW, "epsilon": 1}),
+            (moved_both_ways, {"threshold": 4, "epsilon": 1}),
+            (moved_one_way, {**LOW, "epsilon": 1, **MONOTONIC}),
+            (moved_both_ways, {**LOW, "epsilon": 1, "noise": "laplace"}),
+            (moved_one_way, {**LOW, "epsilon": 1, "noise": "gumbel", **MONOTONIC}),
+            (rising, {"threshold": 2, "epsilon": 0.5, "sensitivity": 1 / 3, **MONOTONIC}),
+        ],
+    ),
+    "IterativeExponential": streams(
+        nb.IterativeExponential,
+        [(moved_both_ways, {**LOW, "epsilon": 1}), (moved_one_way, {**LOW, "epsilon": 1, **MONOTONIC})],
+    ),
+    "SparseVector, iterated": streams(
+        nb.SparseVector,
+        [
+            (moved_both_ways, {**LOW, "hits": 2, "epsilon": 2, "method": "iterated"}),
+            (moved_one_way, {**LOW, "hits": 2, "epsilon": 2, "method": "iterated", **MONOTONIC}),
+            (moved_both_ways, {**LOW, "hits": 2, "epsilon": 2, "noise": "gumbel"}),
+            (moved_both_ways, {**LOW, "hits": 3, "rho": 0.5, "method": "iterated"}),
+            (moved_one_way, {**LOW, "hits": 3, "epsilon": 1, "delta": 1e-5, "method": "iterated", **MONOTONIC}),
+        ],
+    ),
+    "SparseVector, classical": streams(
+        nb.SparseVector,
+        [
+            (moved_both_ways, {**LOW, "hits": 2, "epsilon": 2, "method": "classical"}),
+            (moved_one_way, {**LOW, "hits": 2, "epsilon": 2, "method": "classical", **MONOTONIC}),
+            (moved_both_ways, {**LOW, "hits": 2, "epsilon": 2, "method": "classical", "noise": "laplace"}),
+            (moved_one_way, {**LOW, "hits": 3, "rho": 0.5, "method": "classical", **MONOTONIC}),
+        ],
+    ),
+}
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def table(users, cities, values):
+    """Columns of a table."""
+    return {"user": np.array(users), "city": np.array(cities), "x": np.array(values, dtype=float)}
+
+
+def without_rows(rows, gone):
+    """A table, and the same without some of its rows."""
+    return rows, {name: column[~gone] for name, column in rows.items()}
+
+
+N = 40
+PEOPLE = table(
+    [f"u{i % 17}" for i in range(N)], [f"c{(i * i) % 3}" for i in range(N)], np.round(SHAPES.lognormal(2, 1, N), 2)
+)
+ODD = table(
+    ["a", "a", "a", "a", "b", "b", "c", "d", "d", "e", "f"],
+    ["x", "x", "y", "y", "x", "z", "y", "x", "y", "x", "w"],
+    [1.0, 1e300, -5.0, 0.0, 3.0, NAN, 2.0, 2.0, -INF, 7.0, 9.0],
+)
+SPREAD = table([f"u{i}" for i in range(25)], ["x"] * 25, LOGNORMAL)
+ROWS = [
+    without_rows(SPREAD, np.arange(25) == 0),
+    *(without_rows(ODD, np.arange(11) == place) for place in (1, 9, 10, 5)),
+    without_rows(PEOPLE, np.arange(N) == 5),
+]
+USERS = [
+    without_rows(PEOPLE, PEOPLE["user"] == "u3"),
+    *(without_rows(ODD, ODD["user"] == user) for user in "afdb"),
+]
+ROW_MOVED = [({**ODD}, {**ODD, "x": changed(ODD["x"], 7, -1e9)[1]})]
+
+OF_A_TABLE = {
+    "quantile": lambda table, **options: table.quantile("x", 0.5, **options),
+    "quantiles": lambda table, **options: table.quantiles("x", [0.25, 0.5], **options),
+    "maximum": lambda table, **options: table.maximum("x", **options),
+    "minimum": lambda table, **options: table.minimum("x", **options),
+    "bounds": lambda table, **options: table.bounds("x", **options),
+    "sum": lambda table, **options: table.sum("x", **options),
+    "mean": lambda table, **options: table.mean("x", **options),
+    "count": lambda table, **options: table.count("x", **options),
+    "count of rows": lambda table, **options: table.count(**options),
+    "describe": lambda table, **options: table.describe(["x"], **options),
+}
+OF_GROUPS = {
+    "quantile": lambda groups, **options: groups.quantile("x", 0.5, **options),
+    "maximum": lambda groups, **options: groups.maximum("x", **options),
+    "minimum": lambda groups, **options: groups.minimum("x", **options),
+    "sum": lambda groups, **options: groups.sum("x", **options),
+    "mean": lambda groups, **options: groups.mean("x", **options),
+    "count": lambda groups, **options: groups.count("x", **options),
+}
+
+
+def of_table(ask, facts=None, by=None, **options):
+    """A call of a table with these facts, by groups if there are any."""
+
+    def call(data, rng, budget):
+        asked = nb.Table(data, budget=budget, **(facts or {}))
+        return ask(asked if by is None else asked.group_by("city", **by), rng=rng, **options)
+
+    return call
+
+
+TWO = {"unit": "user", "rows_per_unit": 2}
+PUBLIC, PRIVATE = {"keys": ["c0", "c1", "x", "y", "nobody"]}, {"delta": 0.01}
+ONE_GROUP = {"delta": 0.05, "groups_per_unit": 1}
+
+CASES |= {
+    f"Table.{name}": [
+        Case("epsilon 1, users", of_table(ask, TWO, epsilon=1), USERS[:2], USERS[2:], name != "describe"),
+        Case("rho 0.2, users", of_table(ask, TWO, rho=0.2), USERS[1:2], USERS[2:]),
+        Case("epsilon 1, rows", of_table(ask, epsilon=1), ROWS[:1], ROWS[1:], name != "describe"),
+        Case("epsilon 1, swap", of_table(ask, SWAP, epsilon=1), ROW_MOVED, [], name != "describe"),
+    ]
+    for name, ask in OF_A_TABLE.items()
+}
+SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options), "facts": {"unit": "user"}}
+CASES["Table.suggest_rows_per_unit"] = [
+    Case("epsilon 1", of_table(**SUGGEST, epsilon=1), USERS[:3], USERS[3:]),
+    Case("rho 0.2, q 0.5", of_table(**SUGGEST, rho=0.2, q=0.5), USERS[:2], USERS[2:]),
+]
+CASES |= {
+    f"group_by, public keys, {name}": [
+        Case("epsilon 1, users", of_table(ask, TWO, PUBLIC, epsilon=1), USERS[:2], USERS[2:]),
+        Case("rho 0.2, users", of_table(ask, TWO, PUBLIC, rho=0.2), USERS[1:2], USERS[2:]),
+        Case("epsilon 1, rows", of_table(ask, None, PUBLIC, epsilon=1), ROWS[:3], ROWS[3:]),
+        Case("epsilon 300, rows", of_table(ask, None, PUBLIC, epsilon=300), ROWS[5:], ROWS[:5]),
+    ]
+    for name, ask in OF_GROUPS.items()
+}
+CASES |= {
+    f"group_by, private keys, {name}": [
+        Case("epsilon 1, users", of_table(ask, TWO, PRIVATE, epsilon=1), USERS[1:3], USERS[3:]),
+        Case("epsilon 4, users in 1 group", of_table(ask, TWO, ONE_GROUP, epsilon=4), USERS[:1], USERS[1:]),
+        Case("epsilon 2, rows", of_table(ask, None, PRIVATE, epsilon=2), ROWS[1:4], ROWS[4:]),
+    ]
+    for name, ask in OF_GROUPS.items()
+}
+
+
+def rows_of_groups(groups, **options):
+    """How many rows each group has, whatever is in them."""
+    return groups.count(**options)
+
+
+for keys, how in {"public": PUBLIC, "private": PRIVATE}.items():
+    rows = Case("epsilon 1, rows of users", of_table(rows_of_groups, TWO, how, epsilon=1), USERS[1:2], USERS[2:])
+    CASES[f"group_by, {keys} keys, count"].append(rows)
