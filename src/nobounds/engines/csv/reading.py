@@ -64,8 +64,8 @@ def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         text = decoder.decode(piece)
         yield (text.removeprefix("\ufeff") if first else text).encode("utf-8", _DAMAGED)
         first = first and not text
-    # At its end a decoder drops all bytes behind a character that is not whole, which can be a record: so it must not end
-    # there. Characters of UTF-16 and UTF-32 have no bytes of others behind them.
+    # At its end a decoder drops all bytes behind a character that is not whole, and these can be a record: so line ends
+    # follow, which are taken away again. In UTF-16 and UTF-32 no record can be behind such a character.
     ends = b"" if codecs.lookup(encoding).name.startswith("utf") else b"\n" * _LONGEST_CHARACTER
     last = decoder.decode(ends, not ends)
     yield last[: len(last) - len(ends)].encode("utf-8", _DAMAGED)
