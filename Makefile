@@ -25,8 +25,9 @@ test: lint ## set up, then format, lint, types and every test
 check: lint ## format, lint, types, layers and the fast tests
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
-explore: $(READY) ## the property tests with fresh examples and noise; failures are kept in .hypothesis (ten minutes)
+explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if they fail, and more lockstep runs (fifteen minutes)
 	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests
+	$(BIN)/python tests/lockstep.py --slow
 
 bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
 	$(PEERS)/bin/python benchmarks/core.py

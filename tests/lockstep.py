@@ -238,7 +238,7 @@ def _explore(findings, case, pair, where, seed, slow):
 
 
 def main(slow):
-    """Print what is seen of every statistic."""
+    """Print what is seen of every statistic; how many transcripts are wrong."""
     from lockstep_cases import CASES
 
     rows, start = [], time.process_time()
@@ -248,10 +248,11 @@ def main(slow):
         print(f"{statistic:<38}{findings.transcripts:>6}{ratios}", *findings.wrong[:3], sep="\n  !! ", flush=True)
     total, wrong = sum(row.transcripts for row in rows), sum(len(row.wrong) for row in rows)
     print(f"{total} transcripts, {wrong} wrong, {time.process_time() - start:.0f} s")
+    return wrong
 
 
 MEASURES = ("epsilon", "rho", "eta")
 
 if __name__ == "__main__":
     print(f"{'statistic':<38}{'runs':>6}{''.join(f'{measure:>9}' for measure in MEASURES)}")
-    main("--slow" in sys.argv[1:])
+    sys.exit(bool(main("--slow" in sys.argv[1:])))
