@@ -294,7 +294,7 @@ def of_a_file(data, rng, budget):
     try:
         with os.fdopen(handle, "w") as file:
             file.write("\n".join([*lines, ""]))
-        return nb.Table(path, budget=budget).describe(epsilon=2, rng=rng)
+        return nb.Table(path, csv=nb.Csv(header=True), budget=budget).describe(epsilon=2, rng=rng)
     finally:
         os.remove(path)
 

@@ -50,7 +50,17 @@ BITES = {
     "vector_sum": ("rho", 0.8),
     "vector_mean": ("rho", 0.8),
 }
-WITHOUT_RUNS = {"Budget", "BudgetExceeded", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder", "Law"}
+WITHOUT_RUNS = {
+    "Budget",
+    "BudgetExceeded",
+    "Csv",
+    "Description",
+    "Forecast",
+    "GroupedRelease",
+    "Histogram",
+    "Ladder",
+    "Law",
+}
 WITHOUT_RUNS |= {"PrivacyLoss", "Release", "Table", "explain", "plan"}
 KEYS = ("public", "private")
 

@@ -78,6 +78,7 @@ OF_TABLES = {"Table"}
 WITHOUT_DATA = {
     "Budget",
     "BudgetExceeded",
+    "Csv",
     "Description",
     "Forecast",
     "GroupedRelease",
