@@ -268,7 +268,13 @@ def csv_file(table, folder):
     columns = [column.to_pylist() for column in table.columns]
     lines = [",".join("" if x is None else str(x) for x in row) + "\n" for row in zip(*columns, strict=True)]
     path.write_text(",".join(table.column_names) + "\n" + "".join(lines))
-    return path
+    return partial(nb.Table, path, csv=nb.Csv(header=True))
+
+
+def declared_csv_file(table, folder):
+    types = {"int64": "integer", "double": "number", "string": "text"}
+    schema = {field.name: types[str(field.type)] for field in table.schema}
+    return partial(csv_file(table, folder), schema=schema)
 
 
 def parquet_file(table, folder):
@@ -300,6 +306,7 @@ TABLES = {
     ),
     "parquet": (parquet_file, {"int64", "double", "bool", "words", "decimal", "date", "list"}),
     "csv": (csv_file, {"int64", "double", "bool", "string"}),
+    "declared csv": (declared_csv_file, {"int64", "double", "string"}),
     "sqlite": (sqlite_query, {"int64", "double", "bool", "string"}),
 }
 QUERIES = {"stream", "duckdb"}  # where decimals are numbers
