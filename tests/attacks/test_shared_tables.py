@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from flint import ctx
+from test_database import connection  # noqa: F401
 
 import nobounds as nb
 from nobounds import conversions
@@ -139,6 +140,18 @@ def test_threads_get_the_answers_of_one_thread(name, unit, sources):
     """Eight threads that ask one table at once, each with a seed of its own, get what one after the other gets."""
     table = sources[name](**UNIT[unit])
     assert at_once(lambda k: answers(table, k)) == [answers(table, k) for k in range(THREADS)]
+
+
+def test_threads_share_a_connection_to_a_server(connection):  # noqa: F811
+    """So do threads whose table is a query to PostgreSQL by one connection, of each driver."""
+    query = "select i % 7 as k, i / 2.0 as pay from generate_series(1, 2000) i"
+    table = nb.Table.sql(connection, query)
+
+    def ask(k):
+        by_k = table.group_by("k", delta=1e-3).sum("pay", epsilon=1, rng=random.Random(k))
+        return table.mean("pay", epsilon=1, rng=random.Random(k)), by_k.to_json()
+
+    assert at_once(ask) == [ask(k) for k in range(THREADS)]
 
 
 @fork
