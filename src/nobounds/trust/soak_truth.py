@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from nobounds.loss import rows_of
 from nobounds.trust.soak_calls import SURE, Call, ask, draw, table_of
 from nobounds.trust.soak_faults import garbled
-from nobounds.trust.soak_tables import Columns, columns_of, written
+from nobounds.trust.soak_tables import COMPUTED, Columns, columns_of, written
 from nobounds.trust.soak_worker import made
 
 # The noise is larger than this many scales less often than once in 10**25 calls.
@@ -27,7 +28,7 @@ def judge(seed: int, life: int, number: int, answer: str) -> str | None:
     """What is wrong with the answer to a call, if anything is."""
     call = draw(seed, life, number)
     expected = again(call)
-    if expected != answer:
+    if _sorted(expected) != _sorted(answer):
         return f"{_words(call)}: the answer differs from that of a clean process"
     spent = json.loads(answer)["loss"][call.spending]
     if spent is None or Fraction(repr(spent)) > Fraction(call.amount):
@@ -45,9 +46,20 @@ def again(call: Call) -> str:
         if not call.file_fault and not call.form.startswith("csv") and call.neighbors == "add-remove":
             clean = replace(call, form="numpy")
         try:
-            answer: str = made(clean, Path(folder), None).to_json()
+            release = made(clean, Path(folder), None)
         except Exception as error:
             return type(error).__name__
+        if clean is not call:
+            release.parameters.update(rows_of(call.form in COMPUTED))
+        answer: str = release.to_json()
+        return answer
+
+
+def _sorted(answer: str) -> str:
+    """An answer with its names in order; the name of an error as it is."""
+    try:
+        return json.dumps(json.loads(answer), sort_keys=True)
+    except ValueError:
         return answer
 
 
