@@ -146,12 +146,13 @@ def test_the_command_says_so_of_any_query(query, tmp_path, monkeypatch):
     """With --json, in the sentence on the loss, and in the explanation of what it printed."""
     monkeypatch.chdir(tmp_path)
     written(tmp_path)
-    asked = ("mean", "--sql", query, "--column", "pay", "--epsilon", "1")
+    typed = ("--type", "pay=number")
+    asked = ("mean", "--sql", query, *typed, "--column", "pay", "--epsilon", "1")
     printed = run(*asked, "--json").stdout
     assert json.loads(printed)["releases"][0]["parameters"]["rows_of"] == "query result"
     assert "for query results that differ by one row added or removed." in run(*asked).stdout
     assert NOT_COVERED in " ".join(str(explain(printed, n=1000)).split())
-    assert "for query results that differ" in run("describe", "--sql", query, "--epsilon", "1").stdout
+    assert "for query results that differ" in run("describe", "--sql", query, *typed, "--epsilon", "1").stdout
     unit = ("count", "sales.csv", "--epsilon", "1", "--unit", "who", "--rows-per-unit", "3")
     assert "for data sets that differ by one who with all its rows added or removed." in run(*unit).stdout
 
