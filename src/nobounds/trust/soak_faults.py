@@ -39,7 +39,7 @@ def strike_files(call: Call, paths: list[Path]) -> None:
 
 
 def garbled(call: Call, lines: list[bytes], *, spoilt: bool) -> list[bytes]:
-    """The lines of a CSV file with some rows spoilt; or with what the spoilt fields must count as, which is nothing."""
+    """The lines of a CSV file with some rows spoilt; or with what these must count as: fields or rows that are missing."""
     rng = random.Random(call.seed + 2)
     found = list(lines)
     for k in range(1, len(lines) - 1):
@@ -47,13 +47,14 @@ def garbled(call: Call, lines: list[bytes], *, spoilt: bool) -> list[bytes]:
             continue
         fields = lines[k].split(b",")
         kind = rng.choice(("text", "bytes", "more fields", "fewer fields"))
-        if kind in ("text", "bytes"):
-            word = (b"12 apples" if kind == "text" else b"\xff\xfe\x00") if spoilt else b""
-            found[k] = b",".join([*fields[:3], word, word])
-        elif spoilt:
-            found[k] = lines[k] + b",1" if kind == "more fields" else b",".join(fields[:-1])
-        else:
+        if kind == "text":
+            found[k] = b",".join([*fields[:3], *[b"12 apples" if spoilt else b""] * 2])
+        elif not spoilt:
             found[k] = b"," * (len(fields) - 1)
+        elif kind == "bytes":
+            found[k] = b",".join([*fields[:3], b"\xff\xfe\x00", b"1"])
+        else:
+            found[k] = lines[k] + b",1" if kind == "more fields" else b",".join(fields[:-1])
     return found
 
 
