@@ -39,7 +39,7 @@ def strike_files(call: Call, paths: list[Path]) -> None:
 
 
 def garbled(call: Call, lines: list[bytes], *, spoilt: bool) -> list[bytes]:
-    """The lines of a CSV file with some rows spoilt; or with what these must count as: fields or rows that are missing."""
+    """The lines of a CSV file with some rows spoilt; or with what these must count as: missing fields or rows."""
     rng = random.Random(call.seed + 2)
     found = list(lines)
     for k in range(1, len(lines) - 1):
