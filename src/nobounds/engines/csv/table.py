@@ -25,6 +25,7 @@ from nobounds.engines.source import Facts
 from nobounds.engines.stream import Stream
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MOST_KEPT = 256  # columns: those behind them are read again each time, unless they are known to be asked for
 _ALIGNED = 64  # bytes that Arrow's buffers start at multiples of
 
 
@@ -57,7 +58,7 @@ class CsvFiles:
         for name in types:
             if name not in names:
                 raise ValueError(f"column {name!r} of the schema is not in the header of {paths[0].name}")
-        wanted = set(names if only is None else only)
+        wanted = set(names[:_MOST_KEPT] if only is None else only)
         kept = [name for name in names if name in wanted] or list(names[:1])
         return cls(paths, dialect, types, layouts, kept, Share(sum(path.stat().st_size for path in paths)))
 
