@@ -15,7 +15,7 @@ import nobounds.noise
 
 EXPLORE = "explore"
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
-settings.register_profile("gate", derandomize=True, print_blob=True, max_examples=100, **_PATIENT)
+settings.register_profile("gate", derandomize=True, print_blob=True, max_examples=50, **_PATIENT)
 _KEPT = DirectoryBasedExampleDatabase(".hypothesis/examples")
 settings.register_profile(EXPLORE, derandomize=False, database=_KEPT, print_blob=True, max_examples=1000, **_PATIENT)
 settings.load_profile("gate")  # pytest's option --hypothesis-profile comes later, and wins
