@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 from decisions import ORDERS, Answer, Bits, Keys, both_ways
-from hooks import HERE, hooked
 from purse import Purse
+from sampler_hooks import HERE, hooked
 
 TOLERANCE = 1e-6  # of what is charged: laws are exact to about 1e-10
 

@@ -17,9 +17,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from decisions import Choice, Halt, Stream, halting, laplace_divergence
-from hooks import HERE, HOOKS, holders
 from lockstep import explore
 from lockstep_cases import CASES
+from sampler_hooks import HERE, HOOKS, holders
 
 import nobounds as nb
 from nobounds import additive, auto, clipped, question, vectors
