@@ -17,10 +17,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nobounds.answer_law import AnswerLaw
-from nobounds.counts import Counts
-from nobounds.engines.arrays import column
-from nobounds.quantile import ask
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.laws.answers import AnswerLaw
+from nobounds.statistics.quantile import ask
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Relation = Literal["swap", "add-remove"]

@@ -1,4 +1,4 @@
-"""The measurements behind the constants of `nobounds.auto`, by exact laws on synthetic data: run it to see them again.
+"""The measurements behind the constants of `nobounds.ranks.auto`, by exact laws on synthetic data.
 
     python benchmarks/choices.py [name of one measurement]
 
@@ -16,16 +16,17 @@ from functools import partial
 import numpy as np
 
 import nobounds as nb
-from nobounds.answer_law import AnswerLaw
-from nobounds.auto import INNER, OUTER, RISE, TILT
-from nobounds.counts import Counts
-from nobounds.engines.arrays import column
-from nobounds.flip import flip_law
-from nobounds.loss import Neighbors, split
-from nobounds.quantile import ask
-from nobounds.question import walk_of
-from nobounds.route import TILT_OCTAVES, Route, walk_cost
-from nobounds.runs import RunLaw, Runs
+from nobounds.accounting.cost import split
+from nobounds.accounting.loss import Neighbors
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.laws.answers import AnswerLaw
+from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.runs import RunLaw, Runs
+from nobounds.ranks.auto import INNER, OUTER, RISE, TILT
+from nobounds.ranks.question import walk_of
+from nobounds.ranks.route import TILT_OCTAVES, Route, walk_cost
+from nobounds.statistics.quantile import ask
 
 SAMPLES, ROWS = 6, 1000
 RNG = np.random.default_rng(11)

@@ -1,4 +1,4 @@
-"""How the constants of `nobounds.clip` and `nobounds.clipped` were chosen, and what they are worth: docs/clipping.md.
+"""How the constants of `nobounds.clipping` were chosen, and what they are worth: docs/clipping.md.
 
     cd benchmarks; python clipping.py --out ../docs/clipping.md
 
@@ -19,8 +19,9 @@ import numpy as np
 from clipping_errors import FAMILIES, REAL, Mixture, oracle, paper, private_sum, real, synthetic
 
 import nobounds as nb
-from nobounds import clip, clipped
-from nobounds.loss import Neighbors
+from nobounds.accounting.loss import Neighbors
+from nobounds.clipping import clip
+from nobounds.statistics import sums as clipped
 
 INTRO = """# How the clip of a sum is found
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.clip import WidthWalk
-from nobounds.clip_law import _centers
-from nobounds.clipped import Plan
-from nobounds.engines.arrays import column
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.loss import Neighbors
-from nobounds.scale import octave
-from nobounds.spending import Spending
-from nobounds.walk import Walk
+from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.clip import WidthWalk
+from nobounds.clipping.plan import Plan
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.clips import _centers
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
+from nobounds.ranks.scale import octave
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 FAMILIES = ("uniform", "compact", "exponential", "lognormal", "pareto", "normal", "ties")

@@ -19,21 +19,22 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 import nobounds as nb
-from nobounds.answer_law import AnswerLaw
-from nobounds.baselines.emq import emq_law
-from nobounds.clip import Search
-from nobounds.clip_law import clip_law
-from nobounds.counts import Counts
-from nobounds.engines.arrays import column
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.noise import geometric, source
+from nobounds.clipping.clip import Search
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw
+from nobounds.laws.clips import clip_law
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.discrete import geometric
+from nobounds.noise.source import source
 from nobounds.plots import COLORS
-from nobounds.quantile import ask
-from nobounds.question import walk_of
-from nobounds.route import Route
-from nobounds.walk import Walk
+from nobounds.ranks.question import walk_of
+from nobounds.ranks.route import Route
+from nobounds.research.baselines.emq import emq_law
+from nobounds.statistics.quantile import ask
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -13,11 +13,11 @@ from fractions import Fraction
 import numpy as np
 
 import nobounds as nb
-import nobounds.compiled
-from nobounds.counts import Counts
-from nobounds.engines.arrays import column
-from nobounds.noise import source
-from nobounds.question import Question
+import nobounds.counting.compiled
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.noise.source import source
+from nobounds.ranks.question import Question
 
 
 def best(action: Callable[[], object], repeats: int = 7) -> float:
@@ -84,7 +84,7 @@ def the_import() -> None:
 
 
 if __name__ == "__main__":
-    nobounds.compiled.loaded = lambda values: False  # in numpy from the first value to the last
+    nobounds.counting.compiled.loaded = lambda values: False  # in numpy from the first value to the last
     the_second_look()
     the_release()
     the_import()

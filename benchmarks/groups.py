@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 import nobounds as nb
-from nobounds import grouped
+from nobounds.tables import grouping as grouped
 
 FAMILIES = {
     "uniform": lambda rng, n: rng.uniform(0, 100, n),

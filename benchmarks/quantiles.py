@@ -1,4 +1,4 @@
-"""What many quantiles by one call are worth, and how the constants of `nobounds.halving` were chosen.
+"""What many quantiles by one call are worth, and how the constants of `nobounds.ranks.halving` were chosen.
 
     cd benchmarks; python quantiles.py --out ../docs/quantiles.md
 
@@ -19,10 +19,10 @@ import numpy as np
 from clipping_errors import Floats, bundled
 
 import nobounds as nb
-from nobounds import halving
-from nobounds.halving import Halving, levels, tree
-from nobounds.loss import Neighbors
-from nobounds.quantiles import quantiles
+from nobounds.accounting.loss import Neighbors
+from nobounds.ranks import halving
+from nobounds.ranks.halving import Halving, levels, tree
+from nobounds.statistics.quantiles import quantiles
 
 ROWS, WORKERS = 1000, 2
 RELATIONS: tuple[Neighbors, Neighbors] = ("add-remove", "swap")

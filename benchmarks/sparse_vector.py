@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from nobounds.bands import Band, delta_of
-from nobounds.conversions import rho_from_approximate
-from nobounds.loss import rho_monotonic
-from nobounds.sparse_vector import Promise, Rates, SparseVector
+from nobounds.accounting.bands import Band, delta_of
+from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.cost import rho_monotonic
+from nobounds.mechanisms.sparse_vector import Promise, Rates, SparseVector
 
 DELTA = Fraction(1, 10**6)
 HALF = Fraction(1, 2)
@@ -36,8 +36,8 @@ but for *one threshold* and *chosen*.
 - **(ii) one threshold**: its noise is drawn once, and that of the queries grows with the hits (Lyu, Su and Li 2017,
   with their shares). It is pure, so delta is not used.
 - **(iii) Theorem 1**: (eps1/2 + eps2)^2 / 2 a hit, by the range of monotonic queries, is added up and converted.
-- **(iv) iterated**: the one-sided losses of each hit, composed exactly (`nobounds.bands`). **(iv) chosen**: what
-  `SparseVector` does if it is given neither method nor share.
+- **(iv) iterated**: the one-sided losses of each hit, composed exactly (`nobounds.accounting.bands`). **(iv) chosen**:
+  what `SparseVector` does if it is given neither method nor share.
 """
 
 

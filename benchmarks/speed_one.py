@@ -44,11 +44,11 @@ def counting(ladder: str, compiled: bool) -> Peer:
 def load_nobounds(compiled: bool) -> Any:
     """The library; `compiled` decides whether it uses numba, whatever is installed."""
     import nobounds
-    import nobounds.compiled
+    import nobounds.counting.compiled
 
     if compiled:
         import numba  # noqa: F401
-    nobounds.compiled.loaded = lambda values: compiled
+    nobounds.counting.compiled.loaded = lambda values: compiled
     return nobounds
 
 
@@ -200,7 +200,7 @@ def measure(statistic: str, name: str, path: Path) -> dict[str, Any]:
 def measure_file(path: Path, compiled: bool) -> dict[str, Any]:
     """A median of the column x of a Parquet file, which is read as a stream."""
     nb = load_nobounds(compiled)
-    from nobounds.engines.files import read_column
+    from nobounds.engines.files.columns import read_column
 
     nb.quantile(np.zeros(1 << 20), 0.5, epsilon=1)
     column = read_column(path, "x")

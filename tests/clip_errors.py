@@ -6,10 +6,10 @@ from unittest import mock
 
 import numpy as np
 
-from nobounds import clip_law
-from nobounds.clipped import Plan
-from nobounds.engines.arrays import column
-from nobounds.spending import Spending
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.plan import Plan
+from nobounds.engines.memory.arrays import column
+from nobounds.laws import clips as clip_law
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 from postgres import postgres  # noqa: F401
 
-import nobounds.noise
+import nobounds.noise.source
 
 EXPLORE = "explore"
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
@@ -31,7 +31,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if exploring(item.config) or item.get_closest_marker("entropy"):
         return (yield)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.noise, "_system_bits", random.Random(item.nodeid).getrandbits)
+        patch.setattr(nobounds.noise.source, "_system_bits", random.Random(item.nodeid).getrandbits)
         return (yield)
 
 

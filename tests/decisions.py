@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.law import Law
-from nobounds.trust.divergences import renyi
-from nobounds.walk import Walk
+from nobounds.auditing.divergences import renyi
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 ORDERS = (1.5, 2.0, 8.0, 32.0)
 # How improbable a forced outcome may be, in nats. The samplers of choices drop what is below 2**-60.

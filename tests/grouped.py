@@ -5,10 +5,10 @@ from collections import deque
 
 import numpy as np
 
-from nobounds.counts import Counts
+from nobounds.counting.second_look import Counts
 from nobounds.groups import Groups
 from nobounds.groups.draws import Draws
-from nobounds.ladder import Ladder
+from nobounds.ladders.ladder import Ladder
 
 FINE = Ladder.float_bits(16)
 

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nobounds.budget import Budget, BudgetExceeded
-from nobounds.loss import PrivacyLoss
+from nobounds.accounting.budget import Budget, BudgetExceeded
+from nobounds.accounting.loss import PrivacyLoss
 
 PROCESSES = 8
 AMOUNT = PrivacyLoss(0.1, 0.005, 0.2, "swap")

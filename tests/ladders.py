@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from nobounds.ladder import Ladder
+from nobounds.ladders.ladder import Ladder
 
 MAX, NORMAL, TINY = sys.float_info.max, sys.float_info.min, 5e-324
 INF = math.inf

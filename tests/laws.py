@@ -7,15 +7,15 @@ from importlib.resources import files
 
 import numpy as np
 
-from nobounds.answer_law import LEAST, AnswerLaw
-from nobounds.audit import audit
-from nobounds.counts import Counts
-from nobounds.engines.arrays import column
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.quantile import ask
-from nobounds.runs import Runs
-from nobounds.trust.choices import choice_law
+from nobounds.auditing.audit import audit
+from nobounds.auditing.claims.choices import choice_law
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import LEAST, AnswerLaw
+from nobounds.mechanisms.runs import Runs
+from nobounds.statistics.quantile import ask
 
 TWENTY = Ladder.uniform(0, 20, 20)
 SEVEN = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])

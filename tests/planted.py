@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nobounds.release import Release
+from nobounds.release.release import Release
 
 
 class Late:

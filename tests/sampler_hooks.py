@@ -19,13 +19,15 @@ import numpy as np
 from decisions import Answer, Bits, Choice, Halt, Keys, Number, Several, Stream
 from flint import ctx
 
-from nobounds import above_threshold, clip, exponential_mechanism, flip, grouped_release, skip_ahead
-from nobounds import noise as scalar
-from nobounds.gaussian import DiscreteGaussian
+from nobounds.clipping import clip
 from nobounds.groups import choices, walks
 from nobounds.groups import noise as many
-from nobounds.key_selection import KeySelection
-from nobounds.walk import Walk
+from nobounds.mechanisms import above_threshold, exponential_mechanism, flip, skip_ahead
+from nobounds.mechanisms.key_selection import KeySelection
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise import discrete as scalar
+from nobounds.noise.gaussian import DiscreteGaussian
+from nobounds.release import grouped as grouped_release
 
 HERE = threading.local()
 

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from purse import Purse
 from scipy import stats
 
-from nobounds import AboveThreshold, IterativeExponential, above_threshold
-from nobounds.law import Law
-from nobounds.loss import general, monotonic
-from nobounds.walk import Walk
+from nobounds import AboveThreshold, IterativeExponential
+from nobounds.accounting.cost import general, monotonic
+from nobounds.laws.halting import Law
+from nobounds.mechanisms import above_threshold
+from nobounds.mechanisms.walk import Walk
 
 LIMIT = 1e-9
 NOISES = ("exponential", "laplace", "gumbel")
@@ -383,7 +384,7 @@ def test_gumbel_accepts_one_half():
 def test_the_plain_loop_does_not_know_the_law():
     """The loop shares no code with the law that it is compared with."""
     source = inspect.getsource(above_threshold)
-    assert not any(f"nobounds.{module}" in source for module in ("law", "walk", "skip_ahead"))
+    assert not any(f"nobounds.{module}" in source for module in ("laws", "mechanisms.walk", "mechanisms.skip_ahead"))
 
 
 @pytest.mark.parametrize("kind", [AboveThreshold, IterativeExponential])

@@ -11,10 +11,11 @@ from hypothesis import given
 from laws import text
 from scipy import stats
 
-from nobounds.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure
+from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure
+from nobounds.accounting.cost import Cost, Sides, both, gaussian, mirrored, monotonic, pure, worst
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import ball
-from nobounds.loss import Cost, PrivacyLoss, Sides, both, gaussian, mirrored, monotonic, pure, worst
-from nobounds.release import Release
+from nobounds.release.release import Release
 
 RHOS = [F(1, 10**6), F(1, 1000), F(1, 50), F(1, 2), F(3), F(40), F(10**4)]
 DELTAS = [F(1, 10), F(1, 10**3), F(1, 10**6), F(1, 10**10), F(1, 10**40), F(1, 10**400)]

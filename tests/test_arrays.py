@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 
 import nobounds as nb
-from nobounds.engines.arrays import CHUNK, Column, column
+from nobounds.engines.memory.arrays import CHUNK, Column, column
 
 NAN, INF = float("nan"), float("inf")
 
@@ -344,7 +344,7 @@ def test_a_column_is_its_own_column():
 def test_numpy_data_load_no_other_library():
     """Reading numpy arrays and lists imports neither pandas nor polars nor pyarrow."""
     code = (
-        "import sys, numpy; from nobounds.engines.arrays import column;"
+        "import sys, numpy; from nobounds.engines.memory.arrays import column;"
         "[list(column(x).chunks()) for x in ([1, None], numpy.arange(3))]; print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

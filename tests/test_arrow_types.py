@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import nobounds as nb
-from nobounds.engines.arrow import is_decimal, to_floats
 from nobounds.engines.keys import is_key, plain
+from nobounds.engines.memory.arrow import is_decimal, to_floats
 
 BITS = {128: pa.decimal128, 256: pa.decimal256}
 for name in ("decimal32", "decimal64"):  # of later versions

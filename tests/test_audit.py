@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nobounds import loss
-from nobounds.audit import all_data, audit, neighbors_of, pair_loss
-from nobounds.law import Law
-from nobounds.trust.walks import NOISES, PERSONS, SETTINGS, SPLITS, SPOTS, counts, law_of
-from nobounds.walk import Walk
+from nobounds.accounting import cost as loss
+from nobounds.auditing.audit import all_data, audit, neighbors_of, pair_loss
+from nobounds.auditing.claims.walks import NOISES, PERSONS, SETTINGS, SPLITS, SPOTS, counts, law_of
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 CASES = [
     pytest.param(noise, *split, id=f"{noise}-{split[0]}-{split[1]}")

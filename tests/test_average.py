@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from nobounds import additive, average
-from nobounds.additive import Additive, two_laplace
-from nobounds.audit import all_data, neighbors_of
-from nobounds.average import Average, AverageRule
+from nobounds.auditing.audit import all_data, neighbors_of
+from nobounds.clipping import average
+from nobounds.clipping.average import Average, AverageRule
+from nobounds.noise import additive
+from nobounds.noise.additive import Additive, two_laplace
 
 WIDTH = 3
 MISSING = None

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from laws import text
 
-from nobounds import bands as module
-from nobounds.bands import Band, Cheapest, cheapest, delta_nonadaptive, delta_of, epsilon_of, oriented
-from nobounds.conversions import epsilon_from_rho
-from nobounds.loss import PrivacyLoss, Sides, both, gaussian, general, mirrored, monotonic, pure, range_bounded
+from nobounds.accounting import bands as module
+from nobounds.accounting.bands import Band, Cheapest, cheapest, delta_nonadaptive, delta_of, epsilon_of, oriented
+from nobounds.accounting.conversions import epsilon_from_rho
+from nobounds.accounting.cost import Sides, both, gaussian, general, mirrored, monotonic, pure, range_bounded
+from nobounds.accounting.loss import PrivacyLoss
 
 MICRO = F(1, 10**6)
 

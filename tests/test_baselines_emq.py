@@ -7,10 +7,10 @@ import pytest
 from laws import exponential_mechanism_error
 from scipy import integrate, stats
 
-from nobounds.audit import audit
-from nobounds.baselines import Steps, emq_law, emq_quantile
-from nobounds.baselines.emq import emq_rate, steps_of
-from nobounds.release import Release
+from nobounds.auditing.audit import audit
+from nobounds.release.release import Release
+from nobounds.research.baselines import Steps, emq_law, emq_quantile
+from nobounds.research.baselines.emq import emq_rate, steps_of
 
 DATA = np.array([9.0, 2.0, 2.5, 4.0, 4.0, 7.5, 3.0])  # with a tie, out of order
 BOUNDS = {"lower": 0, "upper": 10}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from nobounds.audit import audit
-from nobounds.baselines import emq_law, joint_law, joint_quantiles
-from nobounds.baselines.joint_exponential import JointLaw, _passed_on, joint_rate
+from nobounds.auditing.audit import audit
+from nobounds.research.baselines import emq_law, joint_law, joint_quantiles
+from nobounds.research.baselines.joint_exponential import JointLaw, _passed_on, joint_rate
 
 DATA = np.array([7.0, 1.0, 2.0, 2.0, 6.5])  # with a tie, out of order
 BOUNDS = {"lower": 0, "upper": 10}

@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from nobounds.audit import audit
-from nobounds.baselines import emq_quantile, recursive_quantiles
-from nobounds.baselines.emq import emq_rate, steps_of
-from nobounds.baselines.recursive_quantiles import levels_for, node_rate, recursion_cost
-from nobounds.conversions import rho_from_range
+from nobounds.accounting.conversions import rho_from_range
+from nobounds.auditing.audit import audit
+from nobounds.research.baselines import emq_quantile, recursive_quantiles
+from nobounds.research.baselines.emq import emq_rate, steps_of
+from nobounds.research.baselines.recursive_quantiles import levels_for, node_rate, recursion_cost
 
 DATA = np.random.default_rng(3).normal(0, 5, 1000)
 BOUNDS = {"lower": -25, "upper": 25}

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from nobounds import baselines
-from nobounds.release import Release
+from nobounds.release.release import Release
+from nobounds.research import baselines
 
 DATA = np.random.default_rng(3).gamma(4, 8, 200)
 BOUNDS = {"lower": 0, "upper": 100}

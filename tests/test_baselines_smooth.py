@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nobounds.baselines import smooth_quantile
-from nobounds.baselines.smooth_sensitivity import admissible, place_of, smooth_sensitivity
+from nobounds.research.baselines import smooth_quantile
+from nobounds.research.baselines.smooth_sensitivity import admissible, place_of, smooth_sensitivity
 
 GRID = (0.0, 1.0, 2.5, 6.0, 10.0)  # with both bounds
 DATA = np.random.default_rng(3).normal(0, 5, 1001)

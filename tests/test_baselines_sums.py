@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nobounds.baselines import (
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.release.release import Release
+from nobounds.research.baselines import (
     clipped_sum,
     clipped_sum_errors,
     doubling_bound,
     emq_quantile,
     interquartile_bounds,
 )
-from nobounds.baselines.interquartile import widening_for
-from nobounds.loss import PrivacyLoss
-from nobounds.release import Release
+from nobounds.research.baselines.interquartile import widening_for
 
 SURE = 10**9  # no noise to speak of
 DATA = np.random.default_rng(3).gamma(4, 8, 1001)

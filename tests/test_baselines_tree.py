@@ -5,9 +5,9 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.audit import all_data, neighbors_of
-from nobounds.baselines import tree_quantiles
-from nobounds.baselines.aggregate_tree import aggregated, read_off, tree_counts, tree_sensitivity
+from nobounds.auditing.audit import all_data, neighbors_of
+from nobounds.research.baselines import tree_quantiles
+from nobounds.research.baselines.aggregate_tree import aggregated, read_off, tree_counts, tree_sensitivity
 
 DATA = np.random.default_rng(3).gamma(4, 8, 1000)
 BOUNDS = {"lower": 0, "upper": 100}

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import nobounds as nb
-from nobounds.engines.database import from_query
-from nobounds.engines.duck import from_relation
-from nobounds.engines.local import Local
-from nobounds.engines.memory import from_memory
-from nobounds.engines.paths import from_paths
+from nobounds.counting.tally import SUMMED
+from nobounds.engines.files.paths import from_paths
+from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed
-from nobounds.engines.stream import Stream
-from nobounds.ladder import Ladder
-from nobounds.tally import SUMMED
+from nobounds.engines.sql.database import from_query
+from nobounds.engines.sql.duck import from_relation
+from nobounds.engines.streams.local import Local
+from nobounds.engines.streams.stream import Stream
+from nobounds.ladders.ladder import Ladder
 
 IDS = Ladder.grid(1, bits=16)  # a rung for each whole number up to 65,536
 SALTS = st.integers(0, 2**62 - 1)

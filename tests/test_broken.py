@@ -7,8 +7,8 @@ from itertools import product
 import broken
 import pytest
 
-from nobounds.law import Law
-from nobounds.walk import Walk
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 EPSILON = 1.0
 VARIANTS = [

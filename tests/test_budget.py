@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds.budget import Budget, BudgetExceeded, read
-from nobounds.loss import PrivacyLoss, gaussian, pure
+from nobounds.accounting.budget import Budget, BudgetExceeded, read
+from nobounds.accounting.cost import gaussian, pure
+from nobounds.accounting.loss import PrivacyLoss
 
 TENTH = PrivacyLoss.of(pure(Fraction(1, 10)), "add-remove")
 GAUSSIAN = PrivacyLoss.of(gaussian(Fraction(1, 100)), "add-remove")
@@ -351,9 +352,9 @@ class TestObjects:
     def test_importing_nobounds_does_not_load_sqlite(self):
         """The database is loaded with the first budget."""
         code = """if True:
-            import sys, nobounds.budget
+            import sys, nobounds.accounting.budget
             print("sqlite3" in sys.modules)
-            nobounds.budget.Budget(epsilon=1)
+            nobounds.accounting.budget.Budget(epsilon=1)
             print("sqlite3" in sys.modules)
         """
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

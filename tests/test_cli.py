@@ -175,7 +175,7 @@ def test_an_unplanned_error_shows_nothing_private(people, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("income 2718")
 
-    monkeypatch.setattr("nobounds.table.quantile", broken)
+    monkeypatch.setattr("nobounds.tables.table.quantile", broken)
     result = run("quantile", people, "--column", "income", "--q", "0.5", "--epsilon", "1")
     assert result.exit_code == 1
     assert "RuntimeError" in result.stderr

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from nobounds.budget import Budget
-from nobounds.cli.budget import app
-from nobounds.loss import PrivacyLoss, gaussian, pure
+from nobounds.accounting.budget import Budget
+from nobounds.accounting.cost import gaussian, pure
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.cli.commands.budget import app
 
 TENTH = PrivacyLoss.of(pure(Fraction(1, 10)), "add-remove", "person")
 GAUSSIAN = PrivacyLoss.of(gaussian(Fraction(1, 100)), "add-remove", "person")

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from nobounds.cli.plan import plan as command
+from nobounds.cli.commands.plan import plan as command
 from nobounds.planning.plan import plan
 
 MEDIAN = ["quantile", "--q", "0.5", "--n", "300", "--family", "lognormal"]

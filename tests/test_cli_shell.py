@@ -19,6 +19,7 @@ from rich.table import Table
 from typer.testing import CliRunner
 
 import nobounds as nb
+from nobounds.accounting.spending import Purse
 from nobounds.cli import app as app_module
 from nobounds.cli.app import app
 from nobounds.cli.help import STATUS
@@ -26,7 +27,6 @@ from nobounds.cli.options import Data
 from nobounds.cli.output import Printer, show, show_table
 from nobounds.cli.sources import _stream
 from nobounds.explaining.protection import guess
-from nobounds.spending import Purse
 
 SLOW = {"audit", "paper", "soak", "studio"}  # their examples are parsed, and run elsewhere
 

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 
 import nobounds as nb
 from nobounds.cli.app import app
-from nobounds.cli.groups import show_groups
+from nobounds.cli.commands.groups import show_groups
 from nobounds.engines.open import open_stream
 
 __all__ = ["postgres"]

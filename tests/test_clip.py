@@ -11,17 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from nobounds import clip
-from nobounds.answer_law import AnswerLaw
-from nobounds.audit import audit
-from nobounds.clip import DEVIATIONS, Search
-from nobounds.clip_law import clip_law
-from nobounds.counts import Counts
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.scale import OCTAVES, Scale
-from nobounds.trust.clips import (
+from nobounds.auditing.audit import audit
+from nobounds.auditing.claims.clips import (
     CROWDS,
     LINE,
     MISSING,
@@ -32,6 +23,15 @@ from nobounds.trust.clips import (
     walks_of,
     widths_seen,
 )
+from nobounds.clipping import clip
+from nobounds.clipping.clip import DEVIATIONS, Search
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw
+from nobounds.laws.clips import clip_law
+from nobounds.laws.halting import Law
+from nobounds.ranks.scale import OCTAVES, Scale
 
 RELATIONS = ["add-remove", "swap"]
 

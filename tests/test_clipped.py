@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from laws import adult
 
 import nobounds as nb
-from nobounds.clip_law import clip_law
-from nobounds.clipped import Plan
-from nobounds.engines.arrays import column
-from nobounds.release import Release
-from nobounds.spending import Spending
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.plan import Plan
+from nobounds.engines.memory.arrays import column
+from nobounds.laws.clips import clip_law
+from nobounds.release.release import Release
 
 RELATIONS = ["add-remove", "swap"]
 BOTH = [nb.sum, nb.mean]
@@ -188,7 +188,7 @@ def test_negated_data_have_the_negated_law(neighbors):
     for values in (data, -data):
         records = column(values)
         plan = Plan.of(records, Spending.of(1, None), None, None, None, neighbors, centered=True)
-        with mock.patch("nobounds.clip_law.LEAST_SCALE", 0.01):  # the likely scales are enough
+        with mock.patch("nobounds.laws.clips.LEAST_SCALE", 0.01):  # the likely scales are enough
             laws.append(sorted(clip_law(plan.search, records, len(data)), key=lambda part: part.chance))
     assert len(laws[0]) == len(laws[1])
     for part, negated in zip(*laws, strict=True):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import nobounds.compiled
-from nobounds.compiled import LeadingCounts
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
+import nobounds.counting.compiled
+from nobounds.counting.compiled import LeadingCounts
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
 
 pytest.importorskip("numba")
 
@@ -43,17 +43,17 @@ records = st.lists(st.floats() | st.sampled_from(special) | near, max_size=60).m
 
 def numpy_histogram(values: np.ndarray, ladder: Ladder) -> Histogram:
     """Few records, which are never counted in compiled code."""
-    assert len(values) < nobounds.compiled._MANY
+    assert len(values) < nobounds.counting.compiled._MANY
     return Histogram.of([values], ladder)
 
 
 def compiled_histogram(values: np.ndarray, ladder: Ladder, *, parts: int = 1 << 17, threads: int = 2) -> Histogram:
     """The same in compiled code, however few they are, in parts of so many values."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.compiled, "_MANY", 0)
-        patch.setattr(nobounds.compiled, "_LOADING", 0)
-        patch.setattr(nobounds.compiled, "_PART", parts)
-        patch.setattr(nobounds.compiled, "_cores", lambda: threads)
+        patch.setattr(nobounds.counting.compiled, "_MANY", 0)
+        patch.setattr(nobounds.counting.compiled, "_LOADING", 0)
+        patch.setattr(nobounds.counting.compiled, "_PART", parts)
+        patch.setattr(nobounds.counting.compiled, "_cores", lambda: threads)
         assert list(LeadingCounts(ladder.map).left([values])) == []
         return Histogram.of([values], ladder)
 
@@ -93,7 +93,7 @@ def test_threads_do_not_matter(ladder, values, parts, threads):
 def test_entries_do_not_overflow(values, full):
     """Tables that could overflow are put away in time: here after a few records instead of 2**32."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.compiled, "_FULL", full)
+        patch.setattr(nobounds.counting.compiled, "_FULL", full)
         found = compiled_histogram(values, LADDERS["float-bits 8"])
     assert_equal(found, numpy_histogram(values, LADDERS["float-bits 8"]))
 
@@ -101,8 +101,8 @@ def test_entries_do_not_overflow(values, full):
 @pytest.mark.parametrize("values", [np.arange(10.0)[::2], np.arange(5.0).astype(">f8"), np.arange(5, dtype=np.float32)])
 def test_other_arrays_are_left_to_numpy(values, monkeypatch):
     """Strides, byte orders and types that would need kernels of their own, and values with counts, are passed on."""
-    monkeypatch.setattr(nobounds.compiled, "_MANY", 0)
-    monkeypatch.setattr(nobounds.compiled, "_LOADING", 0)
+    monkeypatch.setattr(nobounds.counting.compiled, "_MANY", 0)
+    monkeypatch.setattr(nobounds.counting.compiled, "_LOADING", 0)
     weighted = (np.ones(3), np.ones(3, dtype=np.int64))
     assert len(list(LeadingCounts(LADDERS["cents"].map).left([values, weighted]))) == 2
     assert len(list(LeadingCounts(Ladder.of([0, 1, 2]).map).left([np.ones(3)]))) == 1
@@ -131,7 +131,7 @@ def test_numba_is_not_loaded_for_a_million_values(values, before, expected):
     code = (
         f"import sys, numpy as np, nobounds as nb{before and ', ' + before}\n"
         f"nb.Histogram.of([np.zeros({values})], nb.Ladder.float_bits())\n"
-        "import nobounds.compiled as c\n"
+        "import nobounds.counting.compiled as c\n"
         "print('numba' in sys.modules, c._kernels.cache_info().currsize == 1)"
     )
     out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True).stdout
@@ -142,7 +142,7 @@ def test_numba_is_not_loaded_for_a_million_values(values, before, expected):
 def test_numba_is_loaded_once_it_pays(installed):
     """After as many values as numpy counts in the time that loading takes; where it cannot be loaded, never."""
     code = (
-        "import sys, numpy as np, nobounds as nb, nobounds.compiled as c\n"
+        "import sys, numpy as np, nobounds as nb, nobounds.counting.compiled as c\n"
         "class Refusing:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name == 'numba': raise ImportError('numba needs another numpy')\n"

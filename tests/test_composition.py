@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobounds.composition import Rules, Totals, pure_within, round_down, text_down
-from nobounds.conversions import rho_from_approximate, rho_from_pure
+from nobounds.accounting.composition import Rules, Totals, pure_within, round_down, text_down
+from nobounds.accounting.conversions import rho_from_approximate, rho_from_pure
+from nobounds.accounting.cost import gaussian, pure
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import rational
-from nobounds.loss import PrivacyLoss, gaussian, pure
 
 TENTH = PrivacyLoss.of(pure(Fraction(1, 10)), "swap")
 NOTHING = Totals()

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from nobounds.counts import Counts
-from nobounds.exponential_mechanism import weighted_rung
-from nobounds.flip import flip_rung
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.noise import source
-from nobounds.question import look, walk_of
-from nobounds.route import FlipRoute, Route
-from nobounds.rungs import smallest_float
-from nobounds.runs import Runs
-from nobounds.skip_ahead import halt_position
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import smallest_float
+from nobounds.mechanisms.exponential_mechanism import weighted_rung
+from nobounds.mechanisms.flip import flip_rung
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.noise.source import source
+from nobounds.ranks.question import look, walk_of
+from nobounds.ranks.route import FlipRoute, Route
 
 MAX = float(np.finfo(float).max)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 37.0, 0.5, 1e-300, -5e-324, 1e300, -MAX, MAX, math.inf, -math.inf, math.nan]

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pytest
 from psycopg.rows import dict_row
 
-from nobounds.engines import database
-from nobounds.engines import postgres as engine
-from nobounds.engines.database import from_query
-from nobounds.engines.local import Local
+from nobounds.counting.scan import gathered
 from nobounds.engines.source import Facts
-from nobounds.scan import gathered
+from nobounds.engines.sql import database
+from nobounds.engines.sql import postgres as engine
+from nobounds.engines.sql.database import from_query
+from nobounds.engines.streams.local import Local
 
 NAN, INF = float("nan"), float("inf")
 

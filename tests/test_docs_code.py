@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from documents import PAGES, ROOT, blocks, check_printed, check_value, marked, run
 
-import nobounds.noise
+import nobounds.noise.source
 
 MARKED = marked()
 MARKS = {
@@ -48,7 +48,7 @@ def folder(samples, tmp_path, monkeypatch):
     shutil.copytree(samples, tmp_path, dirs_exist_ok=True)
     (tmp_path / "src").symlink_to(ROOT / "src")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(nobounds.noise, "_system_bits", random.Random(1).getrandbits)
+    monkeypatch.setattr(nobounds.noise.source, "_system_bits", random.Random(1).getrandbits)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
 

@@ -8,11 +8,12 @@ import pytest
 from dp_accounting import pld, rdp
 from dp_accounting.pld.common import DifferentialPrivacyParameters
 
-from nobounds.bands import Band, cheapest, delta_of, epsilon_of
-from nobounds.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure, rho_from_range
-from nobounds.gaussian import DiscreteGaussian
-from nobounds.key_selection import KeySelection
-from nobounds.loss import PrivacyLoss, Sides, fixed_threshold, gaussian, general, monotonic, pure
+from nobounds.accounting.bands import Band, cheapest, delta_of, epsilon_of
+from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure, rho_from_range
+from nobounds.accounting.cost import Sides, fixed_threshold, gaussian, general, monotonic, pure
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.mechanisms.key_selection import KeySelection
+from nobounds.noise.gaussian import DiscreteGaussian
 
 FINE = 1e-5  # the width to which the package rounds losses
 COUNTS = [1, 3, 10, 30]

@@ -17,7 +17,7 @@ from ladders import (
     rung_of,
 )
 
-from nobounds.ladder import Ladder
+from nobounds.ladders.ladder import Ladder
 
 GEOMETRIC = {
     "1.001": (Fraction(1001, 1000), Fraction(0), Fraction(1)),

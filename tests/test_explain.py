@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import nobounds as nb
-from nobounds.baselines import emq_quantile
+from nobounds.accounting.spending import Spending
 from nobounds.cli.app import app
 from nobounds.explaining.expected import Made
 from nobounds.explaining.explain import explain, paragraphs
 from nobounds.explaining.protection import chance_up, factor_up, guess, meaning
 from nobounds.explaining.reading import parsed
-from nobounds.spending import Spending
+from nobounds.research.baselines import emq_quantile
 
 X = np.random.default_rng(0).lognormal(10, 1, 3000)
 TABLE = {"who": np.arange(3000) // 3, "town": np.arange(3000) % 4, "pay": X}
@@ -343,7 +343,7 @@ def test_files_that_cannot_be_read_are_one_plain_line(tmp_path, monkeypatch):
     assert "is no file" in invoke("explain", tmp_path).stderr
     path.write_bytes(b"\xff\xfe\x00PAR1")
     assert "is no text" in invoke("explain", path).stderr
-    monkeypatch.setattr("nobounds.cli.explain.MOST_BYTES", 5)
+    monkeypatch.setattr("nobounds.cli.commands.explain.MOST_BYTES", 5)
     assert "is no release" in invoke("explain", path).stderr
 
 

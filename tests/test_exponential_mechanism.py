@@ -10,12 +10,14 @@ from laws import TWENTY as LADDER
 from laws import audited_choice, runs_of
 from scipy import stats
 
-from nobounds import exponential_mechanism
-from nobounds.exponential_mechanism import weighted_law, weighted_rung
-from nobounds.ladder import Ladder
-from nobounds.loss import range_bounded, rho_from_pure, rho_from_range
-from nobounds.noise import Uniform, source
-from nobounds.runs import Runs
+from nobounds.accounting.conversions import rho_from_pure, rho_from_range
+from nobounds.accounting.cost import range_bounded
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms import exponential_mechanism
+from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
+from nobounds.mechanisms.runs import Runs
+from nobounds.noise.discrete import Uniform
+from nobounds.noise.source import source
 
 
 @pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from attacks import crowd
 
-from nobounds import file_lock
-from nobounds.file_lock import KINDS, LockKind, locked, platform_kind, sqlite_vfs
+from nobounds.accounting import file_lock
+from nobounds.accounting.file_lock import KINDS, LockKind, locked, platform_kind, sqlite_vfs
 
 OTHER = """if True:
     import json, pathlib, sys

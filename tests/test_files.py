@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 import nobounds
 from nobounds.engines.column import CHUNK
-from nobounds.engines.files import column_names, read_column
+from nobounds.engines.files.columns import column_names, read_column
 from nobounds.engines.numbers import parse_number
 
 NAN, INF = float("nan"), float("inf")

@@ -10,10 +10,11 @@ from laws import TWENTY as LADDER
 from laws import audited_choice, runs_of
 from scipy import integrate, stats
 
-from nobounds import flip as flip_module
-from nobounds.flip import flip_law, flip_rung
-from nobounds.ladder import Ladder
-from nobounds.noise import Exponential, Uniform, source, uniform_below
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms import flip as flip_module
+from nobounds.mechanisms.flip import flip_law, flip_rung
+from nobounds.noise.discrete import Exponential, Uniform, uniform_below
+from nobounds.noise.source import source
 
 
 @pytest.mark.parametrize("q", [F(0), F(1, 7), F(3, 10), F(1, 2), F(1)], ids=str)

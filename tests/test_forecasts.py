@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import SEVEN, TWENTY, answer_law
 
-from nobounds.clipped import Plan
-from nobounds.engines.arrays import column
-from nobounds.exponential_mechanism import weighted_law
-from nobounds.flip import flip_law
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.law import Law
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.plan import Plan
+from nobounds.counting.histogram import Histogram
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.exponential_mechanism import weighted_law
+from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.walk import Walk
 from nobounds.planning.answer_errors import answers, octaves, outcomes, point, ways
 from nobounds.planning.expectation import expect, together
 from nobounds.planning.families import Shape
@@ -24,12 +27,9 @@ from nobounds.planning.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.planning.samples import ALL, Sample, SampleCounts, Sampling
 from nobounds.planning.sum_errors import clip_ways
 from nobounds.planning.sum_errors import outcomes as sum_outcomes
-from nobounds.quantile import ask
-from nobounds.route import Outward, Scaled
-from nobounds.runs import Runs
-from nobounds.scale import Scale, octave
-from nobounds.spending import Spending
-from nobounds.walk import Walk
+from nobounds.ranks.route import Outward, Scaled
+from nobounds.ranks.scale import Scale, octave
+from nobounds.statistics.quantile import ask
 
 
 def sample_of(data):

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nobounds.engines.arrays import column
 from nobounds.engines.column import Column
-from nobounds.engines.files import read_column
-from nobounds.engines.frames import Frame, frame
-from nobounds.engines.local import Local
-from nobounds.engines.paths import from_paths
+from nobounds.engines.files.columns import read_column
+from nobounds.engines.files.paths import from_paths
+from nobounds.engines.memory.arrays import column
+from nobounds.engines.memory.frames import Frame, frame
+from nobounds.engines.streams.local import Local
 
 NAN, INF = float("nan"), float("inf")
 
@@ -401,7 +401,7 @@ def test_a_lazy_frame_is_collected_once():
 def test_numpy_tables_load_no_other_library():
     """Frames of arrays and dicts import neither pandas nor polars nor pyarrow."""
     code = (
-        "import sys, numpy; from nobounds.engines.frames import frame;"
+        "import sys, numpy; from nobounds.engines.memory.frames import frame;"
         "frame(numpy.zeros((2, 2))); frame({'a': [1]}); print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

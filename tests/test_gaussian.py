@@ -12,10 +12,11 @@ from flint import arb, ctx
 from hypothesis import given
 from scipy import stats
 
-from nobounds import gaussian
 from nobounds.exact import ball
-from nobounds.gaussian import DiscreteGaussian, discrete_gaussian, two_sided
-from nobounds.noise import Exponential, source
+from nobounds.noise import gaussian
+from nobounds.noise.discrete import Exponential
+from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian, two_sided
+from nobounds.noise.source import source
 
 LIMIT = 1e-9
 DRAWS = 20_000

@@ -20,10 +20,10 @@ from purse import Purse
 from scipy import stats
 
 import nobounds as nb
-from nobounds.grouped import KEY_SHARE
-from nobounds.key_selection import KeySelection
-from nobounds.sums import Lattice
-from nobounds.tally import SUMMED, Tally
+from nobounds.counting.lattice import Lattice
+from nobounds.counting.tally import SUMMED, Tally
+from nobounds.mechanisms.key_selection import KeySelection
+from nobounds.tables.grouping import KEY_SHARE
 
 RNG = np.random.default_rng(11)
 ROWS = 6000

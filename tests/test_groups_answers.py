@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from grouped import Recording, alone, groups_of
 
-from nobounds import exponential_mechanism, flip, skip_ahead
-from nobounds.auto import SizeRule
 from nobounds.groups import Groups, answers, choices, walks
 from nobounds.groups import answer as answer_module
 from nobounds.groups.answer import answered
-from nobounds.ladder import Ladder
-from nobounds.noise import source
-from nobounds.question import Question
-from nobounds.route import FlipRoute, Outward, Scaled
-from nobounds.walk import Walk
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms import exponential_mechanism, flip, skip_ahead
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.source import source
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import FlipRoute, Outward, Scaled
 
 LADDERS = {
     "floats": Ladder.float_bits(8),
@@ -188,7 +188,7 @@ def test_doubles_say_so_when_they_cannot_tell(q, monkeypatch):
 
 def test_each_route_is_for_the_sizes_of_the_scalar_code():
     """`_chosen` is `first_allowed`, at the least sizes and next to them."""
-    from nobounds.auto import first_allowed
+    from nobounds.ranks.auto import first_allowed
 
     for q in (F(1, 2), F(1)):
         routes = asked((q,), F(1), LADDERS["floats"]).routes[0]

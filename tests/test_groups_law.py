@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nobounds.answer_law import AnswerLaw
-from nobounds.auto import SizeRule
-from nobounds.counts import Counts
+from nobounds.counting.second_look import Counts
 from nobounds.groups import Groups, answers
-from nobounds.ladder import Ladder
-from nobounds.noise import source
-from nobounds.question import Question
-from nobounds.route import Scaled
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw
+from nobounds.noise.source import source
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import Scaled
 
 FINE = Ladder.float_bits(16)
 CASES = {  # rank, ladder, groups, records of each, epsilon, zcdp, whether the size is stated

@@ -9,15 +9,16 @@ import pytest
 from grouped import Recording
 from scipy import stats
 
-from nobounds.additive import Additive
-from nobounds.gaussian import discrete_gaussian
 from nobounds.groups import discrete_gaussian_many, discrete_laplace_many, geometric_many, noise_many
 from nobounds.groups import noise as noises
 from nobounds.groups.choices import below
 from nobounds.groups.draws import exponential_bounds, uniform_bounds, words
 from nobounds.groups.noise import gaussians, geometrics, laplaces
 from nobounds.groups.ragged import running
-from nobounds.noise import Exponential, Uniform, discrete_laplace, geometric, source, uniform_below
+from nobounds.noise.additive import Additive
+from nobounds.noise.discrete import Exponential, Uniform, discrete_laplace, geometric, uniform_below
+from nobounds.noise.gaussian import discrete_gaussian
+from nobounds.noise.source import source
 
 RATES = [F(10**301), F(40), F(2), F(1, 3), F(1, 1000), F(3, 10**9), F(1, 2**45), F(1, 10**25)]
 ODD_WORDS = [0, 1, 2, 2**16, 2**44, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2**20, 2**64 - 2, 2**64 - 1]

@@ -7,7 +7,7 @@ import pytest
 from grouped import groups_of
 
 from nobounds.groups import records
-from nobounds.ladder import Ladder
+from nobounds.ladders.ladder import Ladder
 
 LADDERS = [
     Ladder.float_bits(8),

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from nobounds import halving, slices
-from nobounds.audit import all_data, neighbors_of, pair_loss
-from nobounds.auto import SizeRule
-from nobounds.conversions import rho_from_pure, rho_from_range
-from nobounds.counts import Counts
-from nobounds.halving import HALF, Halving, Setting, levels, tree
-from nobounds.ladder import Ladder
-from nobounds.question import Question
-from nobounds.slices import Prior, Slice
-from nobounds.spending import Spending
-from nobounds.trust.divergences import ORDERS as EACH_ORDER
-from nobounds.trust.slicing import FIVE, FLAT, QUARTERS, THIRDS, Joint, ends, loss, numbers, plan, rho_of
+from nobounds.accounting.conversions import rho_from_pure, rho_from_range
+from nobounds.accounting.spending import Spending
+from nobounds.auditing.audit import all_data, neighbors_of, pair_loss
+from nobounds.auditing.claims.slicing import FIVE, FLAT, QUARTERS, THIRDS, Joint, ends, loss, numbers, plan, rho_of
+from nobounds.auditing.divergences import ORDERS as EACH_ORDER
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.ranks import halving, slices
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.question import Question
+from nobounds.ranks.slices import Prior, Slice
 
 MISSING = math.nan
 RELATIONS = ["add-remove", "swap"]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import nobounds.histogram
-import nobounds.scan
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
+import nobounds.counting.histogram
+import nobounds.counting.scan
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
 
 NAN, INF = math.nan, math.inf
 EDGES = Ladder.of([-2, -1, 0, 0.5, 3, 1000])
@@ -76,8 +76,8 @@ def test_histograms_of_parts_add_up(ladder, values, at):
 def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
     """However few rungs the dense table may span, and however small the steps, the counts are the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.histogram, "_DENSE", dense)
-        patch.setattr(nobounds.scan, "CHUNK", chunk)
+        patch.setattr(nobounds.counting.histogram, "_DENSE", dense)
+        patch.setattr(nobounds.counting.scan, "CHUNK", chunk)
         found = table(Histogram.of(cut(values, at), ladder))
     assert found == brute_force(values, ladder)
 
@@ -89,7 +89,7 @@ def test_counting_by_leading_bits_agrees(ladder, values, at, many, weights):
     """After however many values the leading bits are counted instead of the rungs, the counts are the same."""
     chunks = [(part, np.ones(len(part), dtype=np.int64)) if weights else part for part in cut(values, at)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.histogram, "_MANY", many)
+        patch.setattr(nobounds.counting.histogram, "_MANY", many)
         found = table(Histogram.of(chunks, ladder))
     assert found == brute_force(values, ladder)
 
@@ -107,7 +107,7 @@ def test_wide_spans(bits):
     assert np.array_equal(found.counts, counts)
     if bits == 51:
         assert len(rungs) > 99_000
-        assert rungs[-1] - rungs[0] > nobounds.histogram._DENSE
+        assert rungs[-1] - rungs[0] > nobounds.counting.histogram._DENSE
 
 
 def test_narrow_chunks_far_apart():

@@ -12,13 +12,13 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from scipy import stats
 
-from nobounds import key_selection
-from nobounds.conversions import rho_from_approximate
+from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.spending import nominal
+from nobounds.auditing.claims.keys import keys_seen, least_delta, set_law
 from nobounds.exact import ball
-from nobounds.key_selection import Chances, KeySelection
-from nobounds.noise import source
-from nobounds.spending import nominal
-from nobounds.trust.keys import keys_seen, least_delta, set_law
+from nobounds.mechanisms import key_selection
+from nobounds.mechanisms.key_selection import Chances, KeySelection
+from nobounds.noise.source import source
 
 CLOSE = arb(10) ** -40  # at 256 bits; where the bound is reached, balls cannot say which side of it they are on
 PARTS = [

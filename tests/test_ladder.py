@@ -18,8 +18,8 @@ from ladders import (
     symmetric,
 )
 
-from nobounds.ladder import Ladder
-from nobounds.rungs import Grid
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Grid
 
 # --- any ladder ---------------------------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ def test_wrong_parameters_are_named(make, message):
 
 def test_a_ladder_of_too_many_edges_is_refused(monkeypatch):
     """A beta so fine that its table would not fit is refused, with what to do instead."""
-    monkeypatch.setattr("nobounds.ladder.MOST_EDGES", 500)
+    monkeypatch.setattr("nobounds.ladders.ladder.MOST_EDGES", 500)
     with pytest.raises(ValueError, match=r"^beta=1.0001 needs more than 500 edges; give upper="):
         Ladder.geometric(1.0001)
     assert Ladder.geometric(1.0001, upper=0.04).size < 500

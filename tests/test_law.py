@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds import law as law_module
-from nobounds.law import Law
-from nobounds.walk import Walk
+from nobounds.laws import halting as law_module
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 QUERIES = [0, 0, 0, 1, 3, 3, 3, 3, 5]
 

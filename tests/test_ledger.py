@@ -15,9 +15,9 @@ from pathlib import Path
 import killing
 import pytest
 
-import nobounds.store
-from nobounds.ledger import Entries, Ledger, Terms
-from nobounds.loss import PrivacyLoss
+import nobounds.accounting.store
+from nobounds.accounting.ledger import Entries, Ledger, Terms
+from nobounds.accounting.loss import PrivacyLoss
 
 TERMS = Terms(Fraction(3), Fraction(1, 10**6), None, "swap", "person")
 LOSS = PrivacyLoss(0.1, 0.005, 0.2, "swap", "person")
@@ -119,8 +119,8 @@ class TestWhatIsWritten:
 
     def test_the_commit_is_synced_with_its_folder(self, path: Path):
         """Every connection asks for the one setting under which a commit survives a loss of power."""
-        connection = nobounds.store._connect(path, "rw")
-        nobounds.store._configure(connection)
+        connection = nobounds.accounting.store._connect(path, "rw")
+        nobounds.accounting.store._configure(connection)
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         connection.close()
@@ -491,7 +491,7 @@ class TestNames:
 
     def test_a_file_that_is_replaced_before_sqlite_opens_it_is_not_read(self, path: Path, monkeypatch):
         """SQLite gets no statement for a file that is not the one whose lock is held."""
-        ledger, copy, connect = Ledger.open(path), path.with_name("copy"), nobounds.store._connect
+        ledger, copy, connect = Ledger.open(path), path.with_name("copy"), nobounds.accounting.store._connect
         shutil.copy(path, copy)
         statements = []
 
@@ -501,7 +501,7 @@ class TestNames:
             connection.set_trace_callback(statements.append)
             return connection
 
-        monkeypatch.setattr(nobounds.store, "_connect", replacing)
+        monkeypatch.setattr(nobounds.accounting.store, "_connect", replacing)
         with pytest.raises(OSError, match="moved or replaced just now"):
             ledger.append("more", LOSS, anything)
         assert statements == []
@@ -573,7 +573,7 @@ class TestFailures:
     def test_a_ledger_that_stays_in_use_is_given_up(self, path: Path, begin: str, monkeypatch: pytest.MonkeyPatch):
         """When others hold the file for longer than we wait, nothing is charged."""
         ledger = Ledger.open(path)
-        monkeypatch.setattr(nobounds.store, "PATIENCE", 0.01)
+        monkeypatch.setattr(nobounds.accounting.store, "PATIENCE", 0.01)
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute(begin)
         with pytest.raises(TimeoutError, match="in use"):
@@ -585,7 +585,7 @@ class TestFailures:
     def test_a_reader_that_stays_keeps_a_charge_from_being_committed(self, path: Path, monkeypatch: pytest.MonkeyPatch):
         """A commit that cannot happen is an error, and the charge is undone."""
         ledger = Ledger.open(path)
-        monkeypatch.setattr(nobounds.store, "PATIENCE", 0.01)
+        monkeypatch.setattr(nobounds.accounting.store, "PATIENCE", 0.01)
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN")
         holder.execute("SELECT * FROM terms").fetchall()

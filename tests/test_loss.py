@@ -12,14 +12,11 @@ import pytest
 from hypothesis import given
 from laws import text
 
-from nobounds.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
-from nobounds.exact import round_up
-from nobounds.loss import (
+from nobounds.accounting.conversions import epsilon_from_rho, rho_from_pure, rho_from_range
+from nobounds.accounting.cost import (
     Cost,
-    PrivacyLoss,
     Sides,
     both,
-    check_neighbors,
     fixed_threshold,
     gaussian,
     general,
@@ -32,6 +29,8 @@ from nobounds.loss import (
     split,
     worst,
 )
+from nobounds.accounting.loss import PrivacyLoss, check_neighbors
+from nobounds.exact import round_up
 
 EPSILONS = [(F(1), F(1)), (F(1, 3), F(2)), (F(5), F(1, 7)), (F(1, 2), F(1, 2))]
 epsilons = pytest.mark.parametrize(("eps1", "eps2"), EPSILONS)

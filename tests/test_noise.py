@@ -1,6 +1,7 @@
 """Noise: integers whose law is the law on paper, from random bits that are looked at only as far as needed."""
 
 import math
+import os
 import random
 from bisect import bisect_left
 from fractions import Fraction
@@ -12,8 +13,9 @@ from flint import arb, ctx, fmpz
 from hypothesis import given
 from scipy import stats
 
-from nobounds import noise
-from nobounds.noise import Exponential, check_noise, discrete_laplace, geometric, source, threshold_noise
+from nobounds.noise import discrete as noise
+from nobounds.noise.discrete import Exponential, check_noise, discrete_laplace, geometric, threshold_noise
+from nobounds.noise.source import source
 
 LIMIT = 1e-9
 DRAWS = 60_000
@@ -289,7 +291,7 @@ def test_the_default_is_the_operating_system(monkeypatch):
     """With no generator given the bits come from os.urandom, and two sources differ."""
     a, b = source(), source()
     assert a(128) != b(128)
-    monkeypatch.setattr(noise.os, "urandom", lambda n: b"\xff" * n)
+    monkeypatch.setattr(os, "urandom", lambda n: b"\xff" * n)
     assert source()(64) == 2**64 - 1
     assert source()(3) == 7
 

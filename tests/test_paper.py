@@ -8,12 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from nobounds.cli.app import app
-from nobounds.paper import many, report, runaways, sums
-from nobounds.paper.datasets import NAMES, dataset, own, own_name
-from nobounds.paper.published import EPSILONS, METHODS, SETS, TABLE_1, published
-from nobounds.paper.summaries import Cell, QuantileErrors, repeated
-from nobounds.paper.uqe import uqe
-from nobounds.paper.work import Task, finished, results, work
+from nobounds.research.paper import report
+from nobounds.research.paper.datasets import NAMES, dataset, own, own_name
+from nobounds.research.paper.experiments import many, runaways, sums
+from nobounds.research.paper.experiments.summaries import Cell, QuantileErrors, repeated
+from nobounds.research.paper.experiments.uqe import uqe
+from nobounds.research.paper.published import EPSILONS, METHODS, SETS, TABLE_1, published
+from nobounds.research.paper.work import Task, finished, results, work
 
 
 def test_the_data_are_those_of_the_paper():

@@ -13,7 +13,7 @@ import nobounds as nb
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster
 from nobounds.planning.plan import EPSILONS, plan
-from nobounds.quantiles import quantiles
+from nobounds.statistics.quantiles import quantiles
 
 DRAWS = {
     "uniform": lambda rng, n: rng.random(n),

@@ -7,9 +7,9 @@ import pytest
 from laws import answer_law
 
 import nobounds as nb
-from nobounds.law import Law
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 from nobounds.plots import plot_answers, plot_description, plot_laws
-from nobounds.walk import Walk
 
 pytest.importorskip("matplotlib")
 

@@ -89,5 +89,5 @@ def test_names_that_do_not_exist_are_noticed():
     with pytest.raises(ModuleNotFoundError):
         resolve("nosuchmodule.at_all")
     with pytest.raises(AttributeError):
-        resolve("nobounds.loss.no_such_name")
+        resolve("nobounds.accounting.loss.no_such_name")
     assert "test_no_such_test" not in functions_of("tests/test_proofs.py")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds.audit import pair_loss
-from nobounds.law import Law
-from nobounds.loss import one_sided_loss
-from nobounds.walk import Walk
+from nobounds.accounting.cost import one_sided_loss
+from nobounds.auditing.audit import pair_loss
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 NOISES = st.sampled_from(["exponential", "laplace", "gumbel"])
 EPSILONS = st.sampled_from([F(1, 5), F(1, 2), F(1), F(3)])

@@ -6,7 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.conversions import rho_from_pure, rho_from_range
+from nobounds.accounting.conversions import rho_from_pure, rho_from_range
 from nobounds.exact import rational
 
 ORDERS = [1 + 1e-6, 1.001, 1.1, 1.5, 2.0, 3.7, 10.0, 60.0]

@@ -6,8 +6,8 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.law import Law
-from nobounds.walk import Walk
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 FROZEN = F(10**6)  # a threshold without noise
 

@@ -7,13 +7,13 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 import pytest
 
-from nobounds.audit import audit
-from nobounds.exponential_mechanism import weighted_law
-from nobounds.flip import flip_law
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.route import rank_sensitivity
-from nobounds.runs import Runs
+from nobounds.auditing.audit import audit
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.exponential_mechanism import weighted_law
+from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.runs import Runs
+from nobounds.ranks.route import rank_sensitivity
 
 FOUR = Ladder.uniform(0, 4, 4)  # a rung below 0, one for each unit, and one above 4
 

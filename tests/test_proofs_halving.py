@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from nobounds.audit import pair_loss
-from nobounds.law import Law
-from nobounds.loss import fixed_threshold, mirrored, monotonic, one_sided_loss
-from nobounds.walk import Walk
+from nobounds.accounting.cost import fixed_threshold, mirrored, monotonic, one_sided_loss
+from nobounds.auditing.audit import pair_loss
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 SPLITS = [(F(1, 2), F(1, 2)), (F(7, 10), F(3, 10)), (F(1, 4), F(3, 4))]
 PLACES = 5

@@ -6,8 +6,8 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.law import Law
-from nobounds.walk import Walk
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 SPLITS = [(F(1, 2), F(1, 2)), (F(13, 20), F(7, 20)), (F(1, 4), F(3, 4))]
 

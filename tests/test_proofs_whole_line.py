@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from test_proofs_overshoot import bound
 
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.walk import Walk
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
 
 
 def early(empty, target, eps1, eps2, noise="exponential"):

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nobounds as nb
-from nobounds.budget import Budget, BudgetExceeded
-from nobounds.engines.arrays import column
+from nobounds.accounting.budget import Budget, BudgetExceeded
+from nobounds.accounting.cost import gaussian, pure, range_bounded
+from nobounds.accounting.spending import Spending
 from nobounds.engines.column import Column
-from nobounds.halving import Halving
-from nobounds.loss import gaussian, pure, range_bounded
-from nobounds.quantiles import quantiles
-from nobounds.spending import Spending
+from nobounds.engines.memory.arrays import column
+from nobounds.ranks.halving import Halving
+from nobounds.statistics.quantiles import quantiles
 
 FIVE = [0.05, 0.25, 0.5, 0.75, 0.95]
 RELATIONS = ["add-remove", "swap"]

@@ -8,7 +8,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.queries import exact_value
+from nobounds.mechanisms.queries import exact_value
 
 KINDS = (float, np.float16, np.float32, np.float64, np.longdouble)
 

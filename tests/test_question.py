@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from laws import answer_law, mean_error
 
 import nobounds as nb
-from nobounds.audit import audit
-from nobounds.auto import Aim, SizeRule, choose
-from nobounds.ladder import Ladder
-from nobounds.question import Question
-from nobounds.route import FlipRoute, Outward, Route
-from nobounds.trust.answers import live, log_law, short_ladders
+from nobounds.auditing.audit import audit
+from nobounds.auditing.claims.answers import live, log_law, short_ladders
+from nobounds.ladders.ladder import Ladder
+from nobounds.ranks.auto import Aim, SizeRule, choose
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import FlipRoute, Outward, Route
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 MISSING = math.nan

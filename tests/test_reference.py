@@ -5,10 +5,10 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.audit import all_data, neighbors_of
-from nobounds.law import Law
-from nobounds.reference import fully_unbounded_quantile, unbounded_quantile
-from nobounds.walk import Walk
+from nobounds.auditing.audit import all_data, neighbors_of
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
+from nobounds.research.reference import fully_unbounded_quantile, unbounded_quantile
 
 SURE = {"eps1": 10**6, "eps2": 10**6}  # no noise to speak of
 

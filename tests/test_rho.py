@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.additive import Additive, two_normal
-from nobounds.average import AverageRule
-from nobounds.loss import gaussian, pure
-from nobounds.noise import source
-from nobounds.spending import Spending, nominal
+from nobounds.accounting.cost import gaussian, pure
+from nobounds.accounting.spending import Spending, nominal
+from nobounds.clipping.average import AverageRule
+from nobounds.noise.additive import Additive, two_normal
+from nobounds.noise.source import source
 
 X = np.random.default_rng(3).lognormal(3, 1, 2000)
 STATISTICS = {

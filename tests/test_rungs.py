@@ -17,7 +17,7 @@ from ladders import (
     rung_of,
 )
 
-from nobounds.ladder import Ladder
+from nobounds.ladders.ladder import Ladder
 
 
 @pytest.mark.parametrize("bits", range(52))

@@ -10,11 +10,12 @@ from flint import arb, ctx
 from grouped import groups_of
 from hypothesis import example, given
 
-from nobounds import exponential_mechanism, flip
 from nobounds.exact import ball
 from nobounds.groups.choices import NearRuns, _picked, near_runs
-from nobounds.noise import Exponential, Uniform, source
-from nobounds.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs
+from nobounds.mechanisms import exponential_mechanism, flip
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs
+from nobounds.noise.discrete import Exponential, Uniform
+from nobounds.noise.source import source
 
 RATES = [F(1, 10**12), F(1, 3), *(F(10) ** k for k in (4, 5, 7, 9, 12)), F(2 * 10**12, 3)]
 CLOSE = F(1, 2) + F(1, 3 * 10**13)  # of the ranks 0 and 1 one is nearer by so little that rates of 1e12 tell them apart

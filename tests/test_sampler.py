@@ -8,12 +8,13 @@ import pytest
 from flint import arb
 from scipy import stats
 
-from nobounds import skip_ahead
-from nobounds.law import Law
-from nobounds.noise import Exponential, Uniform, source
-from nobounds.runs import pick, pick_ball
-from nobounds.skip_ahead import halt_position
-from nobounds.walk import Walk
+from nobounds.laws.halting import Law
+from nobounds.mechanisms import skip_ahead
+from nobounds.mechanisms.runs import pick, pick_ball
+from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.discrete import Exponential, Uniform
+from nobounds.noise.source import source
 
 QUERIES = [0] * 20 + [3] * 15 + [5] * 8 + [8, 9]
 

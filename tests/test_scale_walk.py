@@ -6,11 +6,11 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.audit import all_data, audit, neighbors_of
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.scale import OCTAVES, Scale, magnitudes, octave
+from nobounds.auditing.audit import all_data, audit, neighbors_of
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.halting import Law
+from nobounds.ranks.scale import OCTAVES, Scale, magnitudes, octave
 
 COARSE = Ladder.float_bits(8)
 SPOTS = (-3.0, 0.0, 0.5, 5.0)

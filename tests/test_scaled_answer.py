@@ -10,14 +10,14 @@ from laws import answer_law
 from scipy import stats
 
 import nobounds as nb
-from nobounds.answer_law import AnswerLaw, _law
-from nobounds.audit import audit
-from nobounds.counts import Counts
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.question import Question
-from nobounds.route import FlipRoute, Route, Scaled, cost
-from nobounds.scale import OCTAVES, Scale, octave
+from nobounds.auditing.audit import audit
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw, _law
+from nobounds.laws.halting import Law
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import FlipRoute, Route, Scaled, cost
+from nobounds.ranks.scale import OCTAVES, Scale, octave
 
 LADDER = Ladder.float_bits(0).limited(F(-16), F(16))
 MISSING = math.nan
@@ -26,10 +26,10 @@ MISSING = math.nan
 @pytest.fixture
 def short(monkeypatch):
     """Steps of an octave at every size, and scales up to 16, so that laws are short; nothing else changes."""
-    monkeypatch.setattr("nobounds.ladder.FINE_BITS", 0)
-    monkeypatch.setattr("nobounds.ladder.LEAST_BITS", 0)
-    monkeypatch.setattr("nobounds.auto.MOST_GROWN", 0)
-    monkeypatch.setattr("nobounds.scale.OCTAVES", OCTAVES.limited(None, F(16)))
+    monkeypatch.setattr("nobounds.ladders.ladder.FINE_BITS", 0)
+    monkeypatch.setattr("nobounds.ladders.ladder.LEAST_BITS", 0)
+    monkeypatch.setattr("nobounds.ranks.auto.MOST_GROWN", 0)
+    monkeypatch.setattr("nobounds.ranks.scale.OCTAVES", OCTAVES.limited(None, F(16)))
     Question.of.cache_clear()
     yield
     Question.of.cache_clear()

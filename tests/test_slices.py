@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from nobounds import exponential_mechanism, slices
-from nobounds.exponential_mechanism import weighted_law, weighted_rung
-from nobounds.flip import flip_law
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.noise import Uniform, source, truncated_geometric
-from nobounds.slices import Aim, Prior, Slice, runs_in, walk_in
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms import exponential_mechanism
+from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
+from nobounds.mechanisms.flip import flip_law
+from nobounds.noise.discrete import Uniform, truncated_geometric
+from nobounds.noise.source import source
+from nobounds.ranks import slices
+from nobounds.ranks.slices import Aim, Prior, Slice, runs_in, walk_in
 
 TEN = Ladder.uniform(0.5, 9.5, 9)  # rung k holds the number k, from 0 to 9
 FLAT = Prior(0, F(0))

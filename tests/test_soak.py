@@ -12,14 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 import nobounds as nb
+from nobounds.auditing.soak import Found, soak
+from nobounds.auditing.soak_books import Book, documented, entries
+from nobounds.auditing.soak_calls import FILE_FAULTS, LEDGER_FAULTS, SURE, Call, draw
+from nobounds.auditing.soak_report import markdown, plain
+from nobounds.auditing.soak_tables import columns_of, forms
+from nobounds.auditing.soak_truth import again, far_off, judge
+from nobounds.auditing.soak_worker import made
 from nobounds.cli.app import app
-from nobounds.trust.soak import Found, soak
-from nobounds.trust.soak_books import Book, documented, entries
-from nobounds.trust.soak_calls import FILE_FAULTS, LEDGER_FAULTS, SURE, Call, draw
-from nobounds.trust.soak_report import markdown, plain
-from nobounds.trust.soak_tables import columns_of, forms
-from nobounds.trust.soak_truth import again, far_off, judge
-from nobounds.trust.soak_worker import made
 
 CALL = Call("0-0", 5, 400, "numpy", 0, "add-remove", "rows", "age", "0.5", "", False, "epsilon", "1", "both", "", "")
 

@@ -22,16 +22,17 @@ import pytest
 from scipy.stats import chisquare
 
 import nobounds as nb
-from nobounds.engines.local import Local
-from nobounds.engines.memory import from_memory
+from nobounds.accounting.loss import Unit
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import Chunk, gathered, mapped, scan
+from nobounds.counting.tally import SUMMED, Tally
+from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Facts, Keyed, Tallied
-from nobounds.engines.spark import Spark, bounded, from_spark, is_spark
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.loss import Unit
-from nobounds.rungs import FloatBits, Floats, Ints
-from nobounds.scan import Chunk, gathered, mapped, scan
-from nobounds.tally import SUMMED, Tally
+from nobounds.engines.spark.table import Spark, bounded, from_spark, is_spark
+from nobounds.engines.streams.local import Local
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import FloatBits
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'nobounds[spark]'")
 pytestmark = [

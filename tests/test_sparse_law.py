@@ -7,13 +7,13 @@ import broken
 import numpy as np
 import pytest
 
-from nobounds.law import Law
-from nobounds.loss import general, monotonic
-from nobounds.sparse_law import SparseLaw
-from nobounds.sparse_vector import Promise, Rates
-from nobounds.trust.cases import most
-from nobounds.trust.sparse import EITHER_WAY, HITS, ONE_WAY, PURE, delta_seen, pure_seen, rates_for, rho_seen
-from nobounds.walk import Walk
+from nobounds.accounting.cost import general, monotonic
+from nobounds.auditing.cases import most
+from nobounds.auditing.claims.sparse import EITHER_WAY, HITS, ONE_WAY, PURE, delta_seen, pure_seen, rates_for, rho_seen
+from nobounds.laws.halting import Law
+from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms.sparse_vector import Promise, Rates
+from nobounds.mechanisms.walk import Walk
 
 METHODS = ("iterated", "classical")
 QUERIES = (0, 2, -1, 1, 0)

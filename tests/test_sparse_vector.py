@@ -13,12 +13,13 @@ from laws import text
 from purse import Purse
 from scipy import stats
 
-from nobounds import sparse_vector
-from nobounds.bands import cheapest
-from nobounds.conversions import rho_from_approximate
-from nobounds.loss import PrivacyLoss, general, monotonic
-from nobounds.sparse_law import SparseLaw
-from nobounds.sparse_vector import Promise, Rates, SparseVector
+from nobounds.accounting.bands import cheapest
+from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.cost import general, monotonic
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms import sparse_vector
+from nobounds.mechanisms.sparse_vector import Promise, Rates, SparseVector
 
 LIMIT = 1e-9
 RUNS = 20_000
@@ -73,7 +74,7 @@ def test_the_two_methods_have_different_laws():
 def test_the_sampler_does_not_know_the_law():
     """The loop shares no code with the law that it is compared with."""
     source = inspect.getsource(sparse_vector)
-    assert not any(f"nobounds.{module}" in source for module in ("law", "walk", "skip_ahead", "sparse_law"))
+    assert not any(f"nobounds.{module}" in source for module in ("laws", "mechanisms.walk", "mechanisms.skip_ahead"))
 
 
 # --- so many hits, and then no more -------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobounds.engines.arrays import column
-from nobounds.sums import Lattice, Squares, totals
+from nobounds.counting.lattice import Lattice, Squares, totals
+from nobounds.engines.memory.arrays import column
 
 MAX = sys.float_info.max
 TINY = 5e-324

@@ -15,7 +15,7 @@ import pytest
 from purse import Purse
 
 import nobounds as nb
-from nobounds.engines.duck import from_relation
+from nobounds.engines.sql.duck import from_relation
 
 RNG = np.random.default_rng(7)
 ROWS = 3000

@@ -20,17 +20,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds.engines.database import from_query
-from nobounds.engines.duck import from_relation
-from nobounds.engines.local import Local
-from nobounds.engines.memory import from_lazy, from_memory
-from nobounds.engines.paths import expand, from_paths
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.lattice import Lattice
+from nobounds.counting.scan import gathered
+from nobounds.counting.tally import SUMMED, Tally, Tallying, merged
+from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.memory.tables import from_lazy, from_memory
 from nobounds.engines.source import Keyed
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.scan import gathered
-from nobounds.sums import Lattice
-from nobounds.tally import SUMMED, Tally, Tallying, merged
+from nobounds.engines.sql.database import from_query
+from nobounds.engines.sql.duck import from_relation
+from nobounds.engines.streams.local import Local
+from nobounds.ladders.ladder import Ladder
 
 CENT = Ladder.grid(Fraction(1, 100))
 LADDERS = [Ladder.float_bits(8), SUMMED, Ladder.grid(1), CENT, Ladder.float_bits(16, floor=-1022)]

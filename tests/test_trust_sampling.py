@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 from test_trust_table import run
 
-from nobounds.trust import mine, power
-from nobounds.trust.sampling import incomplete_beta, loss_of, lower_chance, sampled_loss, upper_chance
+from nobounds.auditing import mine, power
+from nobounds.auditing.sampling import incomplete_beta, loss_of, lower_chance, sampled_loss, upper_chance
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,12 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from nobounds import AboveThreshold, additive
-from nobounds.cli.audit import audit as command
-from nobounds.cli.audit import in_words
-from nobounds.law import Law
-from nobounds.trust import numbers, planted, streams, table, vectored, walks
-from nobounds.trust.cases import NEAR, Case, Row, Worst, most, shown
-from nobounds.trust.divergences import rho_between
-from nobounds.trust.scripted import (
+from nobounds import AboveThreshold
+from nobounds.auditing import planted, table
+from nobounds.auditing.cases import NEAR, Case, Row, Worst, most, shown
+from nobounds.auditing.claims import numbers, streams, vectored, walks
+from nobounds.auditing.divergences import rho_between
+from nobounds.auditing.scripted import (
     divergence_between,
     gaussian_within,
     geometric_within,
@@ -25,7 +23,11 @@ from nobounds.trust.scripted import (
     loss_between,
     scripted_law,
 )
-from nobounds.walk import Walk
+from nobounds.cli.commands.audit import audit as command
+from nobounds.cli.commands.audit import in_words
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise import additive
 
 CASES = table.all_cases("quick")
 SCRIPTED = [case for part in (streams, numbers, vectored) for case in part.cases() if case.quick]
@@ -87,7 +89,7 @@ def test_planted_bugs_are_caught(case):
 
 def few(monkeypatch, cases):
     monkeypatch.setattr(table, "all_cases", lambda which: tuple(cases))
-    monkeypatch.setattr("nobounds.cli.audit.all_cases", lambda which: tuple(cases))
+    monkeypatch.setattr("nobounds.cli.commands.audit.all_cases", lambda which: tuple(cases))
 
 
 def made(observed, kind="tight"):

@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.audit import pair_loss
+from nobounds.accounting.cost import monotonic, moving_threshold, pure
+from nobounds.accounting.loss import Unit
+from nobounds.accounting.spending import Spending
+from nobounds.auditing.audit import pair_loss
+from nobounds.auditing.claims.answers import live, log_law, short_ladders
+from nobounds.counting.lattice import Lattice
+from nobounds.counting.scan import gathered
+from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed
-from nobounds.ladder import Ladder
-from nobounds.loss import Unit, monotonic, moving_threshold, pure
-from nobounds.quantile import ask
-from nobounds.scan import gathered
-from nobounds.spending import Spending
-from nobounds.sums import Lattice
-from nobounds.tally import SUMMED
-from nobounds.trust.answers import live, log_law, short_ladders
+from nobounds.ladders.ladder import Ladder
+from nobounds.statistics.quantile import ask
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 BIG = [-40.0, -3.0, 0.0, 5.0, 5.0, 70.0, 900.0, 900.0]  # the rows of the user who has half of them

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from scipy import stats
 
 import nobounds as nb
-from nobounds import vectors
-from nobounds.clip import Clip, Search
-from nobounds.conversions import rho_from_approximate
+from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.clipping.ball import Ball, Rows
+from nobounds.clipping.clip import Clip, Search
 from nobounds.exact import rational
-from nobounds.noise import source
-from nobounds.release import Release
-from nobounds.rows import Ball, Rows
-from nobounds.vectors import Plan, vector_mean, vector_sum
+from nobounds.noise.source import source
+from nobounds.release.release import Release
+from nobounds.statistics import vectors
+from nobounds.statistics.vectors import Plan, vector_mean, vector_sum
 
 LIMIT = 1e-9
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "private_gradients.py"
@@ -58,7 +58,7 @@ def test_order_and_blocks_cannot_change_the_sum(x, clip, block, seed):
     ball, order = Ball.of(clip, x.shape[1]), np.random.default_rng(seed).permutation(len(x))
     norms, total = Rows.of(x).norms(), Rows.of(x).total(ball)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nobounds.rows._BLOCK", block)
+        patch.setattr("nobounds.clipping.ball._BLOCK", block)
         other = Rows.of(np.asfortranarray(x[order]))
         assert other.total(ball) == total
         assert other.norms().tolist() == norms[order].tolist()

@@ -8,16 +8,9 @@ import pytest
 from flint import arb, ctx
 from laws import text
 
+from nobounds.accounting.conversions import rho_from_pure, rho_from_range
+from nobounds.accounting.cost import fixed_threshold, general, monotonic, pure, rho_monotonic
 from nobounds.exact import ball, rational
-from nobounds.loss import (
-    fixed_threshold,
-    general,
-    monotonic,
-    pure,
-    rho_from_pure,
-    rho_from_range,
-    rho_monotonic,
-)
 
 EPSILONS = [(F(1), F(1)), (F(1, 3), F(2)), (F(5), F(1, 7)), (F(1, 2), F(1, 2))]
 epsilons = pytest.mark.parametrize(("eps1", "eps2"), EPSILONS)

@@ -7,8 +7,8 @@ from typing import Any, assert_type
 import numpy as np
 
 import nobounds as nb
-from nobounds.grouped_release import GroupedRelease
-from nobounds.table import GroupedTable
+from nobounds.release.grouped import GroupedRelease
+from nobounds.tables.table import GroupedTable
 
 x = np.arange(10)
 

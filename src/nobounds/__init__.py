@@ -1,28 +1,34 @@
-"""nobounds: differentially private quantiles, maxima, sums and means when nobody knows the bounds of the data."""
+"""nobounds: differentially private quantiles, maxima, sums and means when nobody knows the bounds of the data.
 
+Public are the names in this module, `nobounds.research`, `nobounds.plots` and `nobounds.sklearn`; every other path may
+change without notice.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from nobounds.above_threshold import AboveThreshold, IterativeExponential
-from nobounds.budget import Budget, BudgetExceeded
-from nobounds.clipped import count, mean, sum
-from nobounds.describe import Description, describe
+from nobounds.accounting.budget import Budget, BudgetExceeded
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.counting.histogram import Histogram
 from nobounds.engines.csv.dialect import Csv
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.loss import PrivacyLoss
-from nobounds.quantile import bounds, maximum, minimum, quantile
-from nobounds.quantiles import quantiles
-from nobounds.release import Release
-from nobounds.sparse_vector import SparseVector
-from nobounds.vectors import vector_mean, vector_sum
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.halting import Law
+from nobounds.mechanisms.above_threshold import AboveThreshold, IterativeExponential
+from nobounds.mechanisms.sparse_vector import SparseVector
+from nobounds.release.description import Description
+from nobounds.release.release import Release
+from nobounds.statistics.describe import describe
+from nobounds.statistics.quantile import bounds, maximum, minimum, quantile
+from nobounds.statistics.quantiles import quantiles
+from nobounds.statistics.sums import count, mean, sum
+from nobounds.statistics.vectors import vector_mean, vector_sum
 
 if TYPE_CHECKING:
     from nobounds.explaining.explain import explain
-    from nobounds.grouped_release import GroupedRelease
     from nobounds.planning.forecast import Forecast
     from nobounds.planning.plan import plan
-    from nobounds.table import Table
+    from nobounds.release.grouped import GroupedRelease
+    from nobounds.tables.table import Table
 
 __all__ = [
     "AboveThreshold",
@@ -56,20 +62,24 @@ __all__ = [
 ]
 
 
+__version__ = "0.1.0"
+
+# Loaded when first used: they would be half of the time of an import.
+_LATER = {
+    "Forecast": "nobounds.planning.forecast",
+    "GroupedRelease": "nobounds.release.grouped",
+    "Table": "nobounds.tables.table",
+    "explain": "nobounds.explaining.explain",
+    "plan": "nobounds.planning.plan",
+}
+
+
 def __getattr__(name: str) -> object:
-    """Planning, tables and explanations are loaded when first used: they would be half of the time of an import."""
-    if name in ("GroupedRelease", "Table"):
-        from nobounds.grouped_release import GroupedRelease
-        from nobounds.table import Table
-
-        return {"GroupedRelease": GroupedRelease, "Table": Table}[name]
-    if name == "explain":
-        from nobounds.explaining.explain import explain
-
-        return explain
-    if name not in ("Forecast", "plan"):
+    if name not in _LATER:
         raise AttributeError(f"module 'nobounds' has no attribute {name!r}")
-    from nobounds.planning.forecast import Forecast
-    from nobounds.planning.plan import plan
+    return getattr(import_module(_LATER[name]), name)
 
-    return {"Forecast": Forecast, "plan": plan}[name]
+
+def __dir__() -> list[str]:
+    """The public names; the rooms of the house are private."""
+    return [*__all__, "__version__"]

@@ -186,3 +186,11 @@ def upper(x: "arb") -> Fraction:
     """An exact rational at or above everything in the ball."""
     mantissa, exponent = x.upper().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def finite_float(x: Fraction) -> float:
+    """The nearest float64, never infinite."""
+    try:
+        return float(x)
+    except OverflowError:
+        return MAX if x > 0 else -MAX

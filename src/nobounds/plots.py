@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.answer_law import AnswerLaw
-from nobounds.describe import Description
 from nobounds.exact import printable
-from nobounds.law import Law
-from nobounds.release import Release
+from nobounds.laws.answers import AnswerLaw
+from nobounds.laws.halting import Law
+from nobounds.release.description import Description
+from nobounds.release.release import Release
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: told apart by everyone
 

@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from nobounds.accounting.loss import PrivacyLoss, check_neighbors
+from nobounds.accounting.spending import Chargeable, charged
+from nobounds.counting.scan import gathered
 from nobounds.engines.column import Column
-from nobounds.engines.features import frame_features, is_frame, matrix_features
+from nobounds.engines.memory.features import frame_features, is_frame, matrix_features
 from nobounds.exact import privacy_parameter
-from nobounds.loss import PrivacyLoss, check_neighbors
-from nobounds.quantile import check_rank
-from nobounds.quantiles import quantiles
-from nobounds.scan import gathered
-from nobounds.spending import Chargeable, charged
+from nobounds.statistics.quantile import check_rank
+from nobounds.statistics.quantiles import quantiles
 
 
 class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

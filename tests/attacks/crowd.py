@@ -18,8 +18,8 @@ from contextlib import closing
 from pathlib import Path
 
 import nobounds
-from nobounds.budget import Budget, BudgetExceeded, read
-from nobounds.loss import PrivacyLoss
+from nobounds.accounting.budget import Budget, BudgetExceeded, read
+from nobounds.accounting.loss import PrivacyLoss
 
 PROCESSES = 8
 CAPACITY = 32  # charges
@@ -30,7 +30,7 @@ TENTH = PrivacyLoss(0.1, 0.005, 0.2, "swap")
 def use(kind: str) -> None:
     """Lock as on another system; `default` is the system as it is, and `none` leaves SQLite's own locks alone."""
     if kind != "default":
-        from nobounds import file_lock
+        from nobounds.accounting import file_lock
 
         sys.modules["msvcrt"] = windows_module()
         file_lock.KINDS["none"] = file_lock.LockKind(lambda descriptor, alone: None, lambda descriptor: None, None)

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 import nobounds as nb
-from nobounds.grouped_release import GroupedRelease
+from nobounds.release.grouped import GroupedRelease
 
 SEED = 7
 
@@ -124,7 +124,7 @@ def shape(found):
 
 # Parameters that tell of private answers, by statistic; all others are public, and must not differ in their values.
 # What a sum tells is made again from its clip. The noise scale of a mean is over its noisy number of records, which is
-# not released: that it comes from noisy numbers alone is audited with scripted noise (`nobounds.trust.numbers`).
+# not released: that it comes from noisy numbers alone is audited with scripted noise (`auditing.claims.numbers`).
 PRIVATE = {
     "sum": {"clip", "noise_scale"},
     "mean": {"clip", "noise_scale"},

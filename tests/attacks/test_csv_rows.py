@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 import nobounds as nb
 from nobounds.cli.app import app
-from nobounds.engines.local import Local
-from nobounds.engines.paths import from_paths
+from nobounds.engines.files.paths import from_paths
 from nobounds.engines.source import Keyed
-from nobounds.ladder import Ladder
+from nobounds.engines.streams.local import Local
+from nobounds.ladders.ladder import Ladder
 
 HONEST = "".join(f"{k},h{k}\n" for k in range(1000))
 

@@ -20,7 +20,7 @@ from purse import Purse
 
 import nobounds as nb
 from nobounds.cli.errors import plain_errors
-from nobounds.engines import spark_jobs
+from nobounds.engines.spark import jobs as spark_jobs
 from nobounds.studio.asks import Ask
 from nobounds.studio.desk import Charged, Desk
 
@@ -229,8 +229,11 @@ def test_neither_do_the_studio_and_the_shell(tmp_path):
 
 
 # The modules that see records, or errors about them. Damaged files have tests of their own.
-CHECKED = [path for path in sorted((SOURCE / "engines").glob("*.py")) if path.name != "files.py"]
-CHECKED += [SOURCE / name for name in ("rows.py", "sklearn.py", "table.py", "vectors.py", "studio/desk.py")]
+CHECKED = sorted((SOURCE / "engines").rglob("*.py"))
+CHECKED += [
+    SOURCE / name
+    for name in ("clipping/ball.py", "sklearn.py", "tables/table.py", "statistics/vectors.py", "studio/desk.py")
+]
 
 
 def raised_in_handlers(source):

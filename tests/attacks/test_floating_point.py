@@ -15,10 +15,10 @@ import pytest
 from laws import answer_law
 
 import nobounds as nb
-from nobounds.counts import Counts
-from nobounds.engines.arrays import column
-from nobounds.quantile import ask
-from nobounds.sums import Lattice
+from nobounds.counting.lattice import Lattice
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.statistics.quantile import ask
 
 # Records whose floats have all 53 bits, and sums that no two of them round to alike.
 RECORDS = np.random.default_rng(1).lognormal(0, 1, 40)

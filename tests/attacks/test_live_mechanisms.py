@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.trust.scripted import loss_between
-from nobounds.trust.streams import called_law
+from nobounds.auditing.claims.streams import called_law
+from nobounds.auditing.scripted import loss_between
 
 SURE = 10**6  # a query that is above the threshold whatever the noise
 KINDS = {

@@ -22,25 +22,29 @@ from lockstep_cases import CASES
 from sampler_hooks import HERE, HOOKS, holders
 
 import nobounds as nb
-from nobounds import additive, auto, clipped, question, vectors
-from nobounds.average import AverageRule
-from nobounds.clip import Search
-from nobounds.engines import local
-from nobounds.exponential_mechanism import weighted_law
-from nobounds.flip import flip_law
-from nobounds.grouped import Grouping
-from nobounds.histogram import Histogram
-from nobounds.key_selection import KeySelection, _best_chances
-from nobounds.ladder import Ladder
-from nobounds.law import Law
-from nobounds.loss import PrivacyLoss, Unit, general, monotonic, pure
-from nobounds.runs import Runs
-from nobounds.sparse_law import SparseLaw
-from nobounds.sparse_vector import Rates
-from nobounds.spending import Spending, charged
-from nobounds.table import GroupedTable, Table
-from nobounds.trust.divergences import renyi
-from nobounds.walk import Walk
+from nobounds.accounting.cost import general, monotonic, pure
+from nobounds.accounting.loss import PrivacyLoss, Unit
+from nobounds.accounting.spending import Spending, charged
+from nobounds.auditing.divergences import renyi
+from nobounds.clipping.average import AverageRule
+from nobounds.clipping.clip import Search
+from nobounds.counting.histogram import Histogram
+from nobounds.engines.streams import local
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.halting import Law
+from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms.exponential_mechanism import weighted_law
+from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.key_selection import KeySelection, _best_chances
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.sparse_vector import Rates
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise import additive
+from nobounds.ranks import auto, question
+from nobounds.statistics import sums as clipped
+from nobounds.statistics import vectors
+from nobounds.tables.grouping import Grouping
+from nobounds.tables.table import GroupedTable, Table
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for
 # all parts at once; vectors have a rho alone, of which a search for the clip does not use all.

@@ -21,8 +21,8 @@ from flint import ctx
 from test_database import connection  # noqa: F401
 
 import nobounds as nb
-from nobounds import conversions
-from nobounds.noise import decide
+from nobounds.accounting import conversions
+from nobounds.noise.discrete import decide
 
 ROWS, THREADS = 1500, 8
 DATA = {

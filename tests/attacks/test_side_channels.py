@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import nobounds as nb
 from nobounds.cli.app import app
 from nobounds.sklearn import PrivateClipper
-from nobounds.table import GroupedTable, Table
+from nobounds.tables.table import GroupedTable, Table
 
 # Fuzzed calls that each of the tests below must make.
 CALLS = {
@@ -549,7 +549,7 @@ def test_no_command_tells_of_a_row(tmp_path, monkeypatch):
         nonlocal calls
         found = []
         for rows in pair[:2]:
-            monkeypatch.setattr("nobounds.noise._system_bits", random.Random(1).getrandbits)
+            monkeypatch.setattr("nobounds.noise.source._system_bits", random.Random(1).getrandbits)
             with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
                 file.write("x\n")
                 file.writelines(f"{_field(x)}\n" for (x,) in rows)

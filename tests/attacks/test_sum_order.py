@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nobounds as nb
-from nobounds.engines.arrays import column
+from nobounds.counting.lattice import Lattice, totals
+from nobounds.counting.tally import SUMMED
+from nobounds.engines.memory.arrays import column
 from nobounds.engines.open import open_source
 from nobounds.engines.source import Keyed
-from nobounds.sums import Lattice, totals
-from nobounds.tally import SUMMED
 
 BIG = 2.0**53
 # Each 3 is rounded to 4 once the first record is there.

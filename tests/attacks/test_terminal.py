@@ -12,7 +12,7 @@ import pytest
 from test_cli import run
 
 import nobounds as nb
-from nobounds.cli.groups import show_groups
+from nobounds.cli.commands.groups import show_groups
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202e"
 ODD = {"escape": EVIL, "new line": "a\nb", "not UTF-8": os.fsdecode(b"\xff\xfe")}

@@ -27,9 +27,9 @@ from attacks.observed import Observer
 from purse import Purse
 
 import nobounds as nb
-from nobounds.engines.arrays import column
-from nobounds.engines.stream import facts_of
-from nobounds.rows import Rows
+from nobounds.clipping.ball import Rows
+from nobounds.engines.memory.arrays import column
+from nobounds.engines.streams.stream import facts_of
 from nobounds.sklearn import PrivateClipper
 
 ROWS = 24

@@ -16,15 +16,15 @@ from laws import answer_law
 from outside.google import read
 from outside.textproto import parsed
 
-from nobounds.additive import Additive
-from nobounds.audit import pair_loss
-from nobounds.conversions import rho_from_approximate
-from nobounds.engines.arrays import column
+from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.spending import nominal
+from nobounds.auditing.audit import pair_loss
+from nobounds.counting.lattice import Lattice, totals
+from nobounds.counting.tally import BITS
+from nobounds.engines.memory.arrays import column
 from nobounds.groups import Groups, answers, noise_many
-from nobounds.quantile import ask, ladder_for
-from nobounds.spending import nominal
-from nobounds.sums import Lattice, totals
-from nobounds.tally import BITS
+from nobounds.noise.additive import Additive
+from nobounds.statistics.quantile import ask, ladder_for
 
 QUANTILES, QUANTILES_VALID, QUANTILES_VOTE = read("quantiles")
 SUMS, SUMS_VALID, SUMS_VOTE = read("sum")

@@ -7,11 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from nobounds import plots
-from nobounds.cli.audit import audit
-from nobounds.cli.budget import app as budget_app
-from nobounds.cli.explain import explain
+from nobounds.cli.commands.audit import audit
+from nobounds.cli.commands.budget import app as budget_app
+from nobounds.cli.commands.explain import explain
+from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.commands.paper import paper
+from nobounds.cli.commands.plan import plan
+from nobounds.cli.commands.soak import soak
+from nobounds.cli.commands.studio import studio
 from nobounds.cli.flat import flat
-from nobounds.cli.groups import show_groups
 from nobounds.cli.help import ANSWERS, AROUND, TRUST, Command, Main
 from nobounds.cli.keys import grouped
 from nobounds.cli.options import (
@@ -28,11 +32,7 @@ from nobounds.cli.options import (
     Walk,
 )
 from nobounds.cli.output import show, show_description
-from nobounds.cli.paper import paper
-from nobounds.cli.plan import plan
-from nobounds.cli.soak import soak
 from nobounds.cli.sources import opened
-from nobounds.cli.studio import studio
 from nobounds.cli.units import rows_per_unit
 
 # Python's own tracebacks only: the decorated ones can show local variables, and with them the data.

@@ -34,8 +34,8 @@ def columns(ctx: Any, incomplete: str) -> list[str]:
 
 def _public_names(path: Path, given: dict[str, Any]) -> list[str]:
     from nobounds.cli.text import Text
-    from nobounds.engines.files import column_names
-    from nobounds.engines.formats import is_parquet
+    from nobounds.engines.files.columns import column_names
+    from nobounds.engines.files.formats import is_parquet
 
     if is_parquet(path):
         return column_names(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from nobounds.budget import BudgetExceeded
+from nobounds.accounting.budget import BudgetExceeded
 from nobounds.cli import PIPE_CLOSED
 from nobounds.engines.refusals import raise_alone
 from nobounds.exact import printable

@@ -6,8 +6,8 @@ from typing import Any
 
 from nobounds.cli.options import Groups
 from nobounds.cli.sources import Opened
-from nobounds.engines.arrow import import_pyarrow
-from nobounds.table import GroupedTable
+from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.tables.table import GroupedTable
 
 
 def grouped(found: Opened, groups: Groups) -> GroupedTable:

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
-from nobounds.auto import Method
+from nobounds.accounting.loss import Neighbors as Relation
+from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.complete import columns, words
 from nobounds.cli.text import Text
-from nobounds.loss import Neighbors as Relation
-from nobounds.loss import check_neighbors
-from nobounds.noise import Noise
+from nobounds.noise.discrete import Noise
+from nobounds.ranks.auto import Method
 
 NUMBER = "NUMBER"
 ColumnName = Annotated[

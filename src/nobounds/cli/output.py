@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 import nobounds as nb
+from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
-from nobounds.describe import STATISTICS
 from nobounds.exact import printable, text_up
-from nobounds.grouped_release import GroupedRelease
-from nobounds.loss import of_query
+from nobounds.release.description import STATISTICS
+from nobounds.release.grouped import GroupedRelease
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import nobounds as nb
+from nobounds.accounting.spending import Purse, Spending
 from nobounds.cli.errors import CHARGED, require_budget
 from nobounds.cli.options import Asked, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.csv.table import CsvFiles
-from nobounds.engines.files import column_names
-from nobounds.engines.paths import expand, from_paths
-from nobounds.engines.sql_files import csv_files
-from nobounds.engines.stream import Stream
+from nobounds.engines.files.columns import column_names
+from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.sql.files import csv_files
+from nobounds.engines.streams.stream import Stream
 from nobounds.exact import printable
 from nobounds.explaining.words import price
-from nobounds.spending import Purse, Spending
 
 STANDARD_INPUT = "standard input"
 
@@ -81,7 +81,7 @@ def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[Strea
     """The Stream of a table, of which no other columns than these will be asked for, and what it is called."""
     text = data.text
     if data.sql is not None:
-        from nobounds.engines.database import from_query
+        from nobounds.engines.sql.database import from_query
 
         connection, name, views = _connection(data, stack)
         stream = from_query(connection, data.sql, views)

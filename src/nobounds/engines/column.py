@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from nobounds.loss import Unit
-from nobounds.scan import Chunks
+from nobounds.accounting.loss import Unit
+from nobounds.counting.scan import Chunks
 
 CHUNK = 65_536
 """The number of records that are converted at a time."""

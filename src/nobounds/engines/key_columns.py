@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.keys import plain, text_of
 from nobounds.engines.loaded import loaded
-from nobounds.engines.sequences import nearest_float
+from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.memory.sequences import nearest_float
 
 _LONGS = range(-(1 << 63), 1 << 63)
 _DAYS = np.iinfo(np.int32)  # of an Arrow date

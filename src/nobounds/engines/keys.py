@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.engines.arrow import import_pyarrow
-from nobounds.rungs import Ints
+from nobounds.arrays import Ints
+from nobounds.engines.memory.arrow import import_pyarrow
 
 _MOST = 1 << 62
 _TOGETHER = 1 << 21  # rows whose keys are looked up together

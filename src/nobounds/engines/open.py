@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 
-from nobounds.engines.arrow import is_arrow_stream
-from nobounds.engines.arrow_stream import from_arrow_stream
 from nobounds.engines.csv.dialect import Csv
-from nobounds.engines.duck import from_relation
+from nobounds.engines.files.paths import expand, from_paths
 from nobounds.engines.loaded import loaded
-from nobounds.engines.local import Local
-from nobounds.engines.memory import from_lazy, from_memory
-from nobounds.engines.paths import expand, from_paths
+from nobounds.engines.memory.arrow import is_arrow_stream
+from nobounds.engines.memory.arrow_stream import from_arrow_stream
+from nobounds.engines.memory.tables import from_lazy, from_memory
 from nobounds.engines.source import Progress, Source
-from nobounds.engines.spark import from_spark, is_spark
-from nobounds.engines.stream import Stream
+from nobounds.engines.spark.table import from_spark, is_spark
+from nobounds.engines.sql.duck import from_relation
+from nobounds.engines.streams.local import Local
+from nobounds.engines.streams.stream import Stream
 
 
 def open_source(

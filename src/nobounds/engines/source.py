@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from nobounds.arrays import Ints
+from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
-from nobounds.ladder import Ladder
-from nobounds.rungs import Ints
-from nobounds.tally import Tally
+from nobounds.ladders.ladder import Ladder
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, Made
 from nobounds.explaining.told import CLIPPED, COMPARISON, RANKED, Told
 from nobounds.explaining.words import Paragraph, about, figure, listed
-from nobounds.spending import Spending
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 300, 300, 60  # over epsilon: records for a quantile, for the scale of a clip, for any clip

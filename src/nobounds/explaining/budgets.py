@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from nobounds.composition import text_down
+from nobounds.accounting.composition import text_down
 from nobounds.exact import printable, text_up
 from nobounds.explaining.limits import together
 from nobounds.explaining.protection import meaning

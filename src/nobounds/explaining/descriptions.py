@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from nobounds.describe import RANKS
+from nobounds.accounting.spending import Spending
 from nobounds.exact import printable, rational
 from nobounds.explaining.accuracy import HEADING, places
 from nobounds.explaining.expected import Made
@@ -13,7 +13,7 @@ from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import Fields
 from nobounds.explaining.spent import spent
 from nobounds.explaining.words import Paragraph, figure
-from nobounds.spending import Spending
+from nobounds.release.description import RANKS
 
 _SHOWN = 12  # columns
 

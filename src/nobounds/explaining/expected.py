@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.clipped import Plan
-from nobounds.loss import Neighbors
+from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.plan import Plan
 from nobounds.planning import sum_errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster, Statistic
-from nobounds.spending import Spending
 
 SIZES = (1_000, 10_000, 100_000)
 SHAPES = ("uniform", "lognormal", "pareto")

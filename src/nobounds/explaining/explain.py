@@ -56,7 +56,7 @@ def explain(release: object, *, n: Number | None = None) -> Explanation:
     command of nobounds prints with --json, a budget's history included.
     n: the number of records, to tell the errors for; by default for 1,000, 10,000 and 100,000 of them.
 
-    >>> from nobounds.clipped import count
+    >>> from nobounds.statistics.sums import count
     >>> print(explain(count(range(100), epsilon=1)).paragraphs[1].sentences[1])
     For somebody who knows all the other rows, or whose beliefs about them do not hang on this one: the release changes
     their odds of whether a given row is in the data by a factor of at most 2.72 (e to the power of epsilon 1).

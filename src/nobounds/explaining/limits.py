@@ -1,8 +1,8 @@
 """What a release does not promise, and to whom."""
 
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.explaining.protection import factor_up, whom
 from nobounds.explaining.words import Paragraph
-from nobounds.loss import PrivacyLoss
 
 
 def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = None, query: bool = False) -> Paragraph:

@@ -2,10 +2,10 @@
 
 import math
 
-from nobounds.conversions import epsilon_from_rho
+from nobounds.accounting.conversions import epsilon_from_rho
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, rational, text_up
 from nobounds.explaining.words import Paragraph, percent_down, percent_up
-from nobounds.loss import PrivacyLoss
 
 DELTA = 1e-6  # at which a rho is told as an epsilon
 _DELTAS = (1e-3, 1e-4, 1e-5, DELTA)

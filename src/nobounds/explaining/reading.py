@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from nobounds.accounting.loss import QUERY_RESULT, Neighbors, PrivacyLoss, check_neighbors
 from nobounds.exact import printable, rational, shown
-from nobounds.loss import QUERY_RESULT, Neighbors, PrivacyLoss, check_neighbors
 
 MOST_BYTES = 1 << 28  # a million groups are a quarter of that
 KINDS = (

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import text_up
 from nobounds.explaining.words import Paragraph, listed, price
-from nobounds.loss import PrivacyLoss
 
 _FOR = {
     "keys": "choosing which groups may be shown",

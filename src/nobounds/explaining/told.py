@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from nobounds.exact import printable, rational
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.accounting.spending import Spending
+from nobounds.exact import finite_float, printable, rational
 from nobounds.explaining.expected import Made
 from nobounds.explaining.reading import Fields
 from nobounds.explaining.words import figure, listed
-from nobounds.loss import PrivacyLoss
-from nobounds.quantile import DEFAULT_BITS
-from nobounds.rungs import finite_float
-from nobounds.spending import Spending
+from nobounds.statistics.quantile import DEFAULT_BITS
 
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")

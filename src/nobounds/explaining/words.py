@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from nobounds.exact import MAX, text_up
-from nobounds.loss import PrivacyLoss
-from nobounds.rungs import finite_float
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.exact import MAX, finite_float, text_up
 
 
 class Paragraph(NamedTuple):

@@ -4,21 +4,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.auto import SizeRule
-from nobounds.counts import Counts
+from nobounds.arrays import Ints
+from nobounds.counting.second_look import Counts
 from nobounds.groups.choices import choices_one_by_one, flips, near_runs, weighted
 from nobounds.groups.draws import Bools, Draws
 from nobounds.groups.noise import laplaces
 from nobounds.groups.records import Groups, sums
 from nobounds.groups.values import Values, values_at, zeros
 from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks_at
-from nobounds.noise import Source
-from nobounds.question import Question, walk_of
-from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled, rank_sensitivity
-from nobounds.rungs import Ints
-from nobounds.runs import Runs
-from nobounds.scale import OCTAVES, Scale, octave
-from nobounds.walk import Walk
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.source import Source
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.question import Question, walk_of
+from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled, rank_sensitivity
+from nobounds.ranks.scale import OCTAVES, Scale, octave
 
 _LARGEST = 1 << 61
 

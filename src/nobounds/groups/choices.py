@@ -11,14 +11,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.exponential_mechanism import weighted_rung
-from nobounds.flip import flip_rung
+from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Bools, Draws, Words, exponential_bounds, uniform_bounds
 from nobounds.groups.ragged import Room, running
 from nobounds.groups.records import Groups
-from nobounds.noise import Source
-from nobounds.rungs import Floats, Ints
-from nobounds.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
+from nobounds.mechanisms.exponential_mechanism import weighted_rung
+from nobounds.mechanisms.flip import flip_rung
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
+from nobounds.noise.source import Source
 
 _LEFT_OUT = 2.0 ** (1 - DOUBLE_BITS)
 _CLOSE = 2.0**-30  # relative distance of doubles around the solution

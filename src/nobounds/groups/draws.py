@@ -9,8 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.noise import FIRST_BITS, Source
-from nobounds.rungs import Floats, Ints
+from nobounds.arrays import Floats, Ints
+from nobounds.noise.discrete import FIRST_BITS
+from nobounds.noise.source import Source
 
 Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]

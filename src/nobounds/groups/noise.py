@@ -7,11 +7,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.additive import Additive
-from nobounds.gaussian import DiscreteGaussian
+from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Draws, Words, exponential_bounds
-from nobounds.noise import Exponential, Source, geometric
-from nobounds.rungs import Floats, Ints
+from nobounds.noise.additive import Additive
+from nobounds.noise.discrete import Exponential, geometric
+from nobounds.noise.gaussian import DiscreteGaussian
+from nobounds.noise.source import Source
 
 Wholes: TypeAlias = Ints | NDArray[np.object_]  # object only where a number does not fit into 64 bits
 

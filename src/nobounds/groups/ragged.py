@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Bools
-from nobounds.rungs import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
-from nobounds.rungs import Ints
+from nobounds.arrays import Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
 
 BLOCK = 1 << 16  # entries that are worked on together: their temporaries stay in the cache
 

@@ -9,13 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Bools
 from nobounds.groups.noise import Wholes
 from nobounds.groups.walks import NEVER
-from nobounds.ladder import Ladder
-from nobounds.question import Question
-from nobounds.route import OneRoute
-from nobounds.rungs import Edges, FloatBits, Floats, Grid, Ints
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Edges, FloatBits, Grid
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import OneRoute
 
 Values: TypeAlias = Wholes | Floats
 

@@ -13,15 +13,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Bools, Draws, Words, exponential_bounds
 from nobounds.groups.noise import geometrics
 from nobounds.groups.ragged import Room, running
 from nobounds.groups.records import Groups
-from nobounds.noise import Exponential, decide
-from nobounds.route import Route
-from nobounds.rungs import Floats, Ints
-from nobounds.skip_ahead import halt_position, in_balls
-from nobounds.walk import Walk, increments
+from nobounds.mechanisms.skip_ahead import halt_position, in_balls
+from nobounds.mechanisms.walk import Walk, increments
+from nobounds.noise.discrete import Exponential, decide
+from nobounds.ranks.route import Route
 
 NEVER = -1
 _LEFT_OUT = 2.0**-60

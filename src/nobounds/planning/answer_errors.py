@@ -10,17 +10,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.answer_law import laplace_at_least
+from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
+from nobounds.ladders.rungs import Grid
+from nobounds.laws.answers import laplace_at_least
+from nobounds.mechanisms.runs import Runs, reach
+from nobounds.mechanisms.walk import Walk
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.quick_laws import Blocks, choice_blocks, walk_blocks
 from nobounds.planning.samples import Sample
-from nobounds.question import Question, sign_test, walk_of
-from nobounds.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled
-from nobounds.rungs import Floats, Grid, Ints
-from nobounds.runs import Runs, reach
-from nobounds.scale import octave
-from nobounds.walk import Walk
+from nobounds.ranks.question import Question, sign_test, walk_of
+from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled
+from nobounds.ranks.scale import octave
 
 LEAST = 1e-7  # ways with less probability are left out
 _LOOKS = 16  # points of the threshold's noise, times those of a quick law, for the probabilities of scales

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from nobounds.rungs import FloatBits, Floats
+from nobounds.arrays import Floats
+from nobounds.ladders.rungs import FloatBits
 
 ROUNDS = (64, 128, 256, 512, 1024)  # data sets
 RARE = 4  # data sets for a rare way

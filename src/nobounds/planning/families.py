@@ -22,10 +22,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from nobounds.engines.arrays import Column, column
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.scan import gathered
+from nobounds.engines.memory.arrays import Column, column
 from nobounds.exact import Number, positive
-from nobounds.rungs import Floats, Ints
-from nobounds.scan import gathered
 
 _POISSON_MEAN, _MOST_MEAN = 10.0, 1e6
 _LARGEST = 1e100  # of numbers to plan with, so that sums and squares are floats

@@ -12,18 +12,18 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from nobounds.additive import Additive
-from nobounds.clipped import Plan
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.plan import Plan
 from nobounds.engines.column import Column
-from nobounds.halving import Halving
+from nobounds.noise.additive import Additive
 from nobounds.planning import answer_errors, sum_errors
 from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
-from nobounds.quantile import ask, ladder_for
-from nobounds.question import Question
-from nobounds.route import OneRoute
-from nobounds.spending import Spending
+from nobounds.ranks.halving import Halving
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import OneRoute
+from nobounds.statistics.quantile import ask, ladder_for
 
 Statistic: TypeAlias = Literal["quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count"]
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
+from nobounds.accounting.loss import Neighbors, check_neighbors
+from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, positive, rational, shown
-from nobounds.loss import Neighbors, check_neighbors
 from nobounds.planning.expectation import ROUNDS, Errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecast import Forecast, Row
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
 from nobounds.planning.needed import MOST, smallest
-from nobounds.quantile import check_rank, check_ranks
-from nobounds.spending import Spending
+from nobounds.statistics.quantile import check_rank, check_ranks
 
 EPSILONS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 MOST_RECORDS = 10**12

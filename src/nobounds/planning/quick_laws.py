@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nobounds.rungs import Floats, Ints
-from nobounds.runs import Runs
-from nobounds.walk import Walk, increments
+from nobounds.arrays import Floats, Ints
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.walk import Walk, increments
 
 LEAST = 1e-7  # runs with less probability are left out
 _PANELS = np.concatenate([np.arange(0, 4, 0.25), np.arange(4, 17, 1.0)])  # of the threshold's noise, times eps1

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nobounds.counts import Counts
-from nobounds.histogram import Histogram
-from nobounds.ladder import Ladder
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
 from nobounds.planning.families import Shape
-from nobounds.rungs import Floats, Ints
 
 ALL = 1 << 13  # so many records are all drawn
 WINDOW = 1 << 11  # ranks in a window

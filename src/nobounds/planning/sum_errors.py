@@ -11,18 +11,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.additive import Additive
-from nobounds.average import FEW_MISSING
-from nobounds.clip import DEVIATIONS, Search, WidthWalk
-from nobounds.clipped import Plan
-from nobounds.histogram import Histogram
-from nobounds.loss import Neighbors
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats
+from nobounds.clipping.average import FEW_MISSING
+from nobounds.clipping.clip import DEVIATIONS, Search, WidthWalk
+from nobounds.clipping.plan import Plan
+from nobounds.counting.histogram import Histogram
+from nobounds.exact import finite_float
+from nobounds.noise.additive import Additive
 from nobounds.planning.answer_errors import octaves, point
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.families import normal_quantile
 from nobounds.planning.quick_laws import spread, walk_blocks
 from nobounds.planning.samples import Sample
-from nobounds.rungs import Floats, finite_float
 
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import nobounds as nb
-from nobounds.describe import COUNT_SHARE, RANKS, SHARES
-from nobounds.loss import Neighbors
-from nobounds.spending import Spending
+from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import Spending
+from nobounds.release.description import COUNT_SHARE, RANKS, SHARES
 
 STATISTICS = {
     "describe": "Summary of columns",

@@ -9,9 +9,9 @@ from collections import OrderedDict
 from threading import Lock
 
 import nobounds as nb
-from nobounds.budget import Statement, read
+from nobounds.accounting.budget import Statement, read
+from nobounds.accounting.spending import Purse
 from nobounds.engines.refusals import raise_alone
-from nobounds.spending import Purse
 from nobounds.studio.asks import Ask, Origin
 from nobounds.studio.shelf import Kept, Shelf
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import nobounds as nb
 from nobounds import plots
-from nobounds.budget import Statement
-from nobounds.composition import text_down
-from nobounds.describe import STATISTICS, Summary
+from nobounds.accounting.budget import Statement
+from nobounds.accounting.composition import text_down
 from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
 from nobounds.explaining.words import Paragraph, figure
 from nobounds.planning.forecast import digits
+from nobounds.release.description import STATISTICS, Summary
 from nobounds.studio.shelf import Kept
 
 _SIZES = (10_000,)  # records, for which errors are told

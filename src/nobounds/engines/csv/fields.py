@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.engines.arrow import import_pyarrow
+from nobounds.arrays import Floats
 from nobounds.engines.csv.dialect import Csv
-from nobounds.rungs import Floats
+from nobounds.engines.memory.arrow import import_pyarrow
 
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from nobounds.engines.csv.dialect import DELIMITERS, Csv
 from nobounds.engines.csv.reading import PIECE, WrongByteOrderMark, pieces
 from nobounds.engines.csv.records import Form, first_record
-from nobounds.engines.formats import is_tsv, readable
+from nobounds.engines.files.formats import is_tsv, readable
 
 HEADER_UNKNOWN = (
     "the first line of the file may be a record, so its names are hidden: add --header yes (csv=nb.Csv(header=True)) "

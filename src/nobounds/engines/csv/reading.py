@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from nobounds.engines.arrow import import_pyarrow
+from nobounds.engines.memory.arrow import import_pyarrow
 
 PIECE = 1 << 20
 _BOM = codecs.BOM_UTF8

@@ -13,16 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nobounds.engines.arrow import import_pyarrow
 from nobounds.engines.csv.dialect import ColumnType, Csv, checked_schema
 from nobounds.engines.csv.fields import Fields
 from nobounds.engines.csv.layout import Layout, layout_of
 from nobounds.engines.csv.records import Form, blocks
-from nobounds.engines.formats import readable
+from nobounds.engines.files.formats import readable
 from nobounds.engines.keys import plain
-from nobounds.engines.share import Share
+from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Facts
-from nobounds.engines.stream import Stream
+from nobounds.engines.streams.share import Share
+from nobounds.engines.streams.stream import Stream
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_KEPT = 256  # columns: those behind them are read again each time, unless they are known to be asked for

@@ -1,0 +1,157 @@
+"""The ledger of a budget: its terms, and its charges, which are added and never changed.
+
+A charge is checked and written in one transaction, which is committed before `append` returns. Each row is sealed with
+a hash over its contents and the seal before it, so a bit that flipped on the disk is noticed.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nobounds.accounting.loss import Neighbors, PrivacyLoss
+from nobounds.accounting.store import Store, damaged
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection  # loaded when a ledger is made
+
+_TABLES = [  # every number is a text, and exact
+    "CREATE TABLE terms (ledger TEXT, epsilon TEXT, delta TEXT, rho TEXT, neighbors TEXT, unit TEXT, seal TEXT)",
+    "CREATE TABLE charges (number INTEGER PRIMARY KEY, made TEXT, what TEXT,"
+    " epsilon TEXT, rho TEXT, eta TEXT, delta TEXT, neighbors TEXT, unit TEXT, seal TEXT)",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a budget may spend, and for whom; None where nothing was said."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    neighbors: Neighbors | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One entry: when it was made (UTC), what for, and what it cost."""
+
+    when: datetime
+    what: str
+    loss: PrivacyLoss
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Everything a ledger says at one moment, and the seal of its last row."""
+
+    terms: Terms
+    charges: tuple[Charge, ...]
+    seal: str
+
+
+class Ledger:
+    """Terms and charges, in a file or in memory."""
+
+    def __init__(self, store: Store) -> None:
+        """Read the ledger in a store, and check it from end to end."""
+        self._store = store
+        self._known: Entries | None = None  # rows that were read and found whole are not read again
+        with store.transaction(to_write=False) as connection:
+            tables = [text for (text,) in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
+            if tables != _TABLES or connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
+                raise damaged(self.path)
+            self._entries(connection)
+
+    @classmethod
+    def in_memory(cls, terms: Terms) -> "Ledger":
+        """A ledger that ends with the process."""
+        return cls(Store.in_memory(lambda connection: _begin(connection, terms)))
+
+    @classmethod
+    def create(cls, path: Path, terms: Terms) -> "Ledger":
+        """A ledger in a new file."""
+        Store.create(path, lambda connection: _begin(connection, terms))
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path, *, to_write: bool = True) -> "Ledger":
+        """The ledger in a file. A file that is refused is not touched."""
+        return cls(Store.open(path, to_write=to_write))
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or None for a ledger in memory."""
+        return self._store.path
+
+    def read(self) -> Entries:
+        """The terms and all charges."""
+        with self._store.transaction(to_write=False) as connection:
+            return self._entries(connection)
+
+    def append(self, what: str, loss: PrivacyLoss, check: Callable[[Entries], None]) -> None:
+        """Write one more charge, unless `check` raises on the entries before it."""
+        with self._store.transaction(to_write=True) as connection:
+            before = self._entries(connection)
+            check(before)
+            made = datetime.now(UTC).isoformat(timespec="microseconds")
+            numbers = (repr(number) for number in (loss.epsilon, loss.rho, loss.eta, loss.delta))
+            row = (len(before.charges) + 1, made, what, *numbers, loss.neighbors, loss.unit)
+            _insert(connection, "charges", row, before.seal)
+
+    def _entries(self, connection: "Connection") -> Entries:
+        """All entries. Rows that were not read before are checked, and of those that were, that the last is there."""
+        found = connection.execute("SELECT * FROM terms").fetchall()
+        if len(found) != 1 or found[0][-1] != _seal("", found[0][:-1]):
+            raise damaged(self.path)
+        known = self._known or Entries(_terms(found[0]), (), found[0][-1])
+        rows = connection.execute("SELECT * FROM charges WHERE number >= ? ORDER BY number", (len(known.charges),))
+        last = next(rows, [None])[-1] if known.charges else found[0][-1]
+        if last != known.seal:
+            raise ValueError(f"{self.path} is no longer the ledger that it was: its charges were replaced")
+        charges: list[Charge] = []
+        seal = known.seal
+        for *row, new in rows:
+            if row[0] != len(known.charges) + len(charges) + 1 or new != _seal(seal, row):
+                raise damaged(self.path)
+            charges.append(_charge(row))
+            seal = new
+        self._known = Entries(known.terms, known.charges + tuple(charges), seal) if charges else known
+        return self._known
+
+
+def _begin(connection: "Connection", terms: Terms) -> None:
+    """Fill a new database. Each ledger has a name of its own, so that no two have the same seals."""
+    for table in _TABLES:
+        connection.execute(table)
+    numbers = (None if number is None else str(number) for number in (terms.epsilon, terms.delta, terms.rho))
+    _insert(connection, "terms", (os.urandom(16).hex(), *numbers, terms.neighbors, terms.unit), "")
+
+
+def _insert(connection: "Connection", table: str, row: tuple[Any, ...], previous: str) -> None:
+    sealed = (*row, _seal(previous, row))
+    connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(sealed))})", sealed)
+
+
+def _seal(previous: str, row: Any) -> str:
+    """A hash over a row and the seal before it."""
+    import hashlib
+
+    return hashlib.sha256(json.dumps([previous, *row], default=repr).encode()).hexdigest()
+
+
+def _terms(row: Any) -> Terms:
+    _, *numbers, neighbors, unit, _ = row
+    epsilon, delta, rho = (None if text is None else Fraction(text) for text in numbers)
+    return Terms(epsilon, delta, rho, neighbors, unit)
+
+
+def _charge(row: Any) -> Charge:
+    _, made, what, *numbers, neighbors, unit = row
+    epsilon, rho, eta, delta = map(float, numbers)
+    return Charge(datetime.fromisoformat(made), what, PrivacyLoss(epsilon, rho, eta, neighbors, unit, delta))

@@ -1,0 +1,123 @@
+"""What a release may cost: a pure epsilon, or a rho of zCDP; and the largest plan within a rho.
+
+Plans are made for an epsilon. Under zCDP that is a nominal one: the plan with the largest nominal epsilon whose rho is
+within the one asked for.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from nobounds.accounting.cost import Cost
+from nobounds.accounting.loss import PrivacyLoss, Unit
+from nobounds.exact import Number, privacy_parameter, round_up
+
+LONGEST = 400  # characters of what a charge is for
+_DIGITS = 40  # binary digits of a nominal epsilon
+_TRIES = 60
+_CLOSE = 1e-4  # of rho that a plan may leave
+
+
+class Chargeable(Protocol):
+    """What a release is charged to: a Budget."""
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Spend it, or raise BudgetExceeded."""
+
+
+def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyLoss:
+    """The loss, charged to a budget if there is one; to be called before the data are read."""
+    if budget is not None:
+        budget.charge(loss, what if len(what) <= LONGEST else f"{what[: LONGEST - 3]}...")
+    return loss
+
+
+@dataclass(slots=True)
+class Purse:
+    """A budget whose charges name the table, and which knows what was charged: that stays, whatever comes after it."""
+
+    budget: Chargeable
+    name: str
+    loss: PrivacyLoss | None = None
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Charge it."""
+        charged(loss, self.budget, f"{what} in {self.name}")
+        self.loss = loss if self.loss is None else self.loss + loss
+
+
+class Plan(Protocol):
+    """How a release is made, and what it costs."""
+
+    def cost(self) -> Cost:
+        """The cost, from public facts alone."""
+        ...
+
+
+P = TypeVar("P", bound=Plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What is asked for: an epsilon, or (`zcdp`) a rho."""
+
+    amount: Fraction
+    zcdp: bool
+
+    @classmethod
+    def of(cls, epsilon: Number | None, rho: Number | None) -> "Spending":
+        """Exactly one of the two, checked."""
+        if (epsilon is None) == (rho is None):
+            got = "neither" if epsilon is None else "both"
+            raise ValueError(f"give epsilon (pure) or rho (zCDP), got {got}; for example epsilon=1, or rho=0.1")
+        if rho is not None:
+            return cls(privacy_parameter(rho, "rho"), True)
+        return cls(privacy_parameter(epsilon, "epsilon"), False)
+
+    def each(self, rows: int) -> "Spending":
+        """What each of so many rows may cost for all of them to cost this: epsilons add up, and roots of rho."""
+        return Spending(self.amount / (rows**2 if self.zcdp else rows), self.zcdp)
+
+    def told(self, parts: Mapping[str, Cost], unit: Unit) -> dict[str, Any]:
+        """For the parameters of a release: what was spent on which part, for a unit, and how many of its rows count."""
+        costs = {name: cost.times(unit.rows) for name, cost in parts.items()}
+        spent = {name: round_up(cost.rho if self.zcdp else cost.epsilon) for name, cost in costs.items()}
+        split = {name: amount for name, amount in spent.items() if amount}
+        rows = {} if unit == Unit() else {"rows_per_unit": unit.rows}
+        return {"spending": "rho" if self.zcdp else "epsilon", "split": split, **rows}
+
+    def plan(self, make: Callable[[Fraction, bool], P]) -> P:
+        """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one found within a rho."""
+        if not self.zcdp:
+            return make(self.amount, False)
+        low, high, best = 0.0, math.inf, None  # nominal epsilons that fit, and that do not
+        epsilon = math.sqrt(2 * self.amount)
+        for _ in range(_TRIES):
+            plan = make(_short(epsilon), True)
+            ratio = float(self.amount / plan.cost().rho)
+            if plan.cost().rho <= self.amount:
+                low, best = epsilon, plan
+                if ratio < 1 + _CLOSE:
+                    break
+            else:
+                high = epsilon
+            # Costs grow about like the square of epsilon, so this is Newton's step, to just below the aim. They jump
+            # where another route is taken; then halving the interval gets there.
+            epsilon *= math.sqrt(ratio) * (1 - _CLOSE / 8)
+            if not low < epsilon < high:
+                epsilon = math.sqrt(low * high) if low else high / 2
+        assert best is not None, "a small epsilon has a small rho"
+        return best
+
+
+def nominal(rho: Fraction) -> Fraction:
+    """The largest epsilon, but for its last digits, with epsilon**2 / 2 within rho."""
+    return Fraction(math.isqrt(math.floor(2 * rho * 2**160)), 2**80)
+
+
+def _short(x: float) -> Fraction:
+    """About x, with few binary digits."""
+    mantissa, exponent = math.frexp(x)
+    return Fraction(int(mantissa * 2**_DIGITS)) * Fraction(2) ** (exponent - _DIGITS)

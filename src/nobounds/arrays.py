@@ -1,0 +1,10 @@
+"""Names for the arrays that travel: float64 and int64."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+Ints: TypeAlias = NDArray[np.int64]

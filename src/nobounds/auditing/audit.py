@@ -1,0 +1,76 @@
+"""The exact auditor: the worst log-ratio of exact laws over all neighbouring pairs of small data sets.
+
+No sampling: a mechanism is given as the function from a data set to its log-probabilities, and the largest ratio that
+any outcome shows between two neighbours is what it truly costs on these data. A claim below it is false; one far
+above it is wasteful. Use data sets that sit on a few rungs of a long ladder: a hundred equal queries and then one
+step show what a few cannot.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import TypeAlias
+
+import numpy as np
+
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats
+
+Data: TypeAlias = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The worst that was seen: pure loss and range, and the pairs of data sets that show them."""
+
+    epsilon: float
+    eta: float
+    epsilon_pair: tuple[Data, Data]
+    eta_pair: tuple[Data, Data]
+
+
+def all_data(spots: Sequence[Hashable], most: int, least: int = 0) -> Iterator[Data]:
+    """Every data set of `least` to `most` records on these spots (the order of records does not matter)."""
+    for n in range(least, most + 1):
+        yield from combinations_with_replacement(spots, n)
+
+
+def neighbors_of(data: Data, spots: Sequence[Hashable], relation: Neighbors) -> Iterator[Data]:
+    """The neighbours of a data set: one record less (every pair is met once), or one record changed."""
+    for i in range(len(data)):
+        rest = data[:i] + data[i + 1 :]
+        if relation == "add-remove":
+            yield rest
+        else:
+            order = {spot: k for k, spot in enumerate(spots)}
+            yield from (tuple(sorted((*rest, spot), key=order.__getitem__)) for spot in spots if spot != data[i])
+
+
+def audit(
+    log_law: Callable[[Data], Floats], spots: Sequence[Hashable], most: int, relation: Neighbors, least: int = 0
+) -> Finding:
+    """The worst loss of a mechanism over all neighbouring data sets of up to `most` records on the given spots."""
+    laws: dict[Data, Floats] = {data: log_law(data) for data in all_data(spots, most, least)}
+    worst = Finding(0.0, 0.0, ((), ()), ((), ()))
+    for data, law in laws.items():
+        for other in neighbors_of(data, spots, relation):
+            if other in laws:
+                epsilon, eta = pair_loss(law, laws[other])
+                if epsilon > worst.epsilon:
+                    worst = Finding(epsilon, worst.eta, (data, other), worst.eta_pair)
+                if eta > worst.eta:
+                    worst = Finding(worst.epsilon, eta, worst.epsilon_pair, (data, other))
+    return worst
+
+
+def pair_loss(log_p: Floats, log_q: Floats) -> tuple[float, float]:
+    """The pure loss between two laws, the larger of both directions, and its range (Definition A.2)."""
+    possible = ~(np.isneginf(log_p) & np.isneginf(log_q))
+    with np.errstate(invalid="ignore"):
+        ratio = (log_p - log_q)[possible]
+    if len(ratio) == 0:
+        return 0.0, 0.0
+    if not np.all(np.isfinite(ratio)):
+        return math.inf, math.inf
+    return float(np.abs(ratio).max()), float(ratio.max() - ratio.min())

@@ -1,0 +1,161 @@
+"""A case of the audit: a mechanism, what it claims, and the worst that its exact laws show over neighbouring data.
+
+A claim is "tight" if it must be reached to 2 %: a mechanism that claims more wastes accuracy. It is a "bound" if it
+must only not be exceeded, because it adds up parts that no small data set shows at their worst together. Of a claim
+that was "sampled" runs can show that it is false, and never that it holds.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from nobounds.accounting.cost import Cost
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats
+from nobounds.auditing.audit import Data, Finding, all_data, audit, neighbors_of
+
+Measure: TypeAlias = Literal["epsilon", "range", "rho", "delta"]
+Kind: TypeAlias = Literal["tight", "bound", "sampled"]
+Verdict: TypeAlias = Literal["holds", "loose", "not refuted", "EXCEEDED"]
+
+NEAR = 0.98  # a tight claim is reached to 2 %
+SLACK = 1e-9  # the error of laws in double precision
+
+
+class Worst(NamedTuple):
+    """The most that was seen of one measure, and where: a pair of neighbours, and what was set for them."""
+
+    measure: Measure
+    value: float
+    pair: tuple[Any, Any]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A mechanism in one setting: how to find what it claims, and what is seen of it."""
+
+    mechanism: str
+    setting: str
+    noise: str
+    neighbors: Neighbors
+    unit: str
+    claims: Callable[[], Mapping[Measure, float]]
+    look: Callable[[], Iterable[Worst]]
+    tight: tuple[Measure, ...] = ("epsilon", "range")
+    quick: bool = False  # whether it belongs to the quick table
+
+    def rows(self) -> list["Row"]:
+        """Run the audit: a row for each claim."""
+        claims, worst = self.claims(), most(self.look())
+        for measure in claims:
+            if measure not in worst or not worst[measure].value >= 0:  # not a number, too
+                raise ArithmeticError(f"the audit of {self.mechanism} ({self.setting}) saw no {measure}")
+        return [
+            Row(
+                self.mechanism,
+                self.setting,
+                self.noise,
+                self.neighbors,
+                self.unit,
+                measure,
+                float(claimed),
+                worst[measure].value,
+                "tight" if measure in self.tight else "bound",
+                shown(worst[measure].pair[0]),
+                shown(worst[measure].pair[1]),
+                worst[measure].at,
+            )
+            for measure, claimed in claims.items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claim, the worst that was seen, and the neighbours that show it."""
+
+    mechanism: str
+    setting: str
+    noise: str
+    neighbors: str
+    unit: str
+    measure: Measure
+    claimed: float
+    observed: float
+    kind: Kind
+    x: str
+    y: str
+    at: str
+
+    @property
+    def ratio(self) -> float:
+        """Observed over claimed."""
+        return self.observed / self.claimed if self.claimed else (1.0 if self.observed == 0 else float("inf"))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the claim holds; "loose" if it was to be reached and is not."""
+        if not self.observed <= self.claimed * (1 + SLACK) + SLACK * (self.measure != "delta"):
+            return "EXCEEDED"
+        if self.kind == "sampled":
+            return "not refuted"
+        return "loose" if self.kind == "tight" and self.ratio < NEAR else "holds"
+
+
+def most(seen: Iterable[Worst]) -> dict[Measure, Worst]:
+    """The largest value of each measure."""
+    found: dict[Measure, Worst] = {}
+    for one in seen:
+        if one.measure not in found or one.value > found[one.measure].value:
+            found[one.measure] = one
+    return found
+
+
+def pure_claims(cost: Cost) -> dict[Measure, float]:
+    """The claims of a pure mechanism."""
+    return {"epsilon": float(cost.epsilon), "range": float(cost.eta)}
+
+
+def audited(
+    log_law: Callable[[Data], Floats],
+    spots: Sequence[Any],
+    most: int,
+    neighbors: Neighbors,
+    at: str = "",
+    least: int | None = None,
+) -> Iterator[Worst]:
+    """The pure loss and the range over all neighbouring data sets; under swap both have a record at least."""
+    fewest = (1 if neighbors == "swap" else 0) if least is None else least
+    return as_worst(audit(log_law, spots, most, neighbors, fewest), at)
+
+
+def as_worst(found: Finding, at: str = "") -> Iterator[Worst]:
+    """What the exact auditor found."""
+    yield Worst("epsilon", found.epsilon, found.epsilon_pair, at)
+    yield Worst("range", found.eta, found.eta_pair, at)
+
+
+def neighbouring(
+    spots: Sequence[Any], most: int, neighbors: Neighbors, least: int | None = None
+) -> Iterator[tuple[Data, Data]]:
+    """All pairs of neighbouring data sets on these spots."""
+    fewest = (1 if neighbors == "swap" else 0) if least is None else least
+    for data in all_data(spots, most, fewest):
+        yield from ((data, other) for other in neighbors_of(data, spots, neighbors) if len(other) >= fewest)
+
+
+def shown(data: object) -> str:
+    """A data set as people read it, many equal records in a row as one."""
+    if not isinstance(data, tuple):
+        return str(data)
+    parts: list[tuple[str, int]] = []
+    for record in data:
+        text = "missing" if record is None or record != record else _record(record)
+        parts = [*parts[:-1], (text, parts[-1][1] + 1)] if parts and parts[-1][0] == text else [*parts, (text, 1)]
+    return "{" + ", ".join(text if n == 1 else f"{n} x {text}" for text, n in parts) + "}"
+
+
+def _record(record: object) -> str:
+    if isinstance(record, tuple):
+        return shown(record)
+    return f"{record:g}" if isinstance(record, float) else str(record)

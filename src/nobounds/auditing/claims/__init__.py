@@ -1,0 +1,1 @@
+"""The claims that are audited, one kind of mechanism a module."""

@@ -1,0 +1,218 @@
+"""The cases of whole answers: quantiles and bounds with every branch alive, for records and for users.
+
+A whole answer is a private size, a sign or not, and whichever walk or choice they lead to; its law is the mixture. On a
+ladder with a rung or a few for each power of two that law can be enumerated, and with sizes of a few records every
+branch has a real chance.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from nobounds.accounting.loss import Neighbors, Unit
+from nobounds.accounting.spending import Spending
+from nobounds.arrays import Floats
+from nobounds.auditing.audit import Data
+from nobounds.auditing.cases import Case, Measure, Worst, audited
+from nobounds.auditing.claims.walks import NOISES
+from nobounds.auditing.constants import replaced
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw, laplace_at_least
+from nobounds.laws.halting import Law
+from nobounds.noise.discrete import Noise
+from nobounds.ranks.auto import Method, first_allowed
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import AnyRoute, FlipRoute
+from nobounds.statistics.quantile import planned
+
+MISSING = math.nan
+EPSILON = Fraction(2)
+# At the ends hardly any rungs lie before the first record, so that those between two records weigh all there is.
+FAR = 1.7e308
+SPOTS = (-FAR, -1e200, -3.0, 0.0, 5.0, 1e200, FAR)
+# The rows that are public, and whether records can be missing: so that the size is private, capped, known or too small.
+PUBLIC: dict[str, tuple[int | None, bool]] = {
+    "add-remove": (None, True),
+    "swap": (400, True),
+    "swap, no missing": (10**6, False),
+    "swap, few rows": (2, False),
+}
+RANKS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1))
+# The rows of users who have two each.
+PERSONS = ((-FAR, -FAR), (-1e200, -1e200), (-3.0, 5.0), (0.0, 0.0), (5.0, 5.0), (FAR, FAR))
+
+
+@contextmanager
+def short_ladders() -> Iterator[None]:
+    """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
+    with replaced(ladder__FINE_BITS=0):
+        _forget_plans()
+        try:
+            yield
+        finally:
+            _forget_plans()
+
+
+def _forget_plans() -> None:
+    Question.of.cache_clear()
+    planned.cache_clear()
+
+
+def live(question: Question) -> Question:
+    """The question with sizes so small that every route has a real chance on a handful of records."""
+    routes = tuple(
+        tuple(replace(route, at_least=len(found) - 1 - k) for k, route in enumerate(found)) for found in question.routes
+    )
+    return replace(question, routes=routes)
+
+
+def log_law(question: Question, data: Sequence[Any], which: int = 0) -> Floats:
+    """Log-probabilities of all answers, by position of every part, merged where answers are equal."""
+    ladder = question.ladder
+    counts = Counts.of(lambda: [np.array(data, dtype=float)], ladder)
+    if question.size.known is not None:
+        question = replace(question, size=replace(question.size, known=len(data)))
+    law = AnswerLaw.of(question, counts, which, least=0)
+    total = np.full(ladder.last + 1 - ladder.first, -np.inf)
+    for chance, route, part in law.parts:
+        masses = part.log_pmf() + math.log(chance)
+        if isinstance(route, FlipRoute):  # it always answers
+            np.logaddexp.at(total, np.arange(len(masses)), masses)
+            continue
+        assert isinstance(part, Law)
+        where = route.start + np.arange(part.walk.length) * (1 if route.up else -1) - ladder.first
+        if route.from_zero:
+            where[0] = -ladder.first
+        np.logaddexp.at(total, where, masses[:-1])
+        np.logaddexp.at(total, [route.stop - ladder.first], masses[-1:])
+    return total
+
+
+def joint_log_law(question: Question, data: Sequence[Any]) -> Floats:
+    """Log-probabilities of two answers together, on some of the rungs: given the size they are independent."""
+    some = _telling(question.ladder)
+    present = sum(x == x for x in data)
+    sizes = sorted({route.at_least for routes in question.routes for route in routes} | {0})
+    found = np.full((len(some), len(some)), -np.inf)
+    for low, high in zip(sizes, [*sizes[1:], None], strict=True):
+        reached = 1.0 if low == 0 else laplace_at_least(question.size.epsilon, low - present)
+        chance = reached - (0.0 if high is None else laplace_at_least(question.size.epsilon, high - present))
+        routes = [first_allowed(routes, low) for routes in question.routes]
+        one, other = (log_law(_only(question, route, k), data)[some] for k, route in enumerate(routes))
+        found = np.logaddexp(found, math.log(chance) + one[:, None] + other[None, :])
+    return found.ravel()
+
+
+def _only(question: Question, route: AnyRoute, which: int) -> Question:
+    """One of the answers, on one route."""
+    size = replace(question.size, known=0)
+    return replace(question, qs=(question.qs[which],), routes=((replace(route, at_least=0),),), size=size)
+
+
+def _telling(ladder: Ladder) -> Any:
+    """Some rungs: around every spot, at the ends, and spread over the rest."""
+    near = ladder.rungs(np.array(SPOTS))[:, None] + np.array([-1, 0, 1])
+    spread = np.linspace(ladder.first, ladder.last, 40).astype(np.int64)
+    return np.unique(np.clip(np.concatenate([near.ravel(), spread]), ladder.first, ladder.last)) - ladder.first
+
+
+def answers_seen(question: Question, neighbors: Neighbors, missing: bool) -> Iterator[Worst]:
+    """The worst over all neighbouring data sets of up to two records of both signs, and missing ones."""
+    spots = (*SPOTS, *((MISSING,) if missing else ()))
+    law = log_law if len(question.qs) == 1 else joint_log_law
+    return audited(partial(law, question), spots, 2, neighbors)
+
+
+def users_seen(question: Question) -> Iterator[Worst]:
+    """The same for users with two rows each."""
+
+    def law(data: Data) -> Floats:
+        return log_law(question, [row for person in data for row in person])  # type: ignore[attr-defined]
+
+    return audited(law, PERSONS, 2, "add-remove")
+
+
+def asked(relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method = "walk") -> Question:
+    """The question with all of its routes alive; short ladders only."""
+    return live(Question.of(qs, EPSILON, Ladder.float_bits(0), _name(relation), noise, *PUBLIC[relation], method))
+
+
+def cases() -> Iterator[Case]:
+    """Quantiles by walks and by choices, the bounds, and quantiles for users."""
+    for relation in PUBLIC:
+        for noise in NOISES:
+            for q in RANKS:
+                quick = noise == "exponential" and q in (Fraction(1, 2), Fraction(1))
+                yield _case("quantile", relation, (q,), noise, "walk", quick)
+    methods: tuple[Method, ...] = ("flip", "exponential")
+    for relation in ("add-remove", "swap"):
+        for method in methods:
+            yield _case(f"quantile by {method}", relation, (Fraction(1, 2),), "exponential", method, False)
+        yield _case("bounds", relation, (Fraction(0), Fraction(1)), "exponential", "walk", relation == "add-remove")
+    for q in RANKS:
+        yield _users(q)
+
+
+def _case(name: str, relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method, quick: bool) -> Case:
+    missing = PUBLIC[relation][1] and relation != "add-remove"
+
+    def question() -> Question:
+        return asked(relation, qs, noise, method)
+
+    def claims() -> dict[Measure, float]:
+        with short_ladders():
+            loss = question().loss()
+        return {"epsilon": loss.epsilon, "range": loss.eta}
+
+    def look() -> list[Worst]:
+        with short_ladders():
+            return list(answers_seen(question(), _name(relation), missing))
+
+    of = ", ".join(f"q {q}" for q in qs) if len(qs) == 1 else "minimum and maximum"
+    more = relation.removeprefix(_name(relation)).removeprefix(", ")
+    setting = of + (f", {more}" if more else "")
+    tight = _tight(relation, qs, noise) if method == "walk" else ()
+    return Case(name, setting, noise, _name(relation), "row", claims, look, tight, quick)
+
+
+def _tight(relation: str, qs: tuple[Fraction, ...], noise: Noise) -> tuple[Measure, ...]:
+    """The epsilon is reached by every walk; the range where its two sides come from one pair and one route."""
+    inner = 0 < qs[0] < 1
+    reached = {
+        "add-remove": inner,
+        "swap": not inner and noise != "gumbel",
+        "swap, no missing": noise == "exponential",
+        "swap, few rows": True,
+    }
+    return ("epsilon", "range") if reached[relation] else ("epsilon",)
+
+
+def _users(q: Fraction) -> Case:
+    unit = Unit("user", 2)
+
+    def question() -> Question:
+        each = Spending.of(EPSILON, None).each(unit.rows).amount
+        return live(Question.of((q,), each, Ladder.float_bits(0), "add-remove", "exponential", None, True))
+
+    def claims() -> dict[Measure, float]:
+        with short_ladders():
+            loss = unit.loss(question().cost(), "add-remove")
+        return {"epsilon": loss.epsilon, "range": loss.eta}
+
+    def look() -> list[Worst]:
+        with short_ladders():
+            return list(users_seen(question()))
+
+    tight = _tight("add-remove", (q,), "exponential")
+    return Case("quantile", f"q {q}", "exponential", "add-remove", "user of 2 rows", claims, look, tight, q == 1)
+
+
+def _name(relation: str) -> Neighbors:
+    return "swap" if relation.startswith("swap") else "add-remove"

@@ -1,0 +1,196 @@
+"""The cases of the search for a clip: its walks on both sides of a centre, its scale and its centre.
+
+The walks for the widths are independent, so the worst outcome of all is the worst of each.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats, Ints
+from nobounds.auditing.audit import Data
+from nobounds.auditing.cases import Case, Worst, audited, neighbouring, pure_claims
+from nobounds.auditing.constants import replaced
+from nobounds.clipping.clip import CENTER_NATS, DEVIATIONS, SCALE_RANK, Search, WidthWalk
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import Column, column
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw
+from nobounds.laws.halting import Law
+from nobounds.ranks.question import Question
+from nobounds.ranks.scale import Scale
+
+LINE = Ladder.float_bits(8)
+MISSING = math.nan
+FAR, NEAR = 2.0**35, 2.0**-35  # deviations with hundreds of empty candidates between them and on either side
+SPOTS = (-FAR, -NEAR, 0.0, NEAR, FAR, MISSING)
+# Records that are there in every data set, so that walks halt, or come near it, at every place where they may.
+CROWDS: tuple[tuple[float, ...], ...] = ((), (FAR * 2,) * 10, (NEAR / 8,) * 60)
+DEEP = -600.0  # laws carry log-probabilities down to -740
+
+
+def searching(
+    relation: Neighbors,
+    epsilon: Fraction | int = 1,
+    two_sided: bool = True,
+    ladder: Ladder = LINE,
+    nullable: bool = True,
+) -> Search:
+    """A search for this epsilon."""
+    return Search(Fraction(epsilon), relation, ladder, two_sided, nullable)
+
+
+def floats(data: Sequence[Any]) -> Column:
+    """Records as a column."""
+    return column(np.array(data, dtype=float))
+
+
+def telling(walk: WidthWalk) -> Ints:
+    """Positions of a walk that tell its law: around every spot, spread over the rest, and the last one."""
+    if len(walk.candidates) < 2000:
+        return np.arange(len(walk.candidates))
+    spots = np.abs(DEVIATIONS.rungs(np.array([*(x for crowd in CROWDS for x in crowd), NEAR, FAR, 1.0, 2.0**32])))
+    near = (spots[:, None] + np.array([-1, 0, 1])).ravel()
+    return np.unique(np.concatenate([near, np.linspace(0, len(walk.candidates) - 1, 60).astype(int)]))
+
+
+def log_widths(walk: WidthWalk) -> Floats:
+    """Log-probabilities of the width; a walk that never halts has the width of its last candidate."""
+    law = Law(walk.walk).log_pmf(telling(walk))
+    return np.append(law[:-2], np.logaddexp(law[-2], law[-1]))
+
+
+def log_positions(walk: WidthWalk) -> Floats:
+    """Log-probabilities of the position, with never halting told from halting at the last."""
+    return Law(walk.walk).log_pmf(telling(walk))
+
+
+def walks_of(
+    search: Search, data: Sequence[Any], origin: int | None, center: Fraction = Fraction(0)
+) -> list[WidthWalk]:
+    """The walks for the widths of a clip."""
+    return search.walks(search.deviations(floats(data), center), center, origin, search.epsilon)
+
+
+def widths_seen(
+    search: Search,
+    origin: int | None,
+    center: float = 0.0,
+    most: int = 1,
+    crowd: tuple[float, ...] = (),
+    law: Callable[[WidthWalk], Floats] = log_widths,
+    spots: tuple[float, ...] = SPOTS,
+) -> Iterator[Worst]:
+    """The pure loss of the joint law of all widths, over all neighbours of `most` records and a crowd."""
+    spots = tuple(dict.fromkeys(center + spot if spot == spot else spot for spot in spots))
+    crowd = tuple(center + record for record in crowd)
+    pairs = list(neighbouring(spots, most, search.neighbors))
+    laws = {
+        data: [law(walk) for walk in walks_of(search, (*data, *crowd), origin, Fraction(center))]
+        for data in dict.fromkeys(data for pair in pairs for data in pair)
+    }
+    at = f"centre {center:g}" + ("" if origin is None else f", scale 2**{origin}") + (", a crowd" if crowd else "")
+    for x, y in pairs:
+        ratios = []
+        for a, b in zip(laws[x], laws[y], strict=True):
+            assert not (np.isnan(a) | np.isnan(b)).any(), "a law has no NaN"
+            seen = np.maximum(a, b) > DEEP
+            ratios.append(a[seen] - b[seen])
+        forth, back = math.fsum(r.max() for r in ratios), -math.fsum(r.min() for r in ratios)
+        yield Worst("epsilon", max(forth, back), (x, y), at)
+
+
+def outward_seen(search: Search, origin: int | None) -> Iterator[Worst]:
+    """The walks outward, around two centres."""
+    for center in (0.0, 1000.0):
+        yield from widths_seen(search, origin, center, most=2 if origin is None else 1)
+
+
+def inward_seen(search: Search) -> list[Worst]:
+    """The walks inward, for small data as for large."""
+    with replaced(clip__MANY=0):
+        settings = ((1, 0.0, CROWDS[1]), (1, 0.0, CROWDS[2]), (33, 0.0, ()), (1, 1000.0, ()))
+        return [one for origin, at, crowd in settings for one in widths_seen(search, origin, at, 1, crowd)]
+
+
+def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
+    """The octave of the deviations."""
+    return Law(scale.walk(search.deviations(floats(data), Fraction(2)))).log_pmf()
+
+
+def center_law(question: Question, data: Data) -> Floats:
+    """The median, asked for a size that the data need not have."""
+    ((_, _, part),) = AnswerLaw.of(question, Counts.of(floats(data).chunks, question.ladder), least=0).parts
+    return part.log_pmf()
+
+
+def cases() -> Iterator[Case]:
+    """Walks outward and inward, one-sided and two-sided, the scale and the centre."""
+    relations: tuple[Neighbors, ...] = ("add-remove", "swap")
+    for relation in relations:
+        for two_sided in (True, False):
+            for epsilon in (Fraction(1, 2), Fraction(5)):
+                yield from _walks(relation, two_sided, epsilon)
+        for each in (Fraction(1, 4), Fraction(1)):
+            yield _scale(relation, Scale(each, each, SCALE_RANK))
+        yield _center(relation)
+
+
+def _walks(relation: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator[Case]:
+    search = searching(relation, epsilon, two_sided)
+    sides = "two sides" if two_sided else "magnitudes"
+    looks: dict[str, Callable[[], Any]] = {"outward": partial(outward_seen, search, None)}
+    if relation == "swap":
+        looks["outward, scaled"] = partial(outward_seen, search, 1)
+    looks["inward"] = partial(inward_seen, search)
+    for way, look in looks.items():
+        yield Case(
+            f"clip, walks {way}",
+            f"{sides}, epsilon {epsilon}",
+            "exponential",
+            relation,
+            "row",
+            lambda: {"epsilon": float(search.cost().epsilon)},
+            look,
+            tight=("epsilon",),
+            quick=two_sided and epsilon == 5 and way == "inward",
+        )
+
+
+def _scale(relation: Neighbors, scale: Scale) -> Case:
+    spots = (-3.0, 2.0, 2.5, 1e9, 1e200, MISSING)
+    return Case(
+        "clip, scale",
+        f"eps1 {scale.eps1}, eps2 {scale.eps2}",
+        "exponential",
+        relation,
+        "row",
+        lambda: pure_claims(scale.cost(relation, False)),
+        lambda: audited(partial(scale_law, searching(relation), scale), spots, 3, relation),
+        tight=("epsilon", "range") if relation == "add-remove" else ("epsilon",),
+        quick=scale.eps1 == 1,
+    )
+
+
+def _center(relation: Neighbors) -> Case:
+    def question() -> Question:
+        asked = searching(relation, 8).center(CENTER_NATS[relation])
+        assert asked is not None
+        return asked
+
+    spots = (-3.0, 0.0, 5.0, 1e9, MISSING)
+    return Case(
+        "clip, centre",
+        "epsilon 1",
+        "exponential",
+        relation,
+        "row",
+        lambda: pure_claims(question().cost()),
+        lambda: audited(partial(center_law, question()), spots, 3, relation),
+        tight=(),
+    )

@@ -1,0 +1,211 @@
+"""The cases of noisy numbers: counts, sums and means by the code that releases them, with scripted noise.
+
+What is released is all of it: the value, the interval and every parameter. The claim is the loss that the release
+states, or the cost that the library has for a part of one.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from nobounds.accounting.cost import pure
+from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
+from nobounds.auditing.audit import Data
+from nobounds.auditing.cases import Case, Measure, Worst, neighbouring, pure_claims
+from nobounds.auditing.constants import replaced
+from nobounds.auditing.scripted import divergence_between, loss_between, scripted_law
+from nobounds.clipping.average import AverageRule
+from nobounds.counting.histogram import Histogram
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.ladder import Ladder
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.question import learned_size
+from nobounds.release.release import Release
+from nobounds.statistics.sums import count, mean
+from nobounds.statistics.sums import sum as private_sum
+
+WIDTH = 3
+MISSING = None
+FORTY = (1.0,) * 40
+STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_sum, "mean": mean}
+USER = Unit("user", 2)
+USERS = ((0,), (1, 1))  # the rows of each
+FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, of which each pair is tried
+ORDER = 63.0  # nominal epsilons for a Renyi divergence of order 64, and then some deviations
+MORE = 8.0
+
+
+def numbers_seen(
+    release: Callable[[Data], Hashable],
+    spots: Sequence[Any],
+    most: int,
+    neighbors: Neighbors,
+    reach: float,
+    zcdp: bool = False,
+    factor: Fraction = Fraction(1),
+    at: str = "",
+) -> Iterator[Worst]:
+    """The worst over all neighbours of up to so many records."""
+    pairs = list(neighbouring(spots, most, neighbors))
+    laws = {data: scripted_law(partial(release, data), reach, factor) for pair in pairs for data in pair}
+    for x, y in pairs:
+        if zcdp:
+            yield Worst("rho", divergence_between(laws[x], laws[y]), (x, y), at)
+            continue
+        epsilon, eta = loss_between(laws[x], laws[y])
+        yield Worst("epsilon", epsilon, (x, y), at)
+        yield Worst("range", eta, (x, y), at)
+
+
+def asked(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> Release:
+    """The release for these records, or for users with all their rows."""
+    rows: Any = chain.from_iterable(data) if users else data  # type: ignore[arg-type]
+    records = [math.nan if record is MISSING else record for record in rows]
+    found = column(np.array(records, dtype=np.float64 if nullable else np.int64))
+    return STATISTICS[statistic](replace(found, unit=USER) if users else found, **options)
+
+
+def released(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> str:
+    """All that is released."""
+    return asked(statistic, options, data, nullable, users).to_json()
+
+
+def stated(statistic: str, options: dict[str, Any], data: Data, nullable: bool, users: bool) -> PrivacyLoss:
+    """The loss that a release states; that it is the same for all data is told apart by their laws."""
+    nothing = {name: lambda *_: 0 for name in ("additive__discrete_laplace", "additive__discrete_gaussian")}
+    with replaced(**nothing):
+        return asked(statistic, options, data, nullable, users).loss
+
+
+def averaged(rule: AverageRule, data: Data) -> Hashable:
+    """The number, sum and average that a mean releases, for whole numbers up to WIDTH."""
+    there: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
+    public = replace(rule, rows=len(data) if rule.neighbors == "swap" else None)
+    found = public.release(len(there), sum(there), WIDTH, bits=None)  # type: ignore[arg-type]
+    return found.count, found.total, found.value, found.scales
+
+
+def sized(rule: SizeRule, more: Data, data: Data) -> Hashable:
+    """The size that quantiles learn."""
+    histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
+    return learned_size(rule, histogram, bits=None)  # type: ignore[arg-type]
+
+
+def cases() -> Iterator[Case]:
+    """The private size, and counts, sums and means with discrete Laplace and discrete Gaussian noise."""
+    for epsilon in (Fraction(1, 2), Fraction(1), Fraction(3)):
+        quick = epsilon == 1
+        yield from _sizes(epsilon, quick)
+        yield from _averages(epsilon, quick)
+        yield from _releases({"epsilon": epsilon}, quick)
+    for rho in (Fraction(1, 8), Fraction(1, 2)):
+        yield from _releases({"rho": rho}, rho == Fraction(1, 2))
+
+
+def _sizes(epsilon: Fraction, quick: bool) -> Iterator[Case]:
+    for rule, note, more in (
+        (SizeRule(epsilon), "", ()),
+        (SizeRule(epsilon, at_most=1), ", at most 1", ()),
+        (SizeRule(epsilon), ", 40 records more", FORTY),
+    ):
+        release = partial(sized, rule, more)
+        yield Case(
+            "private size",
+            f"epsilon {epsilon}{note}",
+            "discrete Laplace",
+            "add-remove",
+            "row",
+            lambda: pure_claims(pure(epsilon)),
+            lambda release=release: numbers_seen(release, (1.0,), 2, "add-remove", FAR),  # type: ignore[misc]
+            quick=quick,
+        )
+
+
+def _averages(epsilon: Fraction, quick: bool) -> Iterator[Case]:
+    rules = [("mean, its sum", AverageRule(epsilon, "swap", 0, False), FAR)]
+    if epsilon >= 1:
+        rules += [("mean, its two sums", AverageRule(epsilon, "add-remove", None, True), NEAR)]
+        rules += [("mean, records may be missing", AverageRule(epsilon, "swap", 0, True), NEAR)]
+    for name, rule, reach in rules:
+        gone = (MISSING,) if name.endswith("missing") else ()
+        look = partial(
+            numbers_seen, partial(averaged, rule), (0, 1, WIDTH, *gone), 1 if gone else 2, rule.neighbors, reach
+        )
+        yield Case(
+            name,
+            f"epsilon {epsilon}",
+            "discrete Laplace",
+            rule.neighbors,
+            "row",
+            lambda rule=rule: pure_claims(rule.cost()),  # type: ignore[misc]
+            look,
+            quick=quick if reach == FAR else epsilon == 3,
+        )
+
+
+def _releases(spent: dict[str, Any], quick: bool) -> Iterator[Case]:
+    zcdp, (amount,) = "rho" in spent, spent.values()
+    one = {"lower": 0, "upper": 1, "resolution": 1}
+    yield _case("count", spent, {}, (1.0,), quick=quick)
+    yield _case("count", spent, {}, (1.0,), more=FORTY)
+    yield _case("count", spent, {"neighbors": "swap"}, (1.0, MISSING), quick=quick)
+    yield _case("count", spent, {}, USERS, users=True, quick=quick)
+    yield _case("sum", spent, one, (0, 1), quick=quick)
+    yield _case("sum", spent, {"lower": -3, "upper": 1, "resolution": 4}, (-3, 1), quick=quick and not zcdp)
+    yield _case("sum", spent, one, USERS, users=True)
+    yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
+    if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # little enough noise for all pairs of two
+        yield _case("mean", spent, one, (0, 1), most=2 if amount == 3 else 1, two=True, quick=amount == 3)
+    if amount == 3:
+        yield _case("mean", spent, one, USERS, most=1, two=True, users=True)
+        for statistic in ("sum", "mean"):
+            yield _case(statistic, spent, one | {"neighbors": "swap"}, (0, 1, MISSING), most=1, two=True)
+    made = _case("mean", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
+    yield replace(made, tight=()) if zcdp else made  # moments do not reach beyond the bounds, where a mean is cut
+
+
+def _case(
+    statistic: str,
+    spent: dict[str, Any],
+    facts: dict[str, Any],
+    spots: tuple[Any, ...],
+    *,
+    most: int = 2,
+    nullable: bool = True,
+    users: bool = False,
+    two: bool = False,
+    more: Data = (),
+    quick: bool = False,
+) -> Case:
+    (name, amount), zcdp, options = next(iter(spent.items())), "rho" in spent, spent | facts
+    neighbors: Neighbors = facts.get("neighbors", "add-remove")
+    bounds = f", from {facts['lower']} to {facts['upper']}" if "lower" in facts else ""
+    none = "" if nullable or neighbors == "add-remove" else ", none missing"
+    reach = NEAR if two else FAR
+    if zcdp:  # for two numbers up to order 16
+        reach = (15 if two else ORDER) * math.sqrt(2 * amount) / (2 if users else 1) + MORE
+
+    def claims() -> dict[Measure, float]:
+        loss = stated(statistic, options, spots[:1], nullable, users)
+        return {"rho": loss.rho} if zcdp else {"epsilon": loss.epsilon, "range": loss.eta}
+
+    def release(data: Data) -> Hashable:
+        return released(statistic, options, (*more, *data), nullable, users)
+
+    return Case(
+        statistic,
+        f"{name} {amount}{bounds}{none}{', 40 records more' if more else ''}",
+        "discrete Gaussian" if zcdp else "discrete Laplace",
+        neighbors,
+        "user of 2 rows" if users else "row",
+        claims,
+        lambda: numbers_seen(release, spots, most, neighbors, reach, zcdp),
+        tight=("rho",) if zcdp else ("epsilon", "range"),
+        quick=quick,
+    )

@@ -1,0 +1,232 @@
+"""Planted bugs: mechanisms that claim what the right ones claim, and do not keep it; the audit must see each."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nobounds.accounting.cost import fixed_threshold, monotonic
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats
+from nobounds.auditing.audit import Data
+from nobounds.auditing.cases import Case, Measure, Worst, audited
+from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
+from nobounds.auditing.claims.walks import HALF, Layout
+from nobounds.auditing.constants import replaced
+from nobounds.auditing.mine import pairs
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.exponential_mechanism import weighted_law
+from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.key_selection import Chances
+from nobounds.mechanisms.sparse_vector import Promise
+from nobounds.noise.discrete import Noise
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.halving import Setting
+from nobounds.ranks.question import Question
+
+ONE = Fraction(1)
+NOISES: tuple[Noise, ...] = ("exponential", "laplace")
+
+
+def bare_law(eps1: Fraction, eps2: Fraction, noise: Noise, data: Data, layout: Layout, shift: int) -> Floats:
+    """One draw of query noise for all queries: the first query to reach one noisy number halts."""
+    reach = 400
+    steps = np.arange(-reach, reach + 1)
+    one, other = (_log_noise(float(eps), noise, steps) for eps in (eps1, eps2))
+    mass = np.convolve(np.exp(one), np.exp(other)[::-1])  # of the threshold's noise less that of the queries
+    values = np.arange(-2 * reach, 2 * reach + 1) + 1 + shift
+    levels = walks.counts(data)  # type: ignore[arg-type]
+    highest = np.maximum.accumulate([-(10**6), *levels])
+    chances = [mass[(low < values) & (values <= high)].sum() for low, high in pairwise(highest)]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log([*chances, mass[values > highest[-1]].sum()]))
+
+
+def _log_noise(rate: float, noise: Noise, steps: Any) -> Floats:
+    if noise == "exponential":
+        return np.where(steps >= 0, np.log(-np.expm1(-rate)) - rate * np.maximum(steps, 0), -np.inf)
+    return np.asarray(np.log(np.tanh(rate / 2)) - rate * np.abs(steps))
+
+
+def cases() -> Iterator[Case]:
+    """Every planted bug."""
+    for noise in NOISES:
+        yield from _walks(noise)
+    yield from _sparse()
+    yield from _streams()
+    yield from _choices()
+    yield from _numbers()
+    yield from _others()
+
+
+def planted(
+    name: str,
+    look: Callable[[], Iterable[Worst]],
+    claims: dict[Measure, float],
+    noise: str = "exponential",
+    neighbors: Neighbors = "add-remove",
+    unit: str = "row",
+) -> Case:
+    """A bug, under the claims of the right mechanism."""
+    return Case(f"BUG: {name}", "", noise, neighbors, unit, lambda: claims, look, tight=(), quick=True)
+
+
+def _walks(noise: Noise) -> Iterator[Case]:
+    def case(
+        name: str, law: walks.LawOf, claims: dict[Measure, float], neighbors: Neighbors, users: bool = False
+    ) -> Case:
+        spots = walks.PERSONS if users else walks.SPOTS
+        unit = "user of 2 rows" if users else "row"
+        return planted(name, lambda: walks.seen(law, spots, neighbors), claims, noise, neighbors, unit)
+
+    honest: dict[Measure, float] = {"epsilon": float(monotonic(HALF, HALF).epsilon)}
+    yield case("query noise halved", partial(walks.fixed_law, HALF, ONE, noise), honest, "swap")
+    yield case("eps1 doubled", partial(walks.fixed_law, ONE, HALF, noise), honest, "swap")
+    yield case("query noise drawn once for all", partial(bare_law, HALF, HALF, noise), honest, "swap")
+    public: dict[Measure, float] = {"epsilon": float(fixed_threshold(HALF, HALF).epsilon)}
+    moving = partial(walks.moving_law, HALF, True, HALF, HALF, noise)
+    yield case("q n priced as a public threshold", moving, public, "add-remove")
+    rows = partial(walks.users_law, Fraction(0), ONE, ONE, noise)
+    yield case("users of two rows with the noise of one", rows, public, "add-remove", users=True)
+    yield planted("general queries priced as monotonic", lambda: walks.general_seen(HALF, HALF, noise), honest, noise)
+
+
+def _sparse() -> Iterator[Case]:
+    rates = sparse.rates_for(sparse.PURE, "classical", True)
+    claims: dict[Measure, float] = {"epsilon": 1.0}
+    grown = partial(sparse.pure_seen, rates, sparse.ONE_WAY, eps2=rates.eps2 * rates.hits)
+    yield planted("SparseVector, query noise does not grow with the hits", grown, claims)
+    moved = partial(sparse.pure_seen, rates, sparse.EITHER_WAY)
+    yield planted("SparseVector, general queries at the monotonic price", moved, claims)
+    once = sparse.rates_for(Promise(None, None, sparse.RHO), "iterated", True, 1)
+    each = partial(sparse.rho_seen, once, hits=sparse.HITS)
+    yield planted("SparseVector, the rho of one hit for all", each, {"rho": float(sparse.RHO)})
+    epsilon, delta = sparse.AT_DELTA
+    one = sparse.rates_for(Promise(epsilon, delta, None), "iterated", True, 1)
+    all_hits = partial(sparse.delta_seen, one, float(epsilon), hits=sparse.HITS)
+    yield planted("SparseVector, the delta of one hit for all", all_hits, {"delta": float(delta)})
+
+
+def _streams() -> Iterator[Case]:
+    make, step = partial(streams.above, "exponential", True), list(pairs((1,), monotonic=True))
+    claims: dict[Measure, float] = {"epsilon": 1.0}
+    for halved in ("threshold", "queries"):
+        law = partial(streams.called_law, make, halved=halved)
+        look = partial(streams.seen, law, step)
+        yield planted(f"AboveThreshold, the loop halves the noise of the {halved}", look, claims)
+    law = partial(streams.walk_law, "exponential", HALF, HALF, Fraction(2))
+    sampler = partial(streams.seen, law, step[:2])
+    yield planted("AboveThreshold, the sampler halves the noise of the threshold", sampler, claims)
+    quarter = partial(vectored.vectors_seen, "vector_sum", "add-remove", HALF, Fraction(1, 4))
+    yield planted("vector sum, a quarter of the variance", quarter, {"rho": 0.5}, "discrete Gaussian")
+
+
+def _choices() -> Iterator[Case]:
+    claims: dict[Measure, float] = {"epsilon": 1.0}
+    for name, law in (("permute-and-flip", flip_law), ("exponential mechanism", weighted_law)):
+        doubled = partial(choices.choice_law, law, HALF, "swap", Fraction(2))
+        yield planted(
+            f"{name}, the 2 in 2 sensitivity forgotten",
+            lambda doubled=doubled: audited(doubled, choices.SPOTS, 2, "swap"),  # type: ignore[misc]
+            claims,
+            neighbors="swap",
+        )
+    added = partial(choices.choice_law, flip_law, HALF, "add-remove", ONE)
+    look = partial(audited, added, choices.SPOTS, 2, "swap")
+    yield planted("permute-and-flip, swap at the sensitivity of add-remove", look, claims, neighbors="swap")
+
+
+def _numbers() -> Iterator[Case]:
+    def seen(
+        release: Callable[[Data], Any], reach: float = numbers.FAR, **options: Any
+    ) -> Callable[[], Iterable[Worst]]:
+        return partial(numbers.numbers_seen, release, (1,), 2, "add-remove", reach, **options)
+
+    counted = partial(numbers.released, "count", {"epsilon": ONE})
+    gaussian = partial(numbers.released, "count", {"rho": HALF})
+    summed = partial(numbers.released, "sum", {"epsilon": ONE, "lower": 0, "upper": 1, "resolution": 1})
+    pure: dict[Measure, float] = {"epsilon": 1.0}
+    rho: dict[Measure, float] = {"rho": 0.5}
+    twice, off = Fraction(2), Fraction(21, 20)
+    yield planted("count, noise halved", seen(counted, factor=twice), pure, "discrete Laplace")
+    yield planted("sum, noise halved", seen(summed, factor=twice), pure, "discrete Laplace")
+    yield planted("count, noise 5 % too small", seen(counted, factor=off), pure, "discrete Laplace")
+    yield planted("count, no noise if there are no data", seen(partial(_bare_if_empty, ONE)), pure, "discrete Laplace")
+    yield planted("private size, no noise if there are no data", seen(_bare_size), pure, "discrete Laplace")
+    telling = seen(_exact_scale, numbers.NEAR)
+    yield planted("mean, the exact count in its noise scale", telling, {"epsilon": 3.0}, "discrete Laplace")
+    halved = seen(gaussian, 36, zcdp=True, factor=twice)
+    yield planted("count, standard deviation halved", halved, rho, "discrete Gaussian")
+    many = seen(lambda data: gaussian(data * 101), 40, zcdp=True)
+    yield planted("count, a record counts 101 times", many, rho, "discrete Gaussian")
+    wide = partial(numbers.released, "sum", {"epsilon": ONE, "lower": -3, "upper": 1, "resolution": 4})
+    below = partial(numbers.numbers_seen, wide, (-3, 1), 1, "add-remove", numbers.FAR, factor=Fraction(3))
+    yield planted("sum, the noise of the upper bound alone", below, pure, "discrete Laplace")
+
+
+def _bare_if_empty(epsilon: Fraction, data: Data) -> str:
+    """A count that is exact where it is 0."""
+    if data:
+        return numbers.released("count", {"epsilon": epsilon}, data)
+    with replaced(additive__discrete_laplace=lambda *_: 0):
+        return numbers.released("count", {"epsilon": epsilon}, data)
+
+
+def _bare_size(data: Data) -> Any:
+    return numbers.sized(SizeRule(ONE), (), data) if data else 0
+
+
+def _exact_scale(data: Data) -> Any:
+    """A mean whose release tells the scale of its noise over the exact number of records."""
+    found = numbers.asked("mean", {"epsilon": 3, "lower": 0, "upper": 1, "resolution": 1}, data)
+    return found.to_json(), found.parameters["noise_scale"] / max(len(data), 1)
+
+
+def _others() -> Iterator[Case]:
+    epsilon, delta = keys.PARTS[0]
+    for name, groups, chances in (
+        ("twice delta", 1, Chances.of(epsilon, 2 * delta)),
+        ("twice delta", 2, Chances.of(epsilon / 2, delta)),
+        ("the whole epsilon for each of two keys", 2, Chances.of(epsilon, delta / 2)),
+    ):
+        look = partial(keys.selection_seen, chances, groups, epsilon)
+        unit = "row" if groups == 1 else f"user in {groups} groups"
+        yield planted(f"key selection, {name}", look, {"delta": float(delta)}, "uniform", unit=unit)
+    positions = partial(
+        clips.widths_seen, clips.searching("add-remove"), 1, crowd=clips.CROWDS[2], law=clips.log_positions
+    )
+    yield planted("clip, never halting told from the last width", positions, {"epsilon": 1.0})
+    yield planted(
+        "quantile, users of two rows with the noise of one", _unscaled, {"epsilon": 2.0}, unit="user of 2 rows"
+    )
+    yield planted("quantile, the private size is free", _free_size, {"epsilon": 1.5})
+    yield planted("quantiles by halving, all levels for the price of one", _one_level, {"epsilon": 1.0})
+
+
+def _unscaled() -> list[Worst]:
+    with answers.short_ladders():
+        question = answers.live(
+            Question.of((ONE,), answers.EPSILON, Ladder.float_bits(0), "add-remove", "exponential", None, True)
+        )
+        return list(answers.users_seen(question))
+
+
+def _free_size() -> list[Worst]:
+    """A size of epsilon 1/2 that nobody paid for."""
+    with answers.short_ladders():
+        asked = Question.of((ONE,), Fraction(3, 2), Ladder.float_bits(0), "add-remove", "exponential", None, True)
+        question = answers.live(replace(asked, size=replace(asked.size, epsilon=HALF)))
+        return list(answers.answers_seen(question, "add-remove", False))
+
+
+def _one_level() -> list[Worst]:
+    with replaced(slices__STEPS=2, halving__STEPS=2):
+        ladder, pair = slicing.numbers(100), ((1, 98), (98,))
+        made = slicing.plan(slicing.QUARTERS, "add-remove", ONE, ladder=ladder)
+        setting = Setting(ladder, 0, True, True, slicing.FLAT)
+        x, y = (slicing.Joint(made, data, setting) for data in pair)
+        return [Worst("epsilon", slicing.loss(x, y, slicing.ends), pair)]

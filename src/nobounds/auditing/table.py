@@ -1,0 +1,51 @@
+"""The table of the audit: all cases, run side by side, and the verdict on all of them."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from multiprocessing import get_context
+from typing import Literal, TypeAlias
+
+from nobounds.auditing import planted
+from nobounds.auditing.cases import Case, Row
+from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
+
+Which: TypeAlias = Literal["full", "quick", "planted"]
+
+PARTS = (walks, streams, sparse, choices, numbers, vectored, clips, answers, slicing, keys)
+
+
+@lru_cache(maxsize=3)
+def all_cases(which: Which = "full") -> tuple[Case, ...]:
+    """Every case, those of the quick table, or the planted bugs."""
+    if which == "planted":
+        return tuple(planted.cases())
+    return tuple(case for part in PARTS for case in part.cases() if case.quick or which == "full")
+
+
+def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[Row]]]:
+    """The rows of each case, with its place among the cases, in their order."""
+    places = range(len(all_cases(which)))
+    if processes <= 1:
+        yield from (_rows(which, place) for place in places)
+        return
+    # A fresh interpreter for each process: one that was forked may inherit the locks of threads.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(_rows, [which] * len(places), places)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def exceeded(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose claim is false."""
+    return [row for row in rows if row.verdict == "EXCEEDED"]
+
+
+def loose(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose claim is true, and should have been reached."""
+    return [row for row in rows if row.verdict == "loose"]
+
+
+def _rows(which: Which, place: int) -> tuple[int, list[Row]]:
+    return place, all_cases(which)[place].rows()

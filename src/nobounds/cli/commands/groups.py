@@ -1,0 +1,78 @@
+"""How the command line prints the answers of groups: a table for people, JSON or CSV for machines."""
+
+import csv
+import math
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from nobounds.cli.output import Printer, say, shortened, show_table, total_in_words
+from nobounds.exact import printable
+from nobounds.release.grouped import GroupedRelease
+
+_SHOWN = 40  # groups on a terminal
+
+
+def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None:
+    """Print the answers of groups, and what they cost together, to the standard output."""
+    if as_json:
+        print(release.to_json())
+        return
+    if as_csv:
+        table = release.to_arrow()
+        text = _printable if sys.stdout.isatty() else _text
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(map(text, table.column_names))
+        writer.writerows(zip(*(map(text, column.to_pylist()) for column in table.columns), strict=True))
+        return
+    console = Printer()
+    shown = _SHOWN if sys.stdout.isatty() else len(release)
+    show_table(console, _table(release, shown))
+    if len(release) > shown:
+        console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
+    console.print()
+    for sentence in filter(None, (_noise(release), total_in_words(release))):
+        say(console, sentence)
+
+
+def _table(release: GroupedRelease, shown: int) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in release.by:
+        table.add_column(_printable(name), no_wrap=True)
+    table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
+    number = _format(release)
+    keys = [array[:shown].to_pylist() for array in release.arrays]
+    for *key, value in zip(*keys, release.values[:shown].tolist(), strict=True):
+        table.add_row(*map(_printable, key), number(value))
+    return table
+
+
+def _format(release: GroupedRelease) -> Callable[[int | float], str]:
+    """As many decimals for all as their noise leaves, or as make about five digits."""
+    sizes = np.abs(release.values.astype(np.float64))
+    if release.values.dtype.kind != "f" or not 0 < sizes.max(initial=0) < 1e15:
+        return shortened
+    half = release.parameters.get("half_interval") or math.inf
+    digit = math.log10(half) + 3 if 0 < half < math.inf else math.log10(np.median(sizes[sizes > 0]))
+    decimals = max(4 - math.floor(digit), 0)
+    return shortened if decimals > 9 else lambda value: f"{value:,.{decimals}f}"
+
+
+def _noise(release: GroupedRelease) -> str:
+    """What is known of the noise of each answer, and of the clip."""
+    half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
+    parts = [] if half is None else [f"Noise of each answer: ± {shortened(float(f'{half:.2g}'))} at 95 %."]
+    parts += [] if clip is None else [f"Clip: {shortened(clip[0])} to {shortened(clip[1])}."]
+    return " ".join(parts)
+
+
+def _printable(key: object) -> str:
+    return printable(_text(key))
+
+
+def _text(key: object) -> str:
+    """A key as --keys takes it."""
+    return str(key).lower() if isinstance(key, bool) else str(key)

@@ -1,0 +1,1 @@
+"""How a clip is found, and how sums and means within it are taken."""

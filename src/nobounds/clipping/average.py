@@ -1,0 +1,113 @@
+"""The noisy sum and average of whole numbers between 0 and a public width, for a number of records that may be private.
+
+Under swap the number of rows is public. If a record can be missing, the sum is taken around the middle: a record that
+moves then changes it by the width, one that turns from missing to present by half of it, and what that pair leaves of
+epsilon (of rho, under zCDP) buys the number of records.
+
+Under add-remove the sum of k and the sum of width - k get noise of the same scale: a record changes both by the width
+together (Kulesza, Suresh and Wang 2024), in the Euclidean norm as well. The average is never noisier than under swap,
+and no epsilon goes to a count.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from nobounds.accounting.cost import Cost, both, pure
+from nobounds.accounting.loss import Neighbors
+from nobounds.noise.additive import Additive
+from nobounds.noise.source import Source
+
+# Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
+# at most so few records are overlooked.
+FEW_MISSING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The noisy number of records, sum and average of whole numbers from 0 to `width`.
+
+    `scales` are those of the two independent noises in the error of the sum around the average.
+    """
+
+    width: int
+    count: Fraction
+    total: Fraction
+    value: Fraction
+    scales: tuple[float, float]
+    noise: Additive
+
+    def half_interval(self, chance: float) -> float:
+        """The noise alone moves the average by more than this with at most this probability."""
+        if self.count <= 0:
+            return float(self.width)
+        return min(self.noise.half_interval(*self.scales, chance) / float(self.count), float(self.width))
+
+
+@dataclass(frozen=True, slots=True)
+class AverageRule:
+    """How the average is taken, all of it public."""
+
+    epsilon: Fraction
+    neighbors: Neighbors
+    rows: int | None  # public under swap
+    nullable: bool
+    spent: Fraction = Fraction(0)  # of the epsilon for the number of records under swap, on an earlier look at it
+    zcdp: bool = False  # whether the noise is Gaussian, and epsilon nominal
+
+    @property
+    def noise(self) -> Additive:
+        """The noise on the sum."""
+        return Additive(self.epsilon, self.zcdp)
+
+    def cost(self) -> Cost:
+        """Epsilon, for a record that moves and for one that is added."""
+        if self.neighbors == "swap" and self.nullable and not self.zcdp:
+            return both(pure(self.epsilon), pure(self.epsilon - self.spent))
+        return self.noise.cost()
+
+    @property
+    def for_count(self) -> Additive:
+        """The noise on the number of records under swap, if some can be missing.
+
+        A record that turns from missing to present costs half of epsilon for the sum. Under zCDP that is a quarter of
+        its square, and 4/5 for the number leave a little of it.
+        """
+        return Additive(self.epsilon * Fraction(4, 5) if self.zcdp else self.epsilon / 2 - self.spent, self.zcdp)
+
+    def release(self, count: int, total: int, width: int, bits: Source) -> Average:
+        """The noisy average of `count` whole numbers with this sum."""
+        noise = self.noise
+        scale = noise.scale(width)
+        if self.neighbors == "add-remove":
+            above = total + noise.draw(width, bits)
+            below = width * count - total + noise.draw(width, bits)
+            share = Fraction(above, above + below) if above + below > 0 else Fraction(1, 2)
+            share = min(max(share, Fraction(0)), Fraction(1))
+            part = float(share)
+            scales = ((1 - part) * scale, part * scale)
+            return Average(width, Fraction(above + below, width), Fraction(above), share * width, scales, noise)
+        assert self.rows is not None
+        if not self.nullable:
+            noisy = Fraction(total + noise.draw(width, bits))
+            return Average(width, Fraction(self.rows), noisy, _average(noisy, self.rows, width), (scale, 0.0), noise)
+        around = 2 * total - width * count + noise.draw(2 * width, bits)
+        each = self.for_count
+        missing = self.rows - count + each.draw(1, bits)
+        found = self.rows if missing <= FEW_MISSING / each.epsilon else max(self.rows - missing, 0)
+        noisy_sum = Fraction(around + width * found, 2)
+        value = _average(noisy_sum, found, width)
+        uneven = abs(float(value) - width / 2) * each.scale(1)  # also where a few missing records may be overlooked
+        return Average(width, Fraction(found), noisy_sum, value, (scale, uneven), noise)
+
+
+def sum_scales(rule: AverageRule, lattice_low: int, width: int) -> tuple[float, float, float]:
+    """The scales of the two noises in a sum under swap, and how much overlooked missing records may add."""
+    scale = rule.noise.scale(width)
+    if not rule.nullable:
+        return scale, 0.0, 0.0
+    each = abs(lattice_low + width / 2) * rule.for_count.scale(1)
+    return scale, each, FEW_MISSING * each
+
+
+def _average(total: Fraction, count: int, width: int) -> Fraction:
+    return min(max(total / count, Fraction(0)), Fraction(width)) if count > 0 else Fraction(width, 2)

@@ -1,0 +1,290 @@
+"""A clip: the interval that records are kept in before they are summed, found privately.
+
+A guess too high drowns a sum in noise, one too low biases it. Clipping one record more costs as much as the noise saves
+when about 1 / epsilon records lie outside, so the search aims at the very end of the data, on both sides of a private
+centre. A record lies on one side of it, so that under add-remove two walks cost as much as one.
+
+- Under swap AboveThreshold walks outward from the centre until a noisy count of the records inside passes a noisy n.
+- Under add-remove, and with very many records, it walks inward until a noisy count of the records outside passes a
+  noisy constant: to count from the side of the few costs max(eps1, eps2) under add-remove, and eps1 + eps2 under swap.
+
+Beyond the data the counts stand still, and a walk may halt far too late, or too early. So counts are tilted by public
+amounts beyond a private scale, the octave of the 75 % deviation. Without enough records for a scale the walk goes
+outward, where a mistake makes the interval too small, never absurd.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic, moving_threshold, pure, split
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import mapped
+from nobounds.counting.second_look import Counts
+from nobounds.engines.column import Column
+from nobounds.exact import MAX, finite_float
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Grid
+from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.source import Source
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import Outward
+from nobounds.ranks.scale import Scale, octave
+
+# All constants: benchmarks/clipping.py, by exact laws on synthetic families; docs/clipping.md has its table.
+BITS = 3  # 8 candidates an octave
+FLOOR = -40  # deviations below 2**-40 are taken for 0
+DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
+# Outward: the share of eps1 in eps1 + eps2, with a tilt and without; and the ranks over eps1 that counts are raised by
+# for each octave from 2 above the scale on.
+SHARE, UNTILTED = Fraction(3, 4), Fraction(39, 50)
+RAISED, RAISED_FROM = 4, 2
+# Inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are lowered by
+# for each octave from 2 above the scale on, where candidates are whole octaves.
+OUTSIDE = 5
+LOWERED, LOWERED_FROM = 2, 2
+# Tilts end after so many octaves: that outweighs all candidates beyond, and a scale that is too low does less harm.
+MOST_RAISED, MOST_LOWERED = 4, 6
+INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
+MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
+MOST_OUTSIDE = 10  # of one clip for several sums, at most a tenth lies outside: a guard, which was not measured
+SCALE_RANK = Fraction(3, 4)
+SCALE_NATS, INWARD_NATS = (18, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
+# A scale is bought where that is at most a quarter of epsilon; where it is less than a twentieth, so much is spent:
+# data may be 0 for the most part, and then fewer records have to outweigh the empty octaves before them.
+SCALE_SHARE, SCALE_LEAST = Fraction(1, 4), Fraction(1, 20)
+CENTER_NATS: dict[Neighbors, int] = {"swap": 120, "add-remove": 60}  # over the number of records: epsilon of a centre
+CENTER_SHARE = Fraction(1, 8)  # a centre is bought where it costs no more than this part of epsilon ...
+OFFSET = 32  # ... and kept if it is so many times the scale of the deviations from it; else the centre is 0
+NATS = 10.0  # records times eps2 from which a walk outward does not halt on the empty rungs before the data
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A private interval around a private centre."""
+
+    low: Fraction
+    high: Fraction
+    center: Fraction
+    trusted: bool  # whether there were enough records to find it
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How a clip is searched, all of it public: for this epsilon, within the bounds of a ladder.
+
+    A two-sided search finds the interval around a centre; the others find the largest magnitude c, for [-c, c].
+    """
+
+    epsilon: Fraction
+    neighbors: Neighbors
+    ladder: Ladder
+    two_sided: bool
+    nullable: bool
+    outside: int = 0  # how many records more may lie outside, where one clip is for several sums
+
+    def cost(self) -> Cost:
+        """Whatever the size, the centre and the scale turn out to be, the parts cost epsilon together."""
+        return pure(self.epsilon)
+
+    def find(self, data: Column, size: int, slack: int, bits: Source) -> Clip:
+        """The clip for about `size` records, of which `slack` may not be there."""
+        asked, center, left = self.center(size), self.within(Fraction(0)), self.epsilon
+        if asked is not None:
+            center = self.within(Fraction(asked.answer(Counts.of(data.chunks, asked.ladder), bits)[0]))
+            left -= asked.cost().epsilon
+        around = self.deviations(data, center)
+        scale, origin = self.scale(size, left), None
+        if scale is not None:
+            origin = octave(halt_position(scale.walk(around), bits))
+            left -= scale.cost(self.neighbors, False).epsilon
+        kept, origin = self.settle(center, origin)
+        around = around if kept == center else self.deviations(data, kept)
+        fewer = replace(self, outside=min(self.outside, max(size, 0) // MOST_OUTSIDE))
+        walks = fewer.walks(around, kept, origin, left)
+        widths = [self.width(walk.candidates, halt_position(walk.walk, bits)) for walk in walks]
+        return self.clip(kept, widths, self.trusts(size - slack - fewer.outside, walks))
+
+    def center(self, size: int) -> Question | None:
+        """The question for the median, if so many records make it cheap; else the centre is 0."""
+        if not self.two_sided or size <= 0:
+            return None
+        half, part = Fraction(1, 2), Fraction(CENTER_NATS[self.neighbors], size)
+        if part > CENTER_SHARE * self.epsilon:
+            return None
+        missing = self.nullable
+        asked = Question.of(
+            (half,), part, self.ladder, self.neighbors, "exponential", size, missing, "auto", True, True
+        )
+        return None if isinstance(asked.routes[0][0], Outward) else asked
+
+    def settle(self, center: Fraction, origin: int | None) -> tuple[Fraction, int | None]:
+        """The centre, if the data lie far from 0 for their scale, else 0; and the scale of the deviations from it."""
+        zero = self.within(Fraction(0))
+        if center == zero or origin is None or abs(center) >= OFFSET * Fraction(2) ** origin:
+            return center, origin
+        magnitude = abs(center - zero) + Fraction(2) ** origin
+        return zero, math.frexp(finite_float(magnitude))[1] - 1
+
+    def within(self, value: Fraction) -> Fraction:
+        """The value kept within the public bounds and the range of floats."""
+        low, high = self.ladder.lower, self.ladder.upper
+        value = min(max(value, -Fraction(MAX)), Fraction(MAX))
+        value = value if low is None else max(value, low)
+        return value if high is None else min(value, high)
+
+    def deviations(self, data: Column, center: Fraction) -> Histogram:
+        """The deviations of the records from the centre.
+
+        Under swap a missing record stands at the centre: then the number of records is public, and a record that turns
+        from missing to present is one that moves.
+        """
+        low, high = self.ladder.lower, self.ladder.upper
+        lower = -math.inf if low is None else finite_float(low)
+        upper = math.inf if high is None else finite_float(high)
+        change = partial(_deviations, lower, upper, finite_float(center), self.neighbors == "swap")
+        return Histogram.of(mapped(data.chunks(), change), DEVIATIONS)
+
+    def scale(self, size: int, epsilon: Fraction) -> Scale | None:
+        """The scale for so many records, if it is not too dear."""
+        if size <= 0:
+            return None
+        nats = INWARD_NATS if self.goes_inward(size) else SCALE_NATS
+        cost = Scale(Fraction(nats[0]), Fraction(nats[1]), SCALE_RANK).cost(self.neighbors, False).epsilon
+        if cost > SCALE_SHARE * epsilon * size:
+            return None
+        unit = max(Fraction(1, size), SCALE_LEAST * epsilon / cost)
+        return Scale(nats[0] * unit, nats[1] * unit, SCALE_RANK)
+
+    def sides(self, center: Fraction) -> tuple[int, ...]:
+        """Where records may lie: above the centre (1), below it (-1), or in one table of magnitudes (0)."""
+        if not self.two_sided:
+            return (0,)
+        sides = ((1, self.ladder.upper), (-1, self.ladder.lower))
+        return tuple(side for side, bound in sides if bound is None or bound != center)
+
+    def walks(self, around: Histogram, center: Fraction, origin: int | None, epsilon: Fraction) -> list["WidthWalk"]:
+        """The walks for the widths of the clip, one for each side of the centre where records may lie."""
+        sides = self.sides(center)
+        rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
+        if origin is not None and self.goes_inward(around.total):
+            eps1, eps2 = split(self.inward_cost, epsilon, INWARD_SHARE[self.neighbors])
+            threshold = math.ceil(OUTSIDE / eps2) + self.outside
+            return [_inward(outside, around.counts, origin, threshold, eps1, eps2) for outside in rungs]
+        eps1, eps2 = split(partial(self.outward_cost, len(sides)), epsilon, UNTILTED if origin is None else SHARE)
+        return [_outward(inside, around.counts, origin, eps1, eps2) for inside in rungs]
+
+    def goes_inward(self, size: int) -> bool:
+        """Whether the walks go inward; the size matters only under swap, and is public or private by then."""
+        return self.neighbors == "add-remove" or size * self.epsilon >= MANY
+
+    def inward_cost(self, eps1: Fraction, eps2: Fraction) -> Cost:
+        """The cost of all walks inward: a record is counted by one of them.
+
+        Under swap a record that moves on its side costs eps1 + eps2; one that crosses the centre leaves one walk, which
+        costs eps1 or eps2, and enters the other, which costs the other of the two.
+        """
+        return fixed_threshold(eps1, eps2) if self.neighbors == "add-remove" else pure(eps1 + eps2)
+
+    def outward_cost(self, sides: int, eps1: Fraction, eps2: Fraction) -> Cost:
+        """The cost of all walks outward: under add-remove a record changes one of them, because it is on one side.
+
+        To the other it is one record more that is counted from the start, and n is larger by one as well.
+        """
+        if self.neighbors == "add-remove":
+            return moving_threshold(Fraction(1), eps1, eps2)
+        moved = monotonic(eps1, eps2)  # across the centre, a record leaves one walk and enters the other
+        return moved + mirrored(moved) if sides == 2 else pure(moved.epsilon)
+
+    def clip(self, center: Fraction, widths: list[Fraction], trusted: bool) -> Clip:
+        """The clip of these widths, one for each side."""
+        found = dict(zip(self.sides(center), widths, strict=True))
+        below, above = (found.get(side, found.get(0, Fraction(0))) for side in (-1, 1))
+        return Clip(self.within(center - below), self.within(center + above), center, trusted)
+
+    def trusts(self, size: int, walks: list["WidthWalk"]) -> bool:
+        """Whether so many records are enough for the walks."""
+        return all(size * walk.walk.eps2 >= NATS for walk in walks)
+
+    def width(self, candidates: Ints, position: int | None) -> Fraction:
+        """The upper edge of the rung where a walk halted, or of its last; on a grid the last point before it."""
+        rung = int(candidates[-1 if position is None else position])
+        if rung == 0:
+            return Fraction(0)
+        width = _top(rung)
+        if isinstance(self.ladder.map, Grid):
+            return math.floor(width / self.ladder.map.unit) * self.ladder.map.unit
+        return width
+
+
+def _deviations(lower: float, upper: float, center: float, all_present: bool, values: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        found: Floats = np.clip(values, lower, upper) - center
+    if all_present:
+        found[np.isnan(found)] = 0.0
+    return found
+
+
+@lru_cache(maxsize=1 << 15)
+def _top(rung: int) -> Fraction:
+    return Fraction(DEVIATIONS.top(rung))
+
+
+class WidthWalk(NamedTuple):
+    """A walk for a width, and the rung of each of its positions."""
+
+    walk: Walk
+    candidates: Ints
+
+
+def _outward(rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2: Fraction) -> WidthWalk:
+    """Records at or before each rung from 0 on, raised by the tilt, against their number."""
+    levels = _up_to(rungs, counts)
+    candidates, total = np.arange(len(levels)), int(levels[-1])
+    if origin is not None:
+        levels = levels + _tilt(RAISED / eps1, _octaves_beyond(candidates, origin + RAISED_FROM), MOST_RAISED)
+    # A walk halts early rather than late: the next candidate has 0.90 to 0.94 of the error, and costs nothing.
+    released = np.where(candidates > 0, np.minimum(candidates + 1, candidates[-1]), 0)
+    return WidthWalk(_walk(levels, total, eps1, eps2), released)
+
+
+def _inward(rungs: Ints, counts: Ints, origin: int, threshold: int, eps1: Fraction, eps2: Fraction) -> WidthWalk:
+    """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0."""
+    up_to = _up_to(rungs, counts)
+    far = _octaves_beyond(np.arange(len(up_to)), origin + LOWERED_FROM)
+    ends_octave = np.diff(far, append=far[-1] + 1) > 0
+    candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
+    # The last counts all records; to halt there and never to halt both mean the width 0, so it tells nothing of them.
+    beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
+    levels = beyond_next - _tilt(LOWERED / eps2, far[candidates], MOST_LOWERED)
+    return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates)
+
+
+def _up_to(rungs: Ints, counts: Ints) -> Ints:
+    """The number of records at or before each rung from 0 on."""
+    table = np.zeros(DEVIATIONS.last + 1, dtype=np.int64)
+    np.add.at(table, rungs, counts)
+    return np.cumsum(table)
+
+
+def _octaves_beyond(rungs: Ints, octave: int) -> Ints:
+    """How many octaves beyond 2**octave each rung lies, begun ones included; 0 for those before it."""
+    first = int(DEVIATIONS.rungs(np.array([2.0 ** min(octave, 1023)]))[0])
+    return np.maximum((rungs - first) // (1 << BITS) + 1, 0)
+
+
+def _tilt(ranks: Fraction, octaves: Ints, most: int) -> Ints:
+    """So many ranks an octave, in whole numbers that cannot overflow."""
+    return min(math.ceil(ranks), 1 << 56) * np.minimum(octaves, most)
+
+
+def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:
+    starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
+    return Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)

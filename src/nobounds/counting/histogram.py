@@ -1,0 +1,180 @@
+"""Counts on a ladder, in one pass over unsorted data.
+
+The rule for odd records, the same for every source of data:
+- NaN and null are missing: they are counted nowhere, and the size of the data is the number of the other records;
+- infinities lie beyond every edge: they go to the first or the last rung, and so do records outside `lower` and
+  `upper`;
+- every other record is its nearest float64 (2**53 + 1 as an integer is 2**53), and -0.0 is 0.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.compiled import LeadingCounts
+from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import FloatBits, Grid
+
+_DENSE = 1 << 21  # rungs a dense table may span; 16 MB
+_FEW = 1 << 14  # values whose rungs are found at a time: what that needs is in the cache, and not mapped anew
+_MANY = 1 << 17  # values from which a table of leading bits pays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr hides them.
+
+    Between the rungs `exact` (by default all) every record is where it belongs; records below and above them may have
+    been moved to the ends of the ladder (see `counts`).
+    """
+
+    ladder: Ladder
+    rungs: Ints
+    counts: Ints
+    exact: tuple[int, int] = (0, -1)  # replaced by the whole ladder
+    up_to: Ints = field(init=False)  # records at or below each occupied rung
+    down_to: Ints = field(init=False)  # records at or above it
+
+    def __post_init__(self) -> None:
+        up_to = np.cumsum(self.counts, dtype=np.int64)
+        object.__setattr__(self, "up_to", up_to)
+        object.__setattr__(self, "down_to", self.total - up_to + self.counts)
+        if self.exact == (0, -1):
+            object.__setattr__(self, "exact", (self.ladder.first, self.ladder.last))
+
+    @classmethod
+    def of(cls, chunks: Chunks, ladder: Ladder) -> "Histogram":
+        """The histogram of float64 chunks: one pass, any chunking, memory that does not grow with the data."""
+        return scan(chunks, partial(_counted, ladder), cls.__add__)
+
+    @property
+    def total(self) -> int:
+        """The number of records that are not missing (private)."""
+        return int(self.up_to[-1]) if len(self.up_to) else 0
+
+    def below(self, rung: int) -> int:
+        """The number of records on lower rungs (private)."""
+        k = int(np.searchsorted(self.rungs, rung))
+        return int(self.up_to[k - 1]) if k else 0
+
+    def on(self, ladder: Ladder) -> "Histogram":
+        """The same counts on another ladder, each rung taken at its value."""
+        if ladder is self.ladder or ladder == self.ladder:
+            return self
+        rungs = ladder.rungs(self.ladder.map.floats(self.rungs))  # in order, as the maps are
+        return Histogram(ladder, *_added_up(rungs, self.counts))
+
+    def __add__(self, other: "Histogram") -> "Histogram":
+        """The histogram of both parts of the data."""
+        if self.ladder != other.ladder:
+            raise ValueError("only histograms on the same ladder can be added")
+        return Histogram(self.ladder, *_merge([(self.rungs, self.counts), (other.rungs, other.counts)]))
+
+    def __repr__(self) -> str:
+        return f"Histogram({self.ladder.describe()}, counts hidden)"
+
+
+def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
+    counter, compiled = _Counter(ladder), LeadingCounts(ladder.map)
+    for block, times in blocks(compiled.left(chunks)):
+        values, weights = present(block, times)
+        if len(values):
+            counter.add(values, weights)
+    for rungs, counts in compiled.rungs():
+        counter.keep(ladder.clamped(rungs), counts)
+    return Histogram(ladder, *counter.table())
+
+
+class _Counter:
+    """Counts records: few by their rungs, many by their leading bits where a table of those is small enough.
+
+    Rungs are added up in a dense table while their span is small, in sorted parts beyond.
+    """
+
+    def __init__(self, ladder: Ladder) -> None:
+        self._ladder = ladder
+        rungs = ladder.map
+        self._map = rungs if isinstance(rungs, FloatBits | Grid) and 1 << 12 + rungs.bits <= _DENSE else None
+        self._leading: Ints | None = None
+        self._seen = 0
+        self._base = 0
+        self._dense: Ints = np.zeros(0, dtype=np.int64)
+        self._parts: list[tuple[Ints, Ints]] = []
+        self._waiting = 0
+
+    def add(self, values: Floats, weights: Ints | None = None) -> None:
+        """Count the values, each as often as its weight says."""
+        self._seen += len(values)
+        if self._map is None or self._seen <= _MANY:
+            for start in range(0, len(values), _FEW):
+                window = slice(start, start + _FEW)
+                self._add(self._ladder.rungs(values[window]), None if weights is None else weights[window])
+            return
+        if self._leading is None:
+            self._leading = np.zeros(1 << 12 + self._map.bits, dtype=np.int64)
+        np.add.at(self._leading, self._map.leading(values), 1 if weights is None else weights)
+
+    def _add(self, rungs: Ints, weights: Ints | None) -> None:
+        low, high = int(rungs.min()), int(rungs.max())
+        if high - low >= _DENSE:
+            self.keep(*(np.unique(rungs, return_counts=True) if weights is None else _merge([(rungs, weights)])))
+            return
+        counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
+        if not self._covers(low, high):
+            occupied = np.flatnonzero(counts)
+            self.keep(occupied + low, counts[occupied])
+            return
+        self._dense[low - self._base : high - self._base + 1] += counts
+
+    def _covers(self, low: int, high: int) -> bool:
+        """Whether the dense table spans these rungs, after growing it if that is allowed."""
+        if len(self._dense) and self._base <= low and high < self._base + len(self._dense):
+            return True
+        first = min(low, self._base) if len(self._dense) else low
+        last = max(high + 1, self._base + len(self._dense)) if len(self._dense) else high + 1
+        if last - first > _DENSE:
+            return False
+        grown = np.zeros(last - first, dtype=np.int64)
+        grown[self._base - first : self._base - first + len(self._dense)] = self._dense
+        self._base, self._dense = first, grown
+        return True
+
+    def keep(self, rungs: Ints, counts: Ints) -> None:
+        """Add counts of rungs, in any order."""
+        self._parts.append((rungs, counts.astype(np.int64, copy=False)))
+        self._waiting += len(rungs)
+        if self._waiting > _DENSE:
+            self._parts = [_merge(self._parts)]
+            self._waiting = 0
+
+    def table(self) -> tuple[Ints, Ints]:
+        """The occupied rungs, in order, and their counts."""
+        if self._map is not None and self._leading is not None:
+            keys = np.flatnonzero(self._leading != 0)  # faster than without the comparison
+            self.keep(self._ladder.clamped(self._map.of_leading(keys)), self._leading[keys])
+        occupied = np.flatnonzero(self._dense)
+        return _merge([(occupied + self._base, self._dense[occupied]), *self._parts])
+
+
+def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """One sorted table from several; a rung that is there more than once adds up."""
+    parts = [part for part in parts if len(part[0])]
+    if not parts:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if len(parts) == 1 and bool(np.all(parts[0][0][:-1] < parts[0][0][1:])):
+        return parts[0]
+    rungs, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    if bool(np.any(rungs[:-1] > rungs[1:])):
+        order = np.argsort(rungs, kind="stable")  # quick where they are sorted in parts
+        rungs, counts = rungs[order], counts[order]
+    return _added_up(rungs, counts)
+
+
+def _added_up(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Sorted rungs, each once."""
+    firsts = np.flatnonzero(np.diff(rungs, prepend=rungs[:1] - 1))
+    return (rungs[firsts], np.add.reduceat(counts, firsts)) if len(firsts) < len(rungs) else (rungs, counts)

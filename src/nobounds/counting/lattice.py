@@ -1,0 +1,120 @@
+"""Exact sums: clipped records as whole numbers on a power-of-two lattice, added up without rounding.
+
+The whole number of a record depends on the record alone, and whole numbers add up to the same total in any order, in
+any chunks. So one record changes the total by no more than the width of the clip, exactly: there is no rounding for
+an attacker to look at, and nothing to overflow.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
+
+_WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far below any noise
+_VALUE_BITS = 51  # and no value has more than 2**52 steps, so that floats hold them exactly
+_SQUARE = 1 << 40  # steps of a square
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Whole numbers of steps of 2**exponent, from `low` to `low + width`."""
+
+    exponent: int
+    low: int
+    width: int
+
+    @classmethod
+    def of(cls, low: Fraction, high: Fraction, integral: bool) -> "Lattice":
+        """The lattice for a clip; that of whole numbers has whole steps."""
+        exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(abs(low), abs(high))) - _VALUE_BITS)
+        exponent = max(exponent, 0) if integral else exponent
+        step = Fraction(2) ** exponent
+        first, last = math.floor(low / step), math.ceil(high / step)
+        return cls(exponent, first, max(last - first, 1))
+
+    @property
+    def step(self) -> Fraction:
+        """What one step is worth."""
+        return Fraction(2) ** self.exponent
+
+    @property
+    def largest(self) -> int:
+        """The largest magnitude, in steps."""
+        return max(abs(self.low), abs(self.low + self.width))
+
+    def steps(self, values: Floats) -> Ints:
+        """The clipped values as whole numbers from 0 to width."""
+        with np.errstate(over="ignore", under="ignore"):
+            normal = abs(self.exponent) <= 1022  # then a product is the same, and sooner
+            whole = values * 2.0**-self.exponent if normal else np.ldexp(values, -self.exponent)
+        np.rint(whole, out=whole)
+        np.clip(whole, self.low, self.low + self.width, out=whole)
+        steps = whole.astype(np.int64)
+        steps -= self.low
+        return steps
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """Squared distances of the clipped values from a centre, as whole numbers from 0 to width."""
+
+    lattice: Lattice
+    center: int  # in steps of the lattice above its low
+
+    @property
+    def width(self) -> int:
+        """The square of the largest distance."""
+        return _SQUARE
+
+    @property
+    def radius(self) -> Fraction:
+        """The largest distance."""
+        return max(self.center, self.lattice.width - self.center, 1) * self.lattice.step
+
+    def steps(self, values: Floats) -> Ints:
+        """The whole number of each value."""
+        far = float(max(self.center, self.lattice.width - self.center, 1))
+        distance = (self.lattice.steps(values) - self.center).astype(np.float64) / far
+        squares: Ints = np.rint(np.square(distance) * _SQUARE).astype(np.int64)
+        return squares
+
+
+def totals(chunks: Chunks, *maps: Callable[[Floats], Ints]) -> list[int]:
+    """The number of records that are not missing, and the sum of each map over them."""
+    return scan(chunks, partial(_totals, maps), _added)
+
+
+def _totals(maps: tuple[Callable[[Floats], Ints], ...], chunks: Iterable[Chunk]) -> list[int]:
+    found = [0] * (len(maps) + 1)
+    for block, counts in blocks(chunks):
+        values, times = present(block, counts)
+        found[0] += len(values) if times is None else int(times.sum())
+        for k, steps in enumerate(maps, start=1):
+            found[k] += _sum(steps(values), times)
+    return found
+
+
+def _sum(whole: Ints, times: Ints | None) -> int:
+    """At most 2**17 whole numbers of up to 41 bits; taken many times, in halves that do not overflow."""
+    if times is None:
+        return int(whole.sum())
+    high, low = np.divmod(whole, 1 << 21)
+    return (int(high @ times) << 21) + int(low @ times)
+
+
+def _added(one: list[int], other: list[int]) -> list[int]:
+    return [a + b for a, b in zip(one, other, strict=True)]
+
+
+def _exponent(x: Fraction) -> int:
+    """The least e with x <= 2**e; that of 0 is far below all others."""
+    if x <= 0:
+        return -1074
+    e = x.numerator.bit_length() - x.denominator.bit_length()
+    return e if x <= Fraction(2) ** e else e + 1

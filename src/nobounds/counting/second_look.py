@@ -1,0 +1,90 @@
+"""Counts of one column on any ladder: all records on a coarse ladder, and a second look at those around a rank.
+
+A mechanism that looks for a rank hardly depends on where the records far from it lie. So the first pass counts on a
+coarse ladder; when the steps of the answer are known, a second look takes the few records around the rank to their fine
+rungs. All others are only counted, below or above, and the histogram says between which rungs it is exact. A sampler
+that cannot decide from those asks for the full fine histogram, so the law of the answer is that of the fine ladder.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import CHUNK, Chunk, Chunks, blocks, scan
+from nobounds.ladders.ladder import Ladder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """A coarse histogram of some records, and how to read the records again. Sensitive: its repr hides them."""
+
+    coarse: Histogram
+    chunks: Callable[[], Chunks] = field(repr=False)
+
+    @classmethod
+    def of(cls, chunks: Callable[[], Chunks], ladder: Ladder) -> "Counts":
+        """The coarse pass."""
+        return cls(Histogram.of(chunks(), ladder), chunks)
+
+    def full(self, ladder: Ladder) -> Histogram:
+        """All records on another ladder."""
+        return self.coarse if ladder == self.coarse.ladder else Histogram.of(self.chunks(), ladder)
+
+    def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
+        """The records on another ladder, exact on all rungs whose ranks touch those from `low` to `high`."""
+        if ladder == self.coarse.ladder:
+            return self.coarse
+        rungs, up_to = self.coarse.rungs, self.coarse.up_to
+        # The last occupied coarse rung whose records all rank below `low`, and the first whose records rank above.
+        before = int(np.searchsorted(up_to, low)) - 1
+        after = int(np.searchsorted(up_to - self.coarse.counts, high, side="right"))
+        value = self.coarse.ladder.map.floats
+        first = ladder.first if before < 0 else int(ladder.rungs(value(rungs[before : before + 1]))[0])
+        last = ladder.last if after >= len(rungs) else int(ladder.rungs(value(rungs[after : after + 1]))[0])
+        smallest, largest = ladder.span(first, last)
+        below, inside = scan(self.chunks(), partial(_inside, ladder, smallest, largest), _added)
+        moved = np.array([below, max(0, self.coarse.total - inside.total - below)])
+        ends = Histogram(ladder, np.array([ladder.first, ladder.last])[moved > 0], moved[moved > 0])
+        return replace(inside + ends, exact=(first, last))
+
+
+def _inside(ladder: Ladder, low: float, high: float, chunks: Iterable[Chunk]) -> tuple[int, Histogram]:
+    """How many records are smaller than `low`, and the histogram of those from there to `high`."""
+    below = [0]
+    found = Histogram.of(_between(chunks, low, high, below), ladder)
+    return below[0], found
+
+
+def _added(one: tuple[int, Histogram], other: tuple[int, Histogram]) -> tuple[int, Histogram]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _between(chunks: Iterable[Chunk], low: float, high: float, below: list[int]) -> Iterator[Chunk]:
+    """The values from `low` to `high`, a good many at a time; the records that are smaller are counted in below[0]."""
+    found: list[tuple[Floats, Ints | None]] = []
+    waiting = 0
+    for values, counts in blocks(chunks):
+        wanted = values <= high
+        if low > -math.inf:
+            smaller = values < low
+            below[0] += int(np.count_nonzero(smaller) if counts is None else counts[smaller].sum())
+            wanted ^= smaller  # what is smaller than `low` is not above `high`
+        found.append((values[wanted], None if counts is None else counts[wanted]))
+        waiting += len(found[-1][0])
+        if waiting >= CHUNK:
+            yield from _joined(found)
+            found, waiting = [], 0
+    yield from _joined(found)
+
+
+def _joined(parts: list[tuple[Floats, Ints | None]]) -> Iterator[Chunk]:
+    """Few large chunks instead of many small ones: the values that have counts, and those that are single records."""
+    if single := [values for values, counts in parts if counts is None]:
+        yield np.concatenate(single)
+    if many := [(values, counts) for values, counts in parts if counts is not None]:
+        yield np.concatenate([values for values, _ in many]), np.concatenate([counts for _, counts in many])

@@ -1,0 +1,79 @@
+"""One column of a CSV, TSV or Parquet file, read as a stream. The header and the schema of a file are public."""
+
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.column import CHUNK, Column, windows
+from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.csv.layout import HEADER_UNKNOWN, layout_of
+from nobounds.engines.csv.table import CsvFiles
+from nobounds.engines.files.formats import is_parquet, readable
+from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+
+
+def read_column(
+    path: str | PathLike[str], name: str, csv: Csv | None = None, schema: Mapping[str, str] | None = None
+) -> Column:
+    """The Column of that name in a file, whose suffix tells its format; it is read when its chunks are."""
+    path = Path(path)
+    names = column_names(path, csv, schema)
+    if names.count(name) != 1:
+        problem = "appears more than once" if name in names else "is not in the file"
+        show = is_parquet(path) or (csv is not None and csv.header is not None)
+        known = f"the columns are {', '.join(map(repr, names)) or 'none'}" if show else HEADER_UNKNOWN
+        raise ValueError(f"column {name!r} {problem}; {known}")
+    return _from_parquet(path, name) if is_parquet(path) else _from_csv(path, name, csv, schema)
+
+
+def column_names(
+    path: str | PathLike[str], csv: Csv | None = None, schema: Mapping[str, str] | None = None
+) -> list[str]:
+    """The names of a file's columns, in order: those in the header of a CSV file, or in a Parquet file's schema."""
+    path = Path(path)
+    if is_parquet(path):
+        with readable(path), open_parquet(path) as file:
+            return list(file.schema_arrow.names)
+    return list(layout_of(path, csv or Csv(), schema or {}).names)
+
+
+def _from_csv(path: Path, name: str, csv: Csv | None, schema: Mapping[str, str] | None) -> Column:
+    files = CsvFiles.of([path], csv, schema, only=[name])
+    facts = files.stream().facts
+    if name not in facts:
+        raise TypeError(f"column {name!r} must be numeric, got text")
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        for batch in files.batches([], [name]):
+            floats = batch.column(0).to_numpy()
+            yield from (floats[window].copy() for window in windows(len(floats)))
+
+    return Column(facts[name].integral, nullable=True, chunks=chunks, rows=files.rows)
+
+
+def _from_parquet(path: Path, name: str) -> Column:
+    with open_parquet(path) as file:
+        field, length = file.schema_arrow.field(name), file.metadata.num_rows
+    integral = is_integral(field.type)
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        with readable(path), open_parquet(path) as file:
+            for batch in file.iter_batches(batch_size=CHUNK, columns=[name], use_threads=False):
+                yield to_floats(batch.column(name))
+
+    stated = stated_bounds(field.type)
+    return Column(integral, field.nullable or not integral, chunks, rows=lambda: length, **stated)
+
+
+def open_parquet(path: Path) -> Any:
+    """A Parquet file opened to be read as a stream."""
+    import_pyarrow()
+    from pyarrow.parquet import ParquetFile
+
+    # A small buffer and no prefetch: memory stays the same however large the row groups are. From the root on, because
+    # Arrow takes a path that starts with s3: for an address.
+    return ParquetFile(path.absolute(), buffer_size=1 << 20, pre_buffer=False)

@@ -1,0 +1,129 @@
+"""Files to a Stream: one or many CSV, TSV or Parquet files of the same columns, by path, list of paths or glob."""
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from nobounds.engines.column import CHUNK, Column
+from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.csv.table import CsvFiles
+from nobounds.engines.files.columns import column_names, open_parquet, read_column
+from nobounds.engines.files.formats import is_parquet, readable
+from nobounds.engines.keys import plain
+from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.engines.memory.frames import arrow_family
+from nobounds.engines.source import Facts
+from nobounds.engines.streams.share import Share
+from nobounds.engines.streams.stream import Stream
+
+
+def expand(given: object) -> list[Path]:
+    """The files that paths and globs name, in order, each of them once; ValueError if one of them names none."""
+    if isinstance(given, str | PathLike):
+        given = [given]
+    if not isinstance(given, list | tuple) or not all(isinstance(path, str | PathLike) for path in given):
+        raise TypeError(
+            "a list must be one of paths or globs, got a list of something else; "
+            "pass a table, for example a dict of columns"
+        )
+    if not given:
+        raise ValueError("a list of paths must name at least one file, got none")
+    found: dict[Path, Path] = {}
+    for path in map(fspath, given):
+        matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise ValueError(f"no file is named {path}")
+        for match in map(Path, matches):
+            found.setdefault(Path(os.path.realpath(match)), match)  # which does not fail on a loop of links
+    return list(found.values())
+
+
+def from_paths(
+    paths: list[Path],
+    csv: Csv | None = None,
+    schema: Mapping[str, str] | None = None,
+    only: Iterable[str] | None = None,
+) -> Stream:
+    """The Stream of files that all have the columns of the first; Parquet files have its types as well.
+
+    `csv` and `schema` are for CSV files. `only` names the columns that will be asked for, if it is known.
+    """
+    if len({is_parquet(path) for path in paths}) > 1:
+        raise ValueError("the files must all be Parquet, or all CSV or TSV")
+    if not is_parquet(paths[0]):
+        return CsvFiles.of(paths, csv, schema, only).stream()
+    if csv is not None or schema is not None:
+        raise ValueError("csv and schema are for CSV files; a Parquet file has a schema of its own")
+    names = column_names(paths[0])
+    for path in paths[1:]:
+        if column_names(path) != names:
+            raise ValueError(f"the files must have the same columns, got others in {path.name}")
+    if len(set(names)) < len(names):
+        raise ValueError("a column appears more than once in the files; rename it")
+    return _parquet(paths)
+
+
+def _chained(parts: list[Column], share: Share) -> Column:
+    """The columns of several files as one."""
+    first = parts[0]
+
+    def chunks() -> Iterator[Any]:
+        read = 0
+        for part in parts:
+            for chunk in part.chunks():  # type: ignore[union-attr]
+                read += len(chunk)
+                share.at(read)
+                yield chunk
+
+    nullable = any(part.nullable for part in parts)
+    return Column(
+        first.integral,
+        nullable,
+        chunks,
+        rows=lambda: sum(part.rows() for part in parts),
+        lower=first.lower,
+        upper=first.upper,
+    )
+
+
+def _parquet(paths: list[Path]) -> Stream:
+    schemas, total = [], 0
+    for path in paths:
+        with open_parquet(path) as file:
+            schemas.append(file.schema_arrow)
+            total += file.metadata.num_rows
+    share = Share(total)
+    for path, schema in zip(paths, schemas, strict=True):
+        if schema.types != schemas[0].types:
+            raise ValueError(f"the files must have the same types of columns, got others in {path.name}")
+    facts: dict[str, Facts] = {}
+    others: dict[str, str] = {}
+    for field in schemas[0]:
+        try:
+            integral = is_integral(field.type)
+        except TypeError:
+            others[field.name] = arrow_family(field.type)
+            continue
+        nullable = not integral or any(schema.field(field.name).nullable for schema in schemas)
+        facts[field.name] = Facts(integral, nullable, **stated_bounds(field.type))
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        pa, read = import_pyarrow(), 0
+        wanted = list(dict.fromkeys([*keys, *values]))
+        for path in paths:
+            with readable(path), open_parquet(path) as file:
+                for batch in file.iter_batches(batch_size=CHUNK, columns=wanted or file.schema_arrow.names[:1]):
+                    read += len(batch)
+                    share.at(read)
+                    parts = [plain(batch.column(name)) for name in keys]
+                    floats = [pa.array(to_floats(batch.column(name))) for name in values]
+                    yield pa.record_batch([*parts, *floats], names=[*keys, *values])
+
+    def again(names: list[str]) -> dict[str, Column]:
+        return {name: _chained([read_column(path, name) for path in paths], share) for name in names}
+
+    kinds = {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schemas[0]}
+    return Stream(facts, others, kinds, batches, lambda: total, again, share=share)

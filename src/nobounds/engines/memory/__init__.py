@@ -1,0 +1,1 @@
+"""Data in this process: arrays, sequences, Arrow and frames."""

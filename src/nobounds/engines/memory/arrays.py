@@ -1,0 +1,122 @@
+"""Data in memory to a Column: numpy, array.array, pandas and polars, and the choice of engine for the rest.
+
+A library is looked up among the modules already loaded: data of its types cannot exist before it is. So nothing is
+imported for the user's sake here.
+"""
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, type_bounds, windows
+from nobounds.engines.loaded import loaded
+from nobounds.engines.memory.arrow import from_arrow, speaks_arrow
+from nobounds.engines.memory.sequences import from_sequence
+
+__all__ = ["CHUNK", "Column", "column"]
+
+_FIX = "convert it first, for example np.asarray(data, dtype=float) or pd.to_numeric(series, errors='coerce')"
+
+
+def column(data: object) -> Column:
+    """The Column of one column of numbers, of any kind that nobounds knows.
+
+    These are one-dimensional numpy arrays, masked or not, lists, tuples and ranges, array.array, Series of pandas and
+    polars, Arrow arrays, and Columns; of any integer, float or boolean type. Other data raise TypeError, and
+    arrays that are not one-dimensional ValueError, by their type alone.
+
+    >>> column(np.array([3, 1, 2], dtype=np.int16))
+    Column(integral=True, nullable=False)
+    """
+    if isinstance(data, Column):
+        return data
+    if isinstance(data, np.ndarray):
+        return _from_numpy(data)
+    if isinstance(data, list | tuple | range):
+        return from_sequence(data)
+    if isinstance(data, array):
+        return _from_numpy(_from_buffer(data))
+    pandas, polars = loaded("pandas"), loaded("polars")
+    if pandas is not None and isinstance(data, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        return _from_pandas(data, pandas)
+    if polars is not None and isinstance(data, polars.Series):
+        return _from_polars(data, polars)
+    name = type(data).__name__
+    if name in {"DataFrame", "LazyFrame", "Table", "RecordBatch"}:
+        raise refuse_frame(name)
+    if speaks_arrow(data):
+        return from_arrow(data)
+    raise TypeError(
+        "data must be one column of numbers (a numpy array, list, pandas or polars Series, or pyarrow Array), "
+        f"got {name}; convert it first, for example list(data) or np.asarray(data)"
+    )
+
+
+def _from_numpy(data: NDArray[Any]) -> Column:
+    if data.ndim != 1:
+        raise ValueError(f"data must have one dimension, got ndim={data.ndim}; pass one column, for example data[:, 0]")
+    if data.dtype.kind not in "biuf":
+        # The name of the type without its size: the length of the longest string is in the dtype.
+        raise refuse_type(f"dtype {data.dtype.type.__name__}", _FIX)
+    masked = isinstance(data, np.ma.MaskedArray)
+    integral = data.dtype.kind != "f"
+    records: NDArray[Any] = np.ma.getdata(data).view(np.ndarray)
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        for window in windows(len(records)):
+            floats = _nearest_floats(records[window])
+            if masked:
+                floats[np.ma.getmaskarray(data[window])] = np.nan
+            yield floats
+
+    stated = type_bounds(boolean=data.dtype.kind == "b", unsigned=data.dtype.kind == "u")
+    return Column(integral, masked or not integral, chunks, rows=lambda: len(records), **stated)
+
+
+def _nearest_floats(records: NDArray[Any]) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        return records.astype(np.float64, order="C")
+
+
+def _from_buffer(data: "array[Any]") -> NDArray[Any]:
+    if data.typecode in "uw":
+        raise refuse_type("an array of characters", _FIX)
+    return np.asarray(data)
+
+
+def _from_pandas(data: Any, pandas: Any) -> Column:
+    values = data if isinstance(data, pandas.api.extensions.ExtensionArray) else data.array
+    dtype = values.dtype
+    if isinstance(values, pandas.arrays.NumpyExtensionArray):
+        return _from_numpy(values.to_numpy())
+    if isinstance(dtype, pandas.ArrowDtype):
+        return from_arrow(values.__arrow_array__())
+    if not isinstance(values, pandas.arrays.IntegerArray | pandas.arrays.FloatingArray | pandas.arrays.BooleanArray):
+        raise refuse_type(f"pandas type {type(dtype).__name__}", _FIX)
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        for window in windows(len(values)):
+            with np.errstate(all="ignore"):
+                floats = values[window].to_numpy(dtype="float64", na_value=np.nan)
+            yield np.array(floats, dtype=np.float64)
+
+    stated = type_bounds(boolean=isinstance(values, pandas.arrays.BooleanArray), unsigned=dtype.kind == "u")
+    integral = not isinstance(values, pandas.arrays.FloatingArray)
+    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(values), **stated)
+
+
+def _from_polars(data: Any, polars: Any) -> Column:
+    dtype = data.dtype
+    integral = dtype.is_integer() or dtype == polars.Boolean
+    if not (integral or dtype.is_float() or dtype == polars.Null):
+        raise refuse_type(f"polars type {type(dtype).__name__}", "cast it first, for example series.cast(pl.Float64)")
+
+    def chunks() -> Iterator[NDArray[np.float64]]:
+        for window in windows(len(data)):
+            yield np.array(data[window].cast(polars.Float64).to_numpy(), dtype=np.float64)
+
+    stated = type_bounds(boolean=dtype == polars.Boolean, unsigned=dtype.is_unsigned_integer())
+    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(data), **stated)

@@ -1,0 +1,185 @@
+"""Spark jobs: passes and tallies that run where the records lie, and bring only their small results here.
+
+The workers run the same functions as any process, on chunks made of Arrow batches by the same code. A task may be tried
+several times, and Spark takes the result of one attempt; nothing is counted on the side.
+"""
+
+import pickle
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from nobounds.arrays import Floats
+from nobounds.counting.scan import Chunk, changed
+from nobounds.counting.tally import Tallying
+from nobounds.engines.column import windows
+from nobounds.engines.keys import KeyCodes, together
+from nobounds.engines.memory.arrow import import_pyarrow, to_floats
+from nobounds.engines.refusals import replacing_errors
+from nobounds.ladders.ladder import Ladder
+
+P = TypeVar("P")
+
+FIRST = "first"
+"""The column that is true in one row of each unit in each group."""
+
+_RESULT = "result binary"
+
+
+class Kept:
+    """Rows that are read once, when they are first needed, and that Spark keeps for as long as this object lives."""
+
+    def __init__(self, rows: Any) -> None:
+        self._rows = rows
+        self._frame: Any = None
+
+    def frame(self) -> Any:
+        """The rows as a DataFrame that is persisted."""
+        if self._frame is None:
+            # Spark knows what it keeps by the plan. The mark makes it a plan of ours, which nobody else has kept or
+            # will drop.
+            frame = self._rows.where(f"'{uuid4().hex}' is not null")
+            self._frame = run(frame, frame.persist)
+            weakref.finalize(self, _forget, self._frame).atexit = False
+        return self._frame
+
+    def count(self) -> int:
+        """How many there are."""
+        frame = self.frame()
+        return int(run(frame, frame.count))
+
+
+def _forget(frame: Any) -> None:
+    with suppress(Exception):  # the session may be gone
+        frame.unpersist()
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The records of one column: a `scan.Remote`."""
+
+    kept: Kept = field(repr=False)
+    name: str
+    changes: tuple[Callable[[Floats], Floats], ...] = ()
+
+    def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
+        """Each task makes one row of its part; few tasks merge those, and their rows are merged here."""
+        results = self.kept.frame().select(self.name).mapInArrow(partial(_scanned, part, self.changes), _RESULT)
+        # Spark decides how many tasks such small data are worth. A task that is tried again has one row as before, and
+        # its row goes where it went before.
+        fewer = results.hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
+        found = run(fewer, fewer.toArrow).column(0).to_pylist()
+        return reduce(merge, map(pickle.loads, found)) if found else part(())
+
+    def mapped(self, change: Callable[[Floats], Floats]) -> "Passes":
+        """The same records, each changed by a function of it alone."""
+        return replace(self, changes=(*self.changes, change))
+
+
+def _scanned(
+    part: Callable[[Iterable[Chunk]], Any], changes: tuple[Callable[[Floats], Floats], ...], batches: Iterator[Any]
+) -> Iterator[Any]:
+    chunks: Iterator[Chunk] = (to_floats(batch.column(0)) for batch in batches)
+    yield _row(part(reduce(changed, changes, chunks)))
+
+
+def _merged(merge: Callable[[Any, Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    found = (pickle.loads(result.as_py()) for batch in batches for result in batch.column(0))
+    for first in found:  # one turn, or none: the merge takes all others
+        yield _row(reduce(merge, found, first))
+
+
+def _row(result: Any) -> Any:
+    pa = import_pyarrow()
+    return pa.record_batch([pa.array([pickle.dumps(result)], pa.binary())], names=["result"])
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The tally of one part of the rows, as rows (keys, rung, count, high, low).
+
+    Without a rung the count is that of units, or of rows where they are not bounded. Rows of one key and rung add up.
+    """
+
+    keys: int
+    valued: bool
+    bounded: bool
+    ladder: Ladder
+    sums: bool
+    known: tuple[Any, ...] | None = None
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches with the keys, the value if there is one, and FIRST if rows are bounded; in this order."""
+        pa = import_pyarrow()
+        codes, growing, units = KeyCodes(self.known), Tallying(self.ladder, self.sums), np.zeros(0, dtype=np.int64)
+        kinds: list[Any] = []
+        for rows in together(batches):
+            kinds = [rows.schema.field(k).type for k in range(self.keys)]
+            found = codes.codes([rows.column(k) for k in range(self.keys)])
+            records = to_floats(rows.column(self.keys)) if self.valued else np.zeros(len(found))
+            inside = (found >= 0) & ~np.isnan(records)
+            ones = inside & np.asarray(rows.column(FIRST)) if self.bounded else inside
+            counted = np.bincount(found[ones], minlength=len(units))
+            units = counted + np.pad(units, (0, len(counted) - len(units)))
+            growing.add(found[inside], records[inside])
+        if not kinds:
+            return
+        tally = growing.tally()
+        present = np.flatnonzero(units)
+        groups = np.concatenate([present, tally.groups])
+        keys = codes.keys() if self.known is None else self.known
+        none = np.zeros(len(present), dtype=np.int64)
+        rest = np.zeros(len(tally.rungs), dtype=np.int64)
+        high, low = (rest if part is None else part for part in (tally.high, tally.low))
+        names = [*(f"k{k}" for k in range(self.keys)), "rung", "count", "high", "low"]
+        for w in windows(len(groups)):
+            arrays = [array.take(pa.array(groups[w])).cast(kind) for array, kind in zip(keys, kinds, strict=True)]
+            rungs = pa.array(np.concatenate([none, tally.rungs])[w], mask=(np.arange(len(groups)) < len(present))[w])
+            counts = np.concatenate([units[present], tally.counts])[w]
+            sums = (np.concatenate([none, part])[w] for part in (high, low))
+            yield pa.record_batch([*arrays, rungs, pa.array(counts), *map(pa.array, sums)], names=names)
+
+
+def run(frame: Any, job: Callable[[], Any]) -> Any:
+    """What a job gives. The error of one that fails may show a record, so it is not passed on."""
+    with replacing_errors(lambda: ValueError(_reason(frame.sparkSession))):
+        return job()
+
+
+def _reason(session: Any) -> str:
+    """What to do about a job that failed, found by a job on no data: why it failed may depend on them."""
+
+    def importable(batches: Iterator[Any]) -> Iterator[Any]:  # in here, so that workers need not import it
+        import pyarrow
+
+        try:
+            import nobounds.engines.spark.jobs  # noqa: F401
+
+            found = 1
+        except ImportError:
+            found = 0
+        for _ in batches:
+            yield pyarrow.record_batch({"found": [found]})
+
+    try:
+        found = session.range(0, 1, 1, 1).mapInArrow(importable, "found long").toArrow().column(0).to_pylist()
+    except Exception:
+        return (
+            "the Spark job failed, and so does a job on no data; the session must run, and its workers need the "
+            "Python version of this process, with numpy and pyarrow"
+        )
+    if found == [0]:
+        return (
+            "the Spark job failed: nobounds cannot be imported on the workers; install it there, in the version of "
+            "this process"
+        )
+    return (
+        "the Spark job failed; run df.count() on its own to see why, and if that runs give the driver more memory "
+        "(spark.driver.memory, spark.driver.maxResultSize)"
+    )

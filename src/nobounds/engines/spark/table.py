@@ -1,0 +1,215 @@
+"""A Spark DataFrame as a Source, by a classic session or by Spark Connect; docs/spark.md says what is promised.
+
+Columns are taken by their place and renamed, so that no name needs quotes or is ambiguous.
+"""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from nobounds.accounting.loss import Unit
+from nobounds.counting.tally import Tally
+from nobounds.engines.column import Column
+from nobounds.engines.keys import KeyCodes, plain, public_keys
+from nobounds.engines.source import Bounding, Facts, Keyed, Tallied
+from nobounds.engines.spark.jobs import FIRST, Kept, Kernel, Passes, run
+from nobounds.ladders.ladder import Ladder
+
+_INTEGRAL = ("byte", "short", "integer", "long")
+_TEXT = ("string", "char", "varchar")
+_PLAIN = (*_INTEGRAL, *_TEXT, "boolean", "decimal", "binary", "time")
+# Keys and units in the one form that `keys.plain` gives them: NaN and what Python's calendar has not are missing.
+_FORMS = {
+    "float": "if(isnan({0}), null, if({0} = 0, 0.0F, {0}))",
+    "double": "if(isnan({0}), null, if({0} = 0, 0.0D, {0}))",
+    "date": "if({0} between date'0001-01-01' and date'9999-12-31', {0}, null)",
+    "timestamp": "if({0} >= timestamp'0001-01-02 00:00:00Z' and {0} < timestamp'9999-12-31 00:00:00Z', {0}, null)",
+    "timestamp_ntz": (
+        "if({0} between timestamp_ntz'0001-01-01 00:00:00' and timestamp_ntz'9999-12-31 23:59:59.999999', {0}, null)"
+    ),
+} | dict.fromkeys(_PLAIN, "{0}")
+_FORMS |= dict.fromkeys(_TEXT, "if(is_valid_utf8({0}), {0}, decode(cast({0} as binary), 'ISO-8859-1'))")
+_SALT = (1 << 63) - 1
+
+
+def is_spark(data: object) -> bool:
+    """Whether an object is a Spark DataFrame; pyspark need not be installed."""
+    kinds = ((kind.__module__, kind.__name__) for kind in type(data).__mro__)
+    return any(module.startswith("pyspark.sql.") and name == "DataFrame" for module, name in kinds)
+
+
+def from_spark(frame: Any) -> "Spark":
+    """The Source of a Spark DataFrame; its schema is looked at, and no record is."""
+    if frame.isStreaming:
+        raise ValueError("a streaming DataFrame has no end; write it to a table, and read that")
+    facts: dict[str, Facts] = {}
+    others: dict[str, str] = {}
+    for column in frame.schema.fields:
+        if column.name in facts or column.name in others:
+            raise ValueError(f"column {column.name!r} appears more than once; give each column a name of its own")
+        found = _facts(column)
+        if found is None:
+            others[column.name] = _family(column.dataType)
+        else:
+            facts[column.name] = found
+    fields = {column.name: (f"c{k}", column.dataType) for k, column in enumerate(frame.schema.fields)}
+    return Spark(facts, others, frame.toDF(*(place for place, _ in fields.values())), fields)
+
+
+def _facts(column: Any) -> Facts | None:
+    kind = column.dataType.typeName()
+    if kind in _INTEGRAL:
+        return Facts(integral=True, nullable=column.nullable)
+    if kind == "boolean":
+        return Facts(integral=True, nullable=column.nullable, lower=0, upper=1)
+    return Facts(integral=False, nullable=True) if kind in ("float", "double", "decimal") else None
+
+
+def _family(kind: Any) -> str:
+    return "text" if kind.typeName() in _TEXT else f"Spark type {kind.typeName()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A Source on a cluster (see `source.Source`)."""
+
+    facts: dict[str, Facts]
+    others: dict[str, str]
+    frame: Any = field(repr=False)
+    fields: dict[str, tuple[str, Any]] = field(repr=False)  # the name in `frame` and the Spark type of each column
+    typed: bool = True
+    shown: frozenset[str] | None = None
+    query: bool = True  # a DataFrame is a plan, and joins and aggregates in it are not to be seen here
+
+    def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
+        """Columns of rows that are read once, by the first pass."""
+        kept = Kept(self._rows([], names, bounding))
+        unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
+        return {name: _column(kept, f"v{k}", self.facts[name], unit) for k, name in enumerate(names)}
+
+    def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
+        """One job: tallies of the parts, then their sum for each key and rung."""
+        keys, values = [f"k{k}" for k in range(len(keyed.names))], [] if name is None else [name]
+        rows = self._rows(list(keyed.names), values, bounding, keyed.known)
+        kernel = Kernel(len(keys), name is not None, bounding is not None, ladder, sums, keyed.known)
+        kinds = [self._key_kind(key) for key in keyed.names] + ["long"] * len(_PARTS)
+        schema = ", ".join(f"{column} {kind}" for column, kind in zip([*keys, *_PARTS], kinds, strict=True))
+        parts = rows.mapInArrow(kernel, schema).groupBy(*keys, "rung")
+        total = parts.sum("count", "high", "low").toDF(*keys, *_PARTS)
+        return _tallied(run(total, total.toArrow), keys, keyed.known, ladder, sums)
+
+    def row_marks(self, bounding: Bounding | None) -> Column:
+        """A record 0 for each row."""
+        kept = Kept(self._rows([], [], bounding).selectExpr("0.0D as v0"))
+        unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
+        return _column(kept, "v0", Facts(integral=True, nullable=False), unit)
+
+    def rows_of_units(self, unit: str) -> Column:
+        """One record a unit."""
+        units = self.frame.selectExpr(f"{self._key(unit)} as u").where("u is not null")
+        sizes = units.groupBy("u").count().selectExpr("count as v0")
+        return _column(Kept(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
+
+    def check_keys(self, names: tuple[str, ...]) -> None:
+        """TypeError if a column is of a type that cannot be a key or a unit."""
+        for name in names:
+            self._key(name)
+
+    def known_keys(self, names: tuple[str, ...], given: list[list[Any]]) -> tuple[Any, ...]:
+        """Public keys, a list for each column, as arrays of the types of the columns."""
+        none = self.frame.selectExpr(*map(self._key, names)).limit(0)
+        kinds = (plain(column).type for column in run(none, none.toArrow).columns)
+        return tuple(public_keys(part, kind, name) for name, part, kind in zip(names, given, kinds, strict=True))
+
+    def _rows(
+        self, keys: list[str], values: list[str], bounding: Bounding | None, known: tuple[Any, ...] | None = None
+    ) -> Any:
+        """The columns k0, k1, ... and v0, v1, ..., and FIRST if rows are bounded.
+
+        A unit is bounded among the rows with public keys, so that others do not use up its rows.
+        """
+        key = [f"{self._key(name)} as k{k}" for k, name in enumerate(keys)]
+        value = [f"{self.fields[name][0]} as v{k}" for k, name in enumerate(values)]
+        if bounding is None:
+            return self.frame.selectExpr(*key, *value)
+        rows = self.frame.selectExpr(f"{self._key(bounding.unit)} as u", *key, *value)
+        if known is not None:
+            rows = rows.join(self._known(known), [f"k{k}" for k in range(len(keys))], "left_semi")
+        return bounded(rows, len(keys), len(values), bounding)
+
+    def _known(self, known: tuple[Any, ...]) -> Any:
+        import pyarrow as pa
+
+        table = pa.table(list(known), names=[f"k{k}" for k in range(len(known))])
+        return self.frame.sparkSession.createDataFrame(table).hint("broadcast")
+
+    def _key(self, name: str) -> str:
+        """A column that units or keys are in, in the one form of keys."""
+        place, kind = self.fields[name]
+        if kind.typeName() not in _FORMS:
+            raise TypeError(f"column {name!r} must have a plain type to be a unit or a key, got {_family(kind)}")
+        if "collate" in kind.simpleString():
+            # Texts that differ may be equal then, and their hashes need not be.
+            raise TypeError(f"column {name!r} must not have a collation; use collate({name}, 'UTF8_BINARY')")
+        return _FORMS[kind.typeName()].format(place)
+
+    def _key_kind(self, name: str) -> str:
+        kind = self.fields[name][1]
+        return "string" if kind.typeName() in _TEXT else str(kind.simpleString())
+
+
+_PARTS = ("rung", "count", "high", "low")
+
+
+def _tallied(found: Any, keys: list[str], known: tuple[Any, ...] | None, ladder: Ladder, sums: bool) -> Tallied:
+    """The summed rows of all kernels, in the order of their keys."""
+    found = found.sort_by([(key, "ascending") for key in keys])
+    codes = KeyCodes(known)
+    groups = codes.codes([found.column(key).combine_chunks() for key in keys])
+    rung, count, high, low = (found.column(part).fill_null(0).to_numpy() for part in _PARTS)
+    of_units = found.column("rung").is_null().to_numpy()
+    units = np.zeros(int(groups.max(initial=-1)) + 1 if known is None else len(known[0]), dtype=np.int64)
+    units[groups[of_units]] = count[of_units]
+    entries = (part[~of_units] for part in (groups, rung, count, *((high, low) if sums else ())))
+    # Added to the tally of nothing, entries come into their order, and sums carry.
+    tally = Tally.of(None, np.zeros(0), ladder, sums) + Tally(ladder, *entries)
+    return Tallied(codes.keys() if known is None else known, units, tally)
+
+
+def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
+    """At most `bounding.rows` rows of each unit u in at most `bounding.groups` groups, by the rule of `duck.bounded`.
+
+    Nothing here is random but the salt: a task that is tried again, or whose output is lost, chooses the same rows.
+    """
+    key, value = [f"k{k}" for k in range(keys)], [f"v{k}" for k in range(values)]
+    most, salt = f"{bounding.rows}L", f"{bounding.salt & _SALT}L"
+    present = [f"{name} is not null" for name in ["u", *key]]
+    if values == 1:
+        present += ["v0 is not null", "not isnan(cast(v0 as double))"]
+    kept = rows.where(" and ".join(present))
+    if keys and bounding.groups < bounding.rows:
+        order = ", ".join([f"xxhash64(u, {', '.join(key)}, {salt})", *key])
+        kept = kept.selectExpr("*", f"dense_rank() over (partition by u order by {order}) as g")
+        kept = kept.where(f"g between 1 and {bounding.groups}")
+    # A running count and no row_number, which has 32 bits.
+    order = f"partition by u order by {', '.join([*key, *value]) or 'u'}"
+    place = f"count(*) over ({order} rows between unbounded preceding and current row) - 1L as j"
+    kept = kept.selectExpr("*", place, "count(*) over (partition by u) as r")
+    # The same as j * most, without its size.
+    kept = kept.where(f"(j * ({most} % r) + pmod(xxhash64(u, {salt}), r)) % r < {most}")
+    first = f"row_number() over (partition by {', '.join(['u', *key])} order by j) = 1 as {FIRST}"
+    return kept.selectExpr(*key, *value, first)
+
+
+def _column(kept: Kept, name: str, facts: Facts, unit: Unit) -> Column:
+    return Column(
+        facts.integral,
+        facts.nullable,
+        partial(Passes, kept, name),
+        rows=kept.count,
+        lower=facts.lower,
+        upper=facts.upper,
+        unit=unit,
+    )

@@ -1,0 +1,1 @@
+"""Queries of DuckDB, PostgreSQL and other databases."""

@@ -1,0 +1,151 @@
+"""A query to a database as a Stream: by a connection of DuckDB, of ADBC, or of any driver of Python's DB-API 2.
+
+Names and types come from the query without rows. The query itself runs each time the table is read, in batches. When
+it fails nothing of what the driver says is told, for that can contain values.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nobounds.arrays import Floats
+from nobounds.counting.scan import gathered
+from nobounds.engines.column import CHUNK
+from nobounds.engines.key_columns import key_array
+from nobounds.engines.keys import plain, text_of
+from nobounds.engines.loaded import loaded
+from nobounds.engines.memory.arrow import import_pyarrow, to_floats
+from nobounds.engines.memory.sequences import from_sequence
+from nobounds.engines.numbers import parse_number
+from nobounds.engines.source import Facts
+from nobounds.engines.sql.duck import from_relation, schema_facts
+from nobounds.engines.sql.files import csv_files, refuse_guesses
+from nobounds.engines.sql.postgres import from_postgres
+from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
+from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.turns import turns
+
+
+def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stream:
+    """The Stream of a query, which must be one `select`; `views` are its CSV files that have declared types."""
+    if not isinstance(query, str):
+        raise TypeError(f"query must be a text, got {type(query).__name__}")
+    turn = turns(None if _is(connection, "duckdb", "DuckDBPyConnection") else connection)  # that of relations
+    with turn:
+        return replace(_opened(connection, query, views), query=True, turns=turn)
+
+
+def _opened(connection: Any, query: str, views: Collection[str]) -> Stream:
+    if _is(connection, "duckdb", "DuckDBPyConnection"):
+        with hiding_driver_errors():
+            kinds = [str(statement.type) for statement in connection.extract_statements(query)]
+        if kinds != ["StatementType.SELECT"]:
+            raise ValueError("query must be one select")
+        if not set(csv_files(connection, query)) <= set(views):
+            raise ValueError(
+                "DuckDB would guess the types of a CSV file from its records; "
+                "give nb.Table the file itself, with schema= for its types"
+            )
+        with hiding_driver_errors():
+            relation = connection.sql(query)
+        refuse_guesses(relation)
+        return from_relation(relation)
+    if _is(connection, "adbc_driver_manager.dbapi", "Connection"):
+        return _from_adbc(connection, query)
+    if _is(connection, "psycopg", "Connection") or _is(connection, "psycopg2.extensions", "connection"):
+        return from_postgres(connection, query)
+    if not callable(getattr(connection, "cursor", None)) or _is(connection, "psycopg", "AsyncConnection"):
+        raise TypeError(
+            "connection must be one of DuckDB, of ADBC or of a DB-API 2 driver, "
+            f"got {type(connection).__name__}; for example sqlite3.connect('sales.db')"
+        )
+    return _from_cursors(connection, query)
+
+
+def _is(connection: Any, module: str, name: str) -> bool:
+    """Whether a connection is of a class of a library; there are none before the library is loaded."""
+    found = getattr(loaded(module), name, None)
+    return isinstance(found, type) and isinstance(connection, found)
+
+
+def _from_adbc(connection: Any, query: str) -> Stream:
+    pa = import_pyarrow()
+    with hiding_driver_errors():
+        vendor = connection.adbc_get_info().get("vendor_name")
+    if vendor == "SQLite":
+        raise TypeError(
+            "connection must tell the types of columns before it reads them, and that of ADBC to SQLite does not; "
+            "use Python's own, for example sqlite3.connect('sales.db')"
+        )
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
+        cursor.execute(no_rows(query))
+        schema = cursor.fetch_record_batch().schema
+    numerics = [field.name for field in schema if getattr(field.type, "type_name", None) == "numeric"]
+    seen = [field.with_type(pa.float64()) if field.name in numerics else field for field in schema]
+    facts, others, kinds = schema_facts(pa.schema(seen))
+    kinds |= dict.fromkeys(numerics, pa.large_string())
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        with hiding_driver_errors(), closing(connection.cursor()) as cursor:
+            cursor.execute(around(query, "*"))
+            for batch in cursor.fetch_record_batch():
+                arrays = [plain(batch.column(name)) for name in keys]
+                for name in values:
+                    column = batch.column(name)
+                    arrays.append(pa.array(_decimals(column) if name in numerics else to_floats(column)))
+                yield pa.record_batch(arrays, names=[*keys, *values])
+
+    return Stream(facts, others, kinds, batches, lambda: _count(connection, query))
+
+
+def _from_cursors(connection: Any, query: str) -> Stream:
+    """A driver whose types are not known here: all columns may be numbers, and keys are taken as text."""
+    pa = import_pyarrow()
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
+        cursor.execute(no_rows(query))
+        names = [str(column[0]) for column in cursor.description]
+    refuse_repeated(names)
+    fetched = _sqlite_rows if _is(connection, "sqlite3", "Connection") else _rows
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        at = {name: names.index(name) for name in [*keys, *values]}
+        with hiding_driver_errors(), closing(connection.cursor()) as cursor:
+            cursor.execute(query)
+            while rows := fetched(connection, cursor):
+                columns = {name: [row[place] for row in rows] for name, place in at.items()}
+                arrays = [key_array(columns[name]) for name in keys]
+                arrays += [pa.array(gathered(from_sequence(columns[name]).chunks())) for name in values]
+                yield pa.record_batch(arrays, names=[*keys, *values])
+
+    facts = {name: Facts(integral=False, nullable=True, declared=False) for name in names}
+    kinds = dict.fromkeys(names, pa.large_string())
+    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
+
+
+def _rows(connection: Any, cursor: Any) -> list[Any]:
+    return list(cursor.fetchmany(CHUNK))
+
+
+def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
+    """SQLite keeps any bytes as text, and sqlite3 would stop at the first that are none."""
+    factory, cursor.row_factory = connection.text_factory, None
+    connection.text_factory = text_of
+    try:
+        return _rows(connection, cursor)
+    finally:
+        connection.text_factory = factory
+
+
+def _decimals(column: Any) -> Floats:
+    """Decimals that come as text."""
+    texts = column.cast("string").to_pylist()
+    return np.array([np.nan if text is None else parse_number(text) for text in texts], dtype=np.float64)
+
+
+def _count(connection: Any, query: str) -> int:
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
+        cursor.execute(counted(query))
+        return int(next(iter(cursor.fetchone())))

@@ -1,0 +1,1 @@
+"""Tables that are read from front to back."""

@@ -1,0 +1,1 @@
+"""From values to rungs and back: public candidates."""

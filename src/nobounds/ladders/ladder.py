@@ -1,0 +1,250 @@
+"""Ladders: public, increasing candidates for the answer.
+
+A ladder is a map from records to numbered rungs, cut off at a first and a last rung that take everything beyond them.
+The paper's ladder is `Ladder.geometric`; the default is `Ladder.float_bits`, which needs no lower bound and no scale;
+`Ladder.grid` is for data that live on a grid.
+"""
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.exact import MAX, Number, ball, finite_float, float_at_or_above, positive, rational, working_precision
+from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs, smallest_float
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MOST_EDGES = 1 << 22
+FINE_BITS = 8
+LEAST_BITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Rungs `first` to `last` of a map; records beyond either end belong to the end rung.
+
+    >>> ages = Ladder.grid(1)
+    >>> ages.value(int(ages.rungs(np.array([37.0]))[0]))
+    37
+    """
+
+    map: Rungs
+    first: int
+    last: int
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+
+    @classmethod
+    def _whole(cls, rungs: Rungs) -> "Ladder":
+        return cls(rungs, *rungs.ends)
+
+    @classmethod
+    def float_bits(cls, bits: int = 8, floor: int = -100) -> "Ladder":
+        """The whole line by the leading bits of a float64: 8 mantissa bits give steps of 0.2 to 0.4 %.
+
+        Magnitudes below 2**floor (8e-31) count as 0; without a floor of -1022, data that small must be scaled up.
+        """
+        return cls._whole(FloatBits(bits, floor))
+
+    @classmethod
+    def grid(cls, resolution: Number, bits: int = 8) -> "Ladder":
+        """The multiples of `resolution`, one a rung near 0 and then in steps of at most 2**-bits of the value."""
+        return cls._whole(Grid(positive(resolution, "resolution"), bits))
+
+    @classmethod
+    def geometric(
+        cls, beta: Number = 1.001, *, lower: Number = 0, scale: Number = 1, upper: Number | None = None
+    ) -> "Ladder":
+        """Edges lower + scale * (beta**i - 1), i = 0, 1, ...: the candidates of the paper, whose scale is 1."""
+        ratio = rational(beta, "beta")
+        if ratio <= 1:
+            raise ValueError(f"beta must be greater than 1, got beta={beta!r}")
+        end = Fraction(MAX) if upper is None else rational(upper, "upper")
+        start, size = rational(lower, "lower"), positive(scale, "scale")
+        if end <= start:
+            raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
+        with working_precision(192):
+            if (ball((end - start) / size) + 1).log() / ball(ratio).log() > MOST_EDGES:
+                raise ValueError(
+                    f"beta={beta!r} needs more than {MOST_EDGES} edges; give upper=, a larger beta, "
+                    "or use Ladder.float_bits with more bits, which has no table"
+                )
+        return cls._whole(_geometric_edges(ratio, start, size, end))
+
+    @classmethod
+    def uniform(cls, lower: Number, upper: Number, steps: int) -> "Ladder":
+        """`steps` rungs of equal width between two known bounds."""
+        low, high = rational(lower, "lower"), rational(upper, "upper")
+        if high <= low:
+            raise ValueError(f"upper must be greater than lower, got lower={lower!r} and upper={upper!r}")
+        if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_EDGES:
+            raise ValueError(f"steps must be between 1 and {MOST_EDGES}, got steps={steps!r}")
+        edges = (low + (high - low) * i / steps for i in range(steps + 1))
+        return cls._whole(Edges(_table(edges), "uniform"))
+
+    @classmethod
+    def of(cls, edges: Iterable[Number]) -> "Ladder":
+        """Edges of your own, in increasing order."""
+        return cls._whole(Edges(_table(rational(edge, "edge") for edge in edges), "given"))
+
+    def limited(self, lower: Fraction | None, upper: Fraction | None) -> "Ladder":
+        """The part between two public bounds, either of which may be None; records outside go to the ends."""
+        for name, bound in (("lower", lower), ("upper", upper)):
+            if bound is not None and abs(bound) > MAX:
+                raise ValueError(f"{name} must be within the range of floats, got {name} beyond 1.8e308 in magnitude")
+        if lower is not None and upper is not None and lower >= upper:
+            raise ValueError(f"upper must be greater than lower, got lower={float(lower)!r} and upper={float(upper)!r}")
+        lower, upper = self.lower if lower is None else lower, self.upper if upper is None else upper
+        first = self.first if lower is None else self._rung(lower)
+        last = self.last if upper is None else self._rung(upper)
+        return replace(self, first=first, last=last, lower=lower, upper=upper)
+
+    @property
+    def size(self) -> int:
+        """How many rungs there are."""
+        return self.last - self.first + 1
+
+    def rungs(self, values: Floats) -> Ints:
+        """The rung of each value; NaN is not allowed."""
+        return self.clamped(self.map.of(np.ascontiguousarray(values, dtype=np.float64)))
+
+    def clamped(self, rungs: Ints) -> Ints:
+        """Rungs of the map as rungs of the ladder: what is beyond an end belongs to it."""
+        return np.clip(rungs, self.first, self.last)
+
+    def value(self, rung: int) -> int | float:
+        """The value that stands for a rung: its middle or its grid point, kept within the bounds."""
+        return self._plain(self.map.value(rung))
+
+    def top(self, rung: int) -> float:
+        """The upper edge of a rung, where a bound is wanted."""
+        return finite_float(self._within(self.map.interval(rung)[1]))
+
+    def span(self, first: int, last: int) -> tuple[float, float]:
+        """The smallest and the largest float on the rungs from `first` to `last`; infinite at the ends."""
+        low = -math.inf if first <= self.first else smallest_float(self.map, first)
+        high = math.inf if last >= self.last else math.nextafter(smallest_float(self.map, last + 1), -math.inf)
+        return low, high
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether it has a unit."""
+        return isinstance(self.map, Grid)
+
+    @property
+    def least_bits(self) -> int:
+        """The fewest bits that a growing ladder may have; a grid does not give up points that it tells apart."""
+        return self.map.bits if isinstance(self.map, Grid) else LEAST_BITS
+
+    def with_bits(self, bits: int) -> "Ladder":
+        """The same ladder with steps of 2**-bits of the value."""
+        return _with_bits(self, bits)
+
+    def at_scale(self, octave: int) -> "Ladder":
+        """The same ladder with equal steps up to half of 2**octave; on a grid the steps are multiples of its unit."""
+        if isinstance(self.map, Grid):
+            steps = octave - 1 - self.map.bits - (math.frexp(self.map.unit)[1] - 1)
+            return self._like(Grid(self.map.unit * 2 ** max(steps, 0), self.map.bits))
+        assert isinstance(self.map, FloatBits)
+        return self._like(Grid(Fraction(2) ** (octave - 1 - self.map.bits), self.map.bits))
+
+    def _like(self, rungs: Rungs) -> "Ladder":
+        return Ladder._whole(rungs).limited(self.lower, self.upper)
+
+    def fine(self) -> "Ladder":
+        """The ladder with many rungs a decade everywhere: a grid has few near 0, a coarse beta everywhere."""
+        if isinstance(self.map, Grid) and self.map.unit / 2**FINE_BITS >= sys.float_info.min:
+            finer: Rungs = Grid(self.map.unit / 2**FINE_BITS, max(self.map.bits, FINE_BITS))
+        elif isinstance(self.map, FloatBits) and self.map.bits < FINE_BITS:
+            finer = FloatBits(FINE_BITS, self.map.floor)
+        else:
+            return self
+        return self._like(finer)
+
+    def nearest(self, value: Fraction) -> int | float:
+        """The value of the rung that a number lies on."""
+        return self.value(self._rung(value))
+
+    def snap(self, fine: "Ladder", rung: int, up: bool) -> int | float:
+        """The value for a rung of a finer ladder: on a grid the last point that a walk up (or down) has passed."""
+        if fine.map == self.map:
+            return self.value(rung)
+        if not isinstance(self.map, Grid):
+            return self.nearest(fine.map.value(rung))
+        low, high = fine.map.interval(rung)
+        return self._plain((math.floor(high / self.map.unit) if up else math.ceil(low / self.map.unit)) * self.map.unit)
+
+    @property
+    def integral(self) -> bool:
+        """Whether all answers are whole numbers, which makes them ints."""
+        ends = (end for end in (self.lower, self.upper) if end is not None)
+        return isinstance(self.map, Grid) and all(x.denominator == 1 for x in (self.map.unit, *ends))
+
+    def describe(self) -> dict[str, Any]:
+        """The ladder in words, for a release."""
+        ends = {name: str(end) for name, end in (("lower", self.lower), ("upper", self.upper)) if end is not None}
+        if isinstance(self.map, FloatBits):
+            return {"ladder": "float-bits", "bits": self.map.bits, "floor": self.map.floor, **ends}
+        if isinstance(self.map, Grid):
+            return {"ladder": "grid", "resolution": str(self.map.unit), "bits": self.map.bits, **ends}
+        return {"ladder": getattr(self.map, "name", "own"), **ends}
+
+    def _rung(self, bound: Fraction) -> int:
+        return int(self.rungs(np.array([finite_float(bound)]))[0])
+
+    def _plain(self, value: Fraction) -> int | float:
+        return int(self._within(value)) if self.integral else finite_float(self._within(value))
+
+    def _within(self, value: Fraction) -> Fraction:
+        """The value kept within the bounds and the range of floats."""
+        value = min(max(value, -Fraction(MAX)), Fraction(MAX))
+        value = value if self.lower is None else max(value, self.lower)
+        return value if self.upper is None else min(value, self.upper)
+
+
+@lru_cache(maxsize=256)
+def _with_bits(ladder: Ladder, bits: int) -> Ladder:
+    assert isinstance(ladder.map, FloatBits | Grid)
+    return ladder._like(replace(ladder.map, bits=bits))
+
+
+def _table(edges: Iterable[Fraction]) -> Floats:
+    return np.array([float_at_or_above(edge) for edge in edges], dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fraction) -> Edges:
+    """lower + scale * (beta**i - 1) up to `upper`, each rounded up to a float64, the rounding certified."""
+    from flint import arb
+
+    table: list[float] = []
+    with working_precision(192):
+        ratio, start, size = ball(beta), ball(lower), ball(scale)
+        power, end, i = arb(1), ball(upper), 0
+        while True:
+            edge = start + size * (power - 1)
+            if edge > end:
+                break
+            table.append(_certified_ceiling(edge, i, beta, lower, scale))
+            power, i = power * ratio, i + 1
+    return Edges(np.array(table), f"geometric, beta={beta}")
+
+
+def _certified_ceiling(edge: "arb", i: int, beta: Fraction, lower: Fraction, scale: Fraction) -> float:
+    from flint import arb
+
+    middle = float(edge.mid())
+    for candidate in (math.nextafter(middle, -math.inf), middle, math.nextafter(middle, math.inf)):
+        if edge <= arb(candidate):
+            return candidate
+        if not edge > arb(candidate):  # the ball touches a float: only exact arithmetic can tell
+            return float_at_or_above(lower + scale * (beta**i - 1))
+    raise ArithmeticError("an edge lies further than one float from its approximation")

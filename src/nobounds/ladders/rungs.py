@@ -1,0 +1,275 @@
+"""Value to rung and back: the three maps that ladders are made of.
+
+Each map is monotone and looks at one record alone, by the bits of the float or by comparison with exact edges, never by
+a computed logarithm: the last bits of a logarithm depend on the array's layout and on the platform.
+"""
+
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.exact import MAX
+
+MOST_BITS = 51  # so that positions on the whole line fit into 64 bits
+
+_TOP = int(np.float64(MAX).view(np.int64))
+
+
+class Rungs(Protocol):
+    """A monotone map from float64 records to whole numbers; NaN never comes here."""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest rung that a finite record can have."""
+        ...
+
+    def of(self, values: Floats) -> Ints:
+        """The rung of each value. The result may lie one past the ends (infinities): the ladder clamps it."""
+        ...
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        """The lower and upper edge of a rung."""
+        ...
+
+    def value(self, rung: int) -> Fraction:
+        """The value that stands for a rung: its middle, or the grid point in it."""
+        ...
+
+    def floats(self, rungs: Ints) -> Floats:
+        """The same for many rungs, as floats in the same rungs; beyond the range of floats, infinities."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FloatBits:
+    """Sign, exponent and leading mantissa bits of the float64: log-linear rungs over the whole line, symmetric about 0.
+
+    The rung of x is the leading bits of |x| as a whole number, counted from 2**floor on, with the sign of x. Rung 0
+    holds zero and what is smaller than 2**floor in magnitude: all those rungs would stand in the way of every walk that
+    passes 0. Between powers of two there are 2**bits rungs of equal width.
+    """
+
+    bits: int
+    floor: int = -1022
+
+    def __post_init__(self) -> None:
+        _check_bits(self.bits)
+        if not isinstance(self.floor, int) or not -1022 <= self.floor <= 1023:
+            raise ValueError(f"floor must be a whole number between -1022 and 1023, got floor={self.floor!r}")
+
+    @property
+    def below(self) -> int:
+        """The key of the largest magnitude in rung 0."""
+        return ((self.floor + 1023) << self.bits) - 1
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        top = (_TOP >> (52 - self.bits)) - self.below
+        return -top, top
+
+    def of(self, values: Floats) -> Ints:
+        return self.of_leading(self.leading(values))
+
+    def leading(self, values: Floats) -> Ints:
+        """Sign, exponent and `bits` bits of the mantissa as a number below 2**(12 + bits), which decides the rung."""
+        return _leading(values, self.bits)
+
+    def of_leading(self, keys: Ints) -> Ints:
+        """The rung of each value with these leading bits."""
+        rung = _without_sign(keys, self.bits)
+        rung -= self.below
+        np.maximum(rung, 0, out=rung)
+        return _with_sign(rung, keys, self.bits)
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        if rung < 0:
+            low, high = self.interval(-rung)
+            return -high, -low
+        low, high = self._magnitude(rung), self._magnitude(rung + 1)
+        return (-high, high) if rung == 0 else (low, high)
+
+    def value(self, rung: int) -> Fraction:
+        return Fraction(float(self.floats(np.array([rung]))[0]))
+
+    def floats(self, rungs: Ints) -> Floats:
+        shift = 52 - self.bits
+        size = (((np.abs(rungs) + self.below) << shift) + ((1 << shift) >> 1)).view(np.float64)
+        return np.where(rungs == 0, 0.0, np.copysign(size, rungs))
+
+    def _magnitude(self, rung: int) -> Fraction:
+        return Fraction(_float(min((rung + self.below) << (52 - self.bits), _TOP)))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Multiples of `unit`: one rung a grid point up to 2**bits points from 0, then 2**bits rungs a power of two.
+
+    Edges lie half-way between grid points. The nearest grid point is found by one division and one rounding, both
+    of which IEEE 754 fixes to the last bit.
+    """
+
+    unit: Fraction
+    bits: int
+
+    def __post_init__(self) -> None:
+        if not sys.float_info.min <= self.unit <= MAX:
+            raise ValueError(f"resolution must be within the range of normal floats, got resolution={self.unit}")
+        _check_bits(self.bits)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        top = (1 << self.bits) + (_TOP >> (52 - self.bits)) - self._first_key
+        top = min(top, int(self.of(np.array([MAX]))[0]))
+        return -top, top
+
+    @property
+    def _first_key(self) -> int:
+        return _pattern(float(1 << self.bits)) >> (52 - self.bits)
+
+    def of(self, values: Floats) -> Ints:
+        return self.of_leading(self.leading(values))
+
+    def leading(self, values: Floats) -> Ints:
+        """The leading bits of the nearest grid point: whole numbers up to 2**bits have no others."""
+        with np.errstate(over="ignore", under="ignore"):
+            points = values / float(self.unit)
+        np.rint(points, out=points)
+        return _leading(points, self.bits, in_place=True)
+
+    def of_leading(self, keys: Ints) -> Ints:
+        """The rung of each point with these leading bits."""
+        rung = _without_sign(keys, self.bits)
+        size = (rung << (52 - self.bits)).view(np.float64)
+        near = size < float(1 << self.bits)
+        rung += (1 << self.bits) - self._first_key
+        with np.errstate(invalid="ignore"):  # what is too large to convert is not near
+            np.copyto(rung, size.astype(np.int64), where=near)
+        return _with_sign(rung, keys, self.bits)
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        low, high = self._points(rung)
+        return (low - Fraction(1, 2)) * self.unit, (high + Fraction(1, 2)) * self.unit
+
+    def value(self, rung: int) -> Fraction:
+        low, high = self._points(abs(rung))
+        point = (low + high) // 2
+        return (-point if rung < 0 else point) * self.unit
+
+    def floats(self, rungs: Ints) -> Floats:
+        shift = 52 - self.bits
+        size = np.abs(rungs)
+        keys = np.maximum(size - (1 << self.bits), 0) + self._first_key
+        low = (keys << shift).view(np.float64)
+        middle = np.floor(low + (((keys + 1) << shift).view(np.float64) - low - 1) / 2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.copysign(np.where(size < 1 << self.bits, size, middle), rungs) * float(self.unit)
+
+    def points(self, rungs: Ints) -> tuple[Floats, Floats]:
+        """The first and the last grid points of many rungs, as floats."""
+        size, shift = np.abs(rungs), 52 - self.bits
+        keys = np.maximum(size - (1 << self.bits), 0) + self._first_key
+        near = size < 1 << self.bits
+        low = np.where(near, size, (keys << shift).view(np.float64))
+        high = np.where(near, size, np.minimum(((keys + 1) << shift).view(np.float64), MAX) - 1)
+        return np.where(rungs < 0, -high, low), np.where(rungs < 0, -low, high)
+
+    def _points(self, rung: int) -> tuple[int, int]:
+        """The first and the last grid point of a rung."""
+        if rung < 0:
+            low, high = self._points(-rung)
+            return -high, -low
+        if rung < 1 << self.bits:
+            return rung, rung
+        shift = 52 - self.bits
+        key = rung - (1 << self.bits) + self._first_key
+        return int(_float(key << shift)), int(_float(min((key + 1) << shift, _TOP))) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """A table of increasing edges: rung i holds the values in [edge i-1, edge i), and rung 0 all that is below.
+
+    Each exact edge is kept as the smallest float64 at or above it, which decides `value < edge` exactly for floats.
+    """
+
+    table: Floats
+    name: str
+
+    def __post_init__(self) -> None:
+        if len(self.table) == 0 or not bool(np.all(np.isfinite(self.table))):
+            raise ValueError(f"a ladder needs edges, and all within the range of floats ({self.name})")
+        if not bool(np.all(self.table[:-1] < self.table[1:])):
+            raise ValueError(f"the edges of a ladder must be strictly increasing as floats ({self.name})")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edges) and self.name == other.name and np.array_equal(self.table, other.table)
+
+    def __hash__(self) -> int:  # cheap: ladders are keys of caches
+        return hash((self.name, len(self.table), float(self.table[0]), float(self.table[-1])))
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return 0, len(self.table) - 1
+
+    def of(self, values: Floats) -> Ints:
+        return np.searchsorted(self.table, values, side="right").astype(np.int64, copy=False)
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        high = Fraction(float(self.table[rung]))
+        return (high if rung == 0 else Fraction(float(self.table[rung - 1]))), high
+
+    def value(self, rung: int) -> Fraction:
+        low, high = self.interval(rung)
+        return (low + high) / 2
+
+    def floats(self, rungs: Ints) -> Floats:
+        high = self.table[rungs]
+        return np.where(rungs == 0, high, self.table[np.maximum(rungs - 1, 0)] / 2 + high / 2)
+
+
+def _leading(values: Floats, bits: int, in_place: bool = False) -> Ints:
+    """Sign, exponent and this many mantissa bits of each float."""
+    pattern = values.view(np.uint64)
+    return np.right_shift(pattern, np.uint64(52 - bits), out=pattern if in_place else None).view(np.int64)
+
+
+def _without_sign(keys: Ints, bits: int) -> Ints:
+    return keys & ((1 << 11 + bits) - 1)
+
+
+def _with_sign(rung: Ints, keys: Ints, bits: int) -> Ints:
+    """The rungs, in place, with the signs that the leading bits tell."""
+    sign = keys >> (11 + bits)
+    np.negative(sign, out=sign)  # 0 or -1
+    rung ^= sign
+    rung -= sign
+    return rung
+
+
+def _check_bits(bits: int) -> None:
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 0 <= bits <= MOST_BITS:
+        raise ValueError(f"bits must be between 0 and {MOST_BITS}, got bits={bits!r}")
+
+
+def _float(pattern: int) -> float:
+    return float(np.int64(pattern).view(np.float64))
+
+
+def _pattern(value: float) -> int:
+    return int(np.float64(value).view(np.int64))
+
+
+def smallest_float(rungs: Rungs, rung: int) -> float:
+    """The smallest finite float at or above this rung, by a search that asks the map itself."""
+    low, high = -_TOP - 1, _TOP  # keys of floats in order: the pattern of the magnitude, with the sign
+    while high - low > 1:  # the float of `low` is below the rung, that of `high` is not
+        keys = np.unique(np.array([low + (high - low) * k // 64 for k in range(1, 64)] + [high], dtype=np.int64))
+        keys = keys[keys > low]
+        floats = np.copysign(np.abs(keys).view(np.float64), keys)
+        reached = int(np.argmax(np.append(rungs.of(floats)[:-1] >= rung, True)))
+        low, high = (int(keys[reached - 1]) if reached else low), int(keys[reached])
+    return float(np.copysign(np.int64(abs(high)).view(np.float64), high))

@@ -1,0 +1,202 @@
+"""The law of a walk: the probability of each halting position, and of never halting.
+
+Exponential and Laplace noise: given the noisy threshold the queries are independent, so the law is a one-dimensional
+sum over the lattice of threshold noise. Gumbel noise has the closed form of Lemma 3.3. Everything is added in positive
+terms, so small probabilities keep their relative precision and laws can be audited by their log-ratios.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nobounds.arrays import Floats
+from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.walk import Walk, increments
+from nobounds.noise.source import Source
+
+_CELLS = 1 << 16  # threshold nodes times runs or positions handled at once: half a megabyte stays in the cache
+_ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
+_DEEP = 740.0  # exp(-740) is the smallest double: threshold noise beyond it cannot be told from none
+_SHORT = 4096  # lattice points taken one by one
+_NODES = 24  # Gauss nodes a unit of x: agrees with the whole lattice sum to 1e-12 (tests/test_law.py)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """The law of the halting position of a walk.
+
+    >>> from fractions import Fraction
+    >>> walk = Walk.of([0, 1, 2], Fraction(1), eps1=Fraction(1, 2), eps2=Fraction(1, 2))
+    >>> round(float(Law(walk).pmf().sum()), 12)  # the last entry is the probability of never halting
+    1.0
+    """
+
+    walk: Walk
+
+    @property
+    def length(self) -> int:
+        """How many positions there are."""
+        return self.walk.length
+
+    def tail(self, positions: ArrayLike) -> Floats:
+        """P(no halt before position k), for each k from 0 to the length; at the length it is P(never)."""
+        k = np.asarray(positions, dtype=np.int64)
+        run = np.clip(np.searchsorted(self.walk.starts, k, side="right") - 1, 0, None)
+        inside = (k - self.walk.starts[run]).astype(np.float64)
+        result = np.zeros(k.shape)
+        for weight, before, each in self._given_threshold(_ABSOLUTE, k.size):
+            with np.errstate(invalid="ignore", over="ignore"):
+                silent = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
+            result += self._silent(silent, weight)
+        return result
+
+    def between(self, first: ArrayLike, last: ArrayLike) -> Floats:
+        """P(halt at a position of first, ..., last - 1)."""
+        return self.tail(first) - self.tail(last)
+
+    def log_pmf(self, positions: ArrayLike | None = None) -> Floats:
+        """Log-probabilities of halting at the positions (all of them if none are given), and of never halting."""
+        k = np.arange(self.walk.length) if positions is None else np.asarray(positions, dtype=np.int64)
+        where = np.searchsorted(self.walk.starts, k, side="right") - 1
+        inside = (k - self.walk.starts[where]).astype(np.float64)
+        result = np.full(len(k) + 1, -np.inf)
+        for weight, before, each in self._given_threshold(_DEEP, k.size):
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
+                last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
+                if self.walk.noise == "gumbel":
+                    halt = np.log(each[:, where]) - np.log1p(at) - np.log1p(at + each[:, where])
+                    never = -np.log1p(last)
+                else:
+                    halt = -at + np.log(-np.expm1(-each[:, where])) + weight[:, None]
+                    never = -last + weight
+            terms = np.concatenate([np.where(np.isnan(halt), -np.inf, halt), never[:, None]], axis=1)
+            result = np.logaddexp(result, _log_sum(terms))
+        return result
+
+    def pmf(self) -> Floats:
+        """Probabilities of halting at 0, 1, ..., length - 1, and of never halting."""
+        return np.exp(self.log_pmf())
+
+    def sample(self, bits: Source) -> int | None:
+        """A halting position drawn exactly from this law, or None for never."""
+        return halt_position(self.walk, bits)
+
+    def _silent(self, silent: Floats, weight: Floats) -> Floats:
+        if self.walk.noise == "gumbel":
+            return np.asarray(1 / (1 + silent[0]))
+        return np.asarray(np.exp(-silent + weight.reshape(-1, *[1] * (silent.ndim - 1))).sum(axis=0))
+
+    def _given_threshold(self, deep: float, positions: int) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """For blocks of noisy thresholds: log-weights, sums of increments before each run, increments in each run."""
+        walk = self.walk
+        noise, log_weights = _threshold_law(walk, deep)
+        base = math.floor(walk.threshold)
+        gap = (base - walk.levels).astype(np.float64) + float(walk.threshold - base)
+        eps2, a, lengths = float(walk.eps2), float(walk.eps2 * walk.step), walk.lengths.astype(np.float64)
+        rows = max(1, _CELLS // max(len(gap), positions, 1))
+        for start in range(0, len(noise), rows):
+            x = (gap[None, :] + noise[start : start + rows, None]) * eps2
+            each = increments(np.where(np.abs(x) < 1e-9 * a, 0.0, x), walk.noise, a)
+            with np.errstate(over="ignore"):
+                before = np.cumsum(each * lengths, axis=1)
+            before = np.concatenate([np.zeros((len(before), 1)), before[:, :-1]], axis=1)
+            yield log_weights[start : start + rows], before, each
+
+
+def _log_sum(terms: Floats) -> Floats:
+    top = terms.max(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.isneginf(top), -np.inf, top + np.log(np.exp(terms - top).sum(axis=0)))
+
+
+def _threshold_law(walk: Walk, deep: float) -> tuple[Floats, Floats]:
+    """Values of the threshold noise and their log-weights."""
+    if walk.noise == "gumbel":
+        return np.zeros(1), np.zeros(1)
+    eps1, eps2, step = float(walk.eps1), float(walk.eps2), float(walk.step)
+    top = max(0.0, float(int(walk.levels.max()) - walk.threshold)) if len(walk.levels) else 0.0
+    reach = min(top + math.log(max(walk.length, 2)) / eps2 + 60 / eps1, deep / eps1)
+    # The summand is smooth between the noises at which a query meets the noisy threshold: steps up, or down and back.
+    meet = (np.unique(walk.levels) - math.floor(walk.threshold)).astype(np.float64)
+    meet = np.rint((meet - float(walk.threshold - math.floor(walk.threshold))) / step)
+    steps, log_weights = _geometric_law(reach, walk, meet)
+    if walk.noise == "exponential":
+        return steps * step, log_weights
+    # Discrete Laplace: zero and up as above, -1 and down as its mirror image, both at half the weight or a little more.
+    mirror, log_mirror = _geometric_law(reach, walk, -meet[::-1] - 1)
+    half = math.log1p(math.exp(-eps1 * step))
+    noise = np.concatenate([-(mirror + 1) * step, steps * step])
+    return noise, np.concatenate([log_mirror - eps1 * step, log_weights]) - half
+
+
+def _geometric_law(reach: float, walk: Walk, cuts: Floats) -> tuple[Floats, Floats]:
+    """Numbers of lattice steps j and their log-weights under P(J = j) = (1 - p) p**j, the rest on the last one.
+
+    A short sum is taken as it is. A long one (a fine lattice, or a small epsilon) is replaced by Gauss rules, block by
+    block: blocks end at the cuts, where the summand is not smooth, and are no longer than one unit of x.
+    """
+    rate = float(walk.eps1 * walk.step)
+    count = math.ceil(reach / float(walk.step)) + 1
+    longest = max(1, math.floor(1 / (float(max(walk.eps1, walk.eps2)) * float(walk.step))))
+    inside = cuts[(cuts > 0) & (cuts < count)]
+    if count <= _SHORT or min(longest, count / (len(inside) + 1)) <= 2 * _NODES:
+        steps = np.arange(count, dtype=np.float64)
+        log_weights = -rate * steps + math.log(-math.expm1(-rate))
+        log_weights[-1] = -rate * steps[-1]
+        return steps, log_weights
+    ends = [0, *inside.astype(np.int64).tolist(), count]
+    blocks = [
+        (low + (high - low) * i // pieces, low + (high - low) * (i + 1) // pieces)
+        for low, high in pairwise(ends)
+        for pieces in [math.ceil((high - low) / longest)]
+        for i in range(pieces)
+    ]
+    rules = [(low, *_discrete_gauss(high - low, rate)) for low, high in blocks]
+    steps = np.concatenate([low + nodes for low, nodes, _ in rules] + [np.array([float(count)])])
+    logs = [np.log(weights) - rate * low for low, _, weights in rules] + [np.array([-rate * count])]
+    return steps, np.concatenate(logs)
+
+
+@lru_cache(maxsize=64)
+def _discrete_gauss(n: int, rate: float) -> tuple[Floats, Floats]:
+    """Gauss rule for the weights (1 - e^-rate) e^(-rate j), j = 0, ..., n - 1."""
+    fine = min(n, 4096)
+    if n <= fine:
+        points = np.arange(n, dtype=np.float64)
+        masses = np.exp(-rate * points) * -math.expm1(-rate)
+    else:  # the lattice is finer than any smooth summand can see: its continuous limit, to 1e-13
+        inner, weights = np.polynomial.legendre.leggauss(64)
+        points = (inner + 1) / 2 * n - 0.5
+        masses = weights * np.exp(-rate * (points + 0.5))
+        masses *= -math.expm1(-rate * n) / masses.sum()
+    return _lanczos(points, masses, min(_NODES, len(points)))
+
+
+def _lanczos(points: Floats, masses: Floats, size: int) -> tuple[Floats, Floats]:
+    """The Gauss rule of a discrete measure by the Lanczos process (Golub and Welsch 1969)."""
+    total = masses.sum()
+    vector, previous = np.sqrt(masses / total), np.zeros(len(points))
+    basis: list[Floats] = []
+    diagonal, off = [], []
+    beta = 0.0
+    for _ in range(size):
+        basis.append(vector)
+        image = points * vector - beta * previous
+        alpha = float(vector @ image)
+        image -= alpha * vector
+        for _again in range(2):  # keep the basis orthogonal
+            for other in basis:
+                image -= (other @ image) * other
+        diagonal.append(alpha)
+        beta = float(np.linalg.norm(image))
+        off.append(beta)
+        previous, vector = vector, image / beta if beta > 0 else image
+    matrix = np.diag(diagonal) + np.diag(off[:-1], 1) + np.diag(off[:-1], -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    return nodes, total * vectors[0] ** 2

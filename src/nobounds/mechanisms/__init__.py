@@ -1,0 +1,1 @@
+"""AboveThreshold and its relatives: from counts to a noisy choice."""

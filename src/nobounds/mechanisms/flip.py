@@ -1,0 +1,128 @@
+"""Permute-and-flip over the rungs of a ladder: the rung whose rank is nearest to the target, noisily.
+
+McKenna and Sheldon 2020, which is report-noisy-max with exponential noise (Ding et al. 2021). The paper's appendix asks
+for it and finds an infinite domain in the way; a ladder is finite (see `runs`).
+
+With a = exp(-rate * distance) for each rung (one of them has distance 0), the largest noisy utility Z satisfies
+P(silent through s) = exp(-H(s)), H(s) = -sum of ln(1 - a (1 - e^-s)): one exponential variable E gives s by H(s) = E,
+and given s the rung is chosen with weights a / (1 - a (1 - e^-s)). Every comparison is certified. With
+rate = epsilon / (2 sensitivity) the choice costs epsilon.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nobounds.arrays import Floats
+from nobounds.exact import ball
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
+from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
+from nobounds.noise.source import Source
+
+if TYPE_CHECKING:
+    from flint import arb
+
+_PANELS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 40.0)  # of E, for the law; exp(-40) is left out
+
+
+def flip_rung(runs: Runs, bits: Source, full: Callable[[], Runs] | None = None) -> int:
+    """The rung that permute-and-flip selects, drawn exactly; `full` gives the runs with nothing left untrusted."""
+    e, u = Exponential(bits), Uniform(bits)
+    run = _in_doubles(runs, e, u)
+    if run is None:
+        runs = full() if full else runs
+        run = decide(lambda precision: _in_balls(runs, e, u, precision))
+    return int(runs.starts[run]) + uniform_below(int(runs.lengths[run]), bits)
+
+
+def flip_law(runs: Runs) -> RunLaw:
+    """The mean over E of the shares of the weights given E: all masses to about 1e-12, by Gauss rules."""
+    near = runs.near(DOUBLE_BITS)
+    x, lengths = runs.distances()[near] * float(runs.rate), runs.lengths[near].astype(np.float64)
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    masses = np.zeros(len(runs.lengths))
+    for low, high in pairwise(_PANELS):
+        goals = (low + high) / 2 + (high - low) / 2 * nodes
+        s = _solve(x, lengths, goals)
+        shares = _weights(x[None, :], s[:, None]) * lengths
+        shares /= shares.sum(axis=1, keepdims=True)
+        masses[near] += (weights * (high - low) / 2 * np.exp(-goals)) @ shares
+    return RunLaw(runs, masses)
+
+
+def _increments(x: Floats, s: Floats) -> Floats:
+    """-ln(1 - a (1 - e^-s)) for a = e^-x, without cancellation."""
+    a, z = np.exp(-x), -np.expm1(-s)
+    with np.errstate(divide="ignore"):
+        far = -np.log1p(-np.minimum(a * z, 0.5))
+        return np.asarray(np.where(a * z < 0.5, far, -np.log(-np.expm1(-x) + a * np.exp(-s))))
+
+
+def _weights(x: Floats, s: Floats) -> Floats:
+    """a / (1 - a (1 - e^-s)) for a = e^-x."""
+    a = np.exp(-x)
+    return np.asarray(a / (-np.expm1(-x) + a * np.exp(-s)))
+
+
+def _solve(x: Floats, lengths: Floats, goals: Floats) -> Floats:
+    """The s with H(s) = goal, for each goal. H is concave, so Newton's steps from 0 never pass it."""
+    s = np.zeros(len(goals))
+    for _ in range(200):
+        value = (_increments(x[None, :], s[:, None]) * lengths).sum(axis=1)
+        slope = (_weights(x[None, :], s[:, None]) * lengths).sum(axis=1) * np.exp(-s)
+        step = (goals - value) / slope
+        s = s + np.maximum(step, 0.0)
+        if np.all(step <= 1e-13 * s):
+            break
+    return s
+
+
+def _in_doubles(runs: Runs, e: Exponential, u: Uniform) -> int | None:
+    """The chosen run if double precision can tell, else None."""
+    low, high = e.bounds()
+    near = runs.near(DOUBLE_BITS)
+    if high == math.inf or low <= 0 or not runs.trusts(near):
+        return None
+    x = runs.distances()[near] * float(runs.rate)
+    lengths = runs.lengths[near].astype(np.float64)
+    error = DOUBLE_ERROR + len(near) * 2.0**-50
+    s = float(_solve(x, lengths, np.array([low]))[0])
+    ends = np.array([s * (1 - 2.0**-30), s * (1 + 2.0**-30)])
+    sums = (_increments(x[None, :], ends[:, None]) * lengths).sum(axis=1)
+    if not (sums[0] * (1 + error) + 2.0**-DOUBLE_BITS < low and sums[1] * (1 - error) > high):
+        return None
+    light, heavy = (_weights(x, end) * lengths for end in ends)
+    run = pick(light * (1 - error), heavy * (1 + error), 2.0**-DOUBLE_BITS * math.exp(s), u)
+    return None if run is None else int(near[run])
+
+
+def _in_balls(runs: Runs, e: Exponential, u: Uniform, precision: int) -> int | None:
+    """The same in ball arithmetic at the working precision."""
+    from flint import arb
+
+    near = runs.near(2 * precision)
+    rate = ball(runs.rate)
+    xs = [(ball(runs.distance(run)) * rate, int(runs.lengths[run])) for run in near.tolist()]
+    shares = [((-x).exp(), -(-x).expm1(), n) for x, n in xs]
+    goal = e.ball(precision)
+
+    def total(s: "arb") -> "arb":
+        return sum((-(rest + a * (-s).exp()).log() * n for a, rest, n in shares), arb(0))
+
+    def weights(s: "arb") -> "list[arb]":
+        return [a / (rest + a * (-s).exp()) * n for a, rest, n in shares]
+
+    doubles = runs.distances()[near] * float(runs.rate)
+    s = arb(float(_solve(doubles, runs.lengths[near].astype(np.float64), np.array([float(goal.mid())]))[0]))
+    for _ in range(precision.bit_length()):  # Newton's steps double the digits
+        slope = sum(weights(s), arb(0)) * (-s).exp()
+        s = (s + (goal - total(s)) / slope).mid()
+    slack = arb(2) ** -(precision // 2)
+    left_out = arb(2) ** -(2 * precision)
+    if not (total(s * (1 - slack)) + left_out < goal and total(s * (1 + slack)) > goal):
+        return None
+    run = pick_ball(weights(arb(s, s * slack)), left_out * s.exp(), u, precision)
+    return None if run is None else int(near[run])

@@ -1,0 +1,187 @@
+"""Which keys of a table of groups may be shown when the keys themselves are not public.
+
+A key of n privacy units is kept with the chance p_n, the largest for every n that any (epsilon, delta)-private rule for
+one key can have (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1): p_0 = 0 and
+
+    p_n = min(e^epsilon p_{n-1} + delta, 1 - e^-epsilon (1 - p_{n-1} - delta), 1).
+
+A unit may be in several groups, so each key gets a part of epsilon and delta (docs/proofs/key_selection.md). Draws are
+exact: a uniform variable is compared with p_n in doubles, and in ball arithmetic where that leaves it open.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.accounting.spending import nominal
+from nobounds.arrays import Floats
+from nobounds.exact import ball, privacy_parameter, rational, shown, working_precision
+from nobounds.noise.discrete import FIRST_BITS, Uniform, decide
+from nobounds.noise.source import Source
+
+if TYPE_CHECKING:
+    from flint import arb
+
+_MOST_GROUPS = 10**9
+# Doubles are trusted to this error of a chance. Their exponents are sums of terms below 3000 with an error of a few
+# units of 2**-53 relatively, and numpy's exp and expm1 are within 2**-45 (tests/test_noise.py).
+_SLACK = 2.0**-36
+
+
+@dataclass(frozen=True, slots=True)
+class KeySelection:
+    """The choice of all keys together, for (epsilon, delta), if a unit is in at most `groups_per_unit` groups.
+
+    >>> choice = KeySelection(Fraction(1), Fraction(1, 10**6))
+    >>> choice.certain(), choice.probability(1), choice.probability(14)
+    (28, 1e-06, 0.6...)
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    groups_per_unit: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", privacy_parameter(self.epsilon, "epsilon"))
+        delta = rational(self.delta, "delta")
+        if not 0 < delta < 1:
+            raise ValueError(f"delta must be greater than 0 and less than 1, got delta={shown(self.delta)}")
+        object.__setattr__(self, "delta", delta)
+        groups = self.groups_per_unit
+        if isinstance(groups, bool) or not isinstance(groups, int) or not 1 <= groups <= _MOST_GROUPS:
+            rule = f"a whole number between 1 and {_MOST_GROUPS}"
+            raise ValueError(f"groups_per_unit must be {rule}, got groups_per_unit={shown(groups)}")
+
+    def loss(self, neighbors: Neighbors = "add-remove", unit: str = "row") -> PrivacyLoss:
+        """What the choice costs: epsilon at delta, and twice both if a unit may leave its groups for others.
+
+        rho is infinite: no zCDP holds, since a key of one unit may be shown, and one of none never is.
+        """
+        times = 2 if check_neighbors(neighbors) == "swap" else 1
+        return PrivacyLoss.approximate(times * self.epsilon, times * self.delta, neighbors=neighbors, unit=unit)
+
+    def probability(self, n: int) -> float:
+        """The chance that a key of n units is kept, rounded to the nearest float."""
+        with working_precision(256):
+            return float(self._chances().ball(n))
+
+    def certain(self) -> int:
+        """The least number of units with which a key is always kept."""
+        return self._chances().certain
+
+    def kept(self, counts: NDArray[np.int64], bits: Source) -> NDArray[np.bool_]:
+        """For the number of units of each key, whether the key is kept. A key of no units never is."""
+        chances = self._chances()
+        words = np.frombuffer(bits(FIRST_BITS * len(counts)).to_bytes(8 * len(counts), "little"), dtype="<u8")
+        kept = np.asarray(counts >= chances.certain)
+        between = np.flatnonzero((counts > 0) & ~kept)
+        ahead = chances.doubles(counts[between]) - words[between] * 2.0**-FIRST_BITS
+        kept[between] = ahead > 0
+        for k in between[np.abs(ahead) <= _SLACK]:  # hardly ever: the first bits do not decide
+            kept[k] = chances.keeps(int(counts[k]), _continued(int(words[k]), bits))
+        return kept
+
+    def _chances(self) -> "Chances":
+        return _best_chances(self.epsilon, self.delta, self.groups_per_unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The chances p_n of one key. Up to n = `bend` they grow by the first rule, and from `certain` on they are 1."""
+
+    epsilon: Fraction
+    delta: Fraction
+    bend: int
+    certain: int
+
+    @classmethod
+    def of(cls, epsilon: Fraction, delta: Fraction) -> "Chances":
+        """The chances for one key's epsilon and delta.
+
+        The first rule is the smaller one while p_{n-1} <= (1 - delta) / (e^epsilon + 1), and p_n is 1 as soon as
+        1 - p_{n-1} <= delta. Both places are floors of logarithms, which are no whole numbers unless delta is 1/2.
+        """
+
+        def last_below(precision: int) -> int | None:
+            rise = ball((1 - delta) / delta) * (ball(epsilon) / 2).tanh()
+            return _floor(rise.log1p() / ball(epsilon))
+
+        bend = 1 + decide(last_below)
+        if delta >= Fraction(1, 2):
+            return cls(epsilon, delta, bend, 2)
+        start = cls(epsilon, delta, bend, bend + 1)
+
+        def last_uncertain(precision: int) -> int | None:
+            rise = (1 - start.ball(bend)) * ball(epsilon).expm1() / ball(delta)
+            return _floor(rise.log1p() / ball(epsilon))
+
+        return cls(epsilon, delta, bend, bend + decide(last_uncertain) + 1)
+
+    def ball(self, n: int) -> "arb":
+        """p_n at the working precision.
+
+        It is delta (1 + x + ... + x^(n-1)) with x = e^epsilon up to the bend, and m units after it 1 - p_n is
+        x^-m (1 - p_bend) - delta (x^-1 + ... + x^-m).
+        """
+        if n <= 0 or n >= self.certain:
+            return ball(int(n > 0))
+        epsilon, delta, n1 = ball(self.epsilon), ball(self.delta), min(n, self.bend)
+        first = delta * ((n1 - 1) * epsilon).exp() * (-n1 * epsilon).expm1() / (-epsilon).expm1()
+        if n <= self.bend:
+            return first
+        fall = -(n - self.bend) * epsilon
+        return 1 - fall.exp() * (1 - first) + delta * (-epsilon).exp() * fall.expm1() / (-epsilon).expm1()
+
+    def doubles(self, counts: NDArray[np.int64]) -> Floats:
+        """p_n within 2**-36, for numbers of units between 1 and certain - 1."""
+        with working_precision(128):
+            log_delta, at_bend = float(ball(self.delta).log()), float(1 - self.ball(self.bend))
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        n, rate = counts.astype(np.float64), -math.expm1(-epsilon)
+        up = np.minimum(n, self.bend)
+        first = np.exp(log_delta + (up - 1) * epsilon) * -np.expm1(-up * epsilon) / rate
+        fall = -np.maximum(n - self.bend, 0) * epsilon
+        second = 1 - np.exp(fall) * at_bend - delta * math.exp(-epsilon) * np.expm1(fall) / rate
+        return np.asarray(np.where(n <= self.bend, first, second))
+
+    def keeps(self, n: int, u: Uniform) -> bool:
+        """Whether U < p_n, decided in balls."""
+
+        def attempt(precision: int) -> int | None:
+            at, chance = u.ball(precision), self.ball(n)
+            return 1 if at < chance else 0 if at > chance else None
+
+        return decide(attempt) == 1
+
+
+@lru_cache(maxsize=256)
+def _best_chances(epsilon: Fraction, delta: Fraction, groups: int) -> Chances:
+    """The chances for a key's part: equal parts of both, or, for many groups, parts of a rho at half of delta.
+
+    The decisions for the keys of one unit are independent. Each is, but for a chance of its delta, pure, and so
+    epsilon**2 / 2-zCDP; and rho adds up to less than epsilon does.
+    """
+    equal = Chances.of(epsilon / groups, delta / groups)
+    part = nominal(rho_from_approximate(epsilon, delta / 2) / groups)
+    if part <= epsilon / groups:
+        return equal
+    return min(equal, Chances.of(part, delta / (2 * groups)), key=lambda chances: chances.certain)
+
+
+def _continued(word: int, bits: Source) -> Uniform:
+    """A uniform variable of which the first bits are drawn."""
+    words = chain([word], iter(lambda: bits(FIRST_BITS), None))
+    return Uniform(lambda k: next(words))
+
+
+def _floor(x: "arb") -> int | None:
+    whole = x.floor().unique_fmpz()
+    return None if whole is None else int(whole)

@@ -1,0 +1,131 @@
+"""The exact sampler of a walk: one noisy threshold, one exponential variable, and a jump to where the walk halts.
+
+Given the noisy threshold, the walk is silent through query k with probability exp(-H_k), H_k the sum of the increments.
+So it halts at the first k with H_k >= E for one exponential variable E (for Gumbel noise: >= exp(E) - 1). Runs far
+below the threshold add less than 2**-bits in all and are not looked at; the comparison carries that as an error, like
+all others, and is made again at higher precision while it is open. The law of the result is the law on paper.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.exact import ball
+from nobounds.mechanisms.walk import Walk, increment_ball, increments
+from nobounds.noise.discrete import Exponential, decide, threshold_noise
+from nobounds.noise.source import Source
+
+_BITS = 60  # what double precision leaves out: 2**-60
+_ERROR = 2.0**-42  # relative error allowed for one increment; numpy's exp and log1p stay below 2**-45 for |x| < 200
+_SURE = 50.0  # increments beyond this exceed any E of the first 64 bits
+
+
+def halt_position(walk: Walk, bits: Source, full: Callable[[], Walk] | None = None) -> int | None:
+    """The position at which the walk halts, or None if it never does (Algorithm 1).
+
+    `full` gives the same walk with exact runs everywhere, for a walk that has them only at the `trusted` positions.
+    """
+    threshold = walk.threshold
+    if walk.noise != "gumbel":
+        threshold += walk.step * threshold_noise(walk.noise, walk.eps1 * walk.step, bits)
+    e = Exponential(bits)
+    position = _in_doubles(walk, threshold, e)
+    if walk.trusted and position is not None and position > walk.trusted[1]:
+        position = None
+    if position is None:
+        walk = full() if full else walk
+        position = decide(lambda precision: in_balls(walk, threshold, e, precision))
+    return None if position == walk.length else position
+
+
+def _window(walk: Walk, threshold: Fraction, bits: int, sure: float) -> tuple[int, int]:
+    """The runs that matter at this precision: the rest lies below with next to no chance, or behind a sure halt."""
+    floor, eps2 = math.floor(threshold), float(walk.eps2)
+    reach = (math.log(max(walk.length, 2)) + (bits + 2) * math.log(2)) / eps2
+    first = _first_at_least(walk, floor - math.ceil(reach * 1.001) - 1)  # a little more than enough on both sides
+    last = _first_at_least(walk, floor + 1 + math.ceil(sure / eps2 * 1.001))
+    return first, min(last + 1, len(walk.levels))
+
+
+def _first_at_least(walk: Walk, level: int) -> int:
+    """The first run whose level is at least this, or the number of runs."""
+    bound = min(max(level, -(2**62)), 2**62)
+    if walk.rising:
+        return int(np.searchsorted(walk.levels, bound))
+    reached = walk.levels >= bound
+    k = int(np.argmax(reached))
+    return k if reached[k] else len(reached)
+
+
+def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
+    """The halting position if double precision can tell; walk.length stands for never; None if it is open."""
+    low, high = e.bounds()
+    if high == math.inf:
+        return None
+    if walk.noise == "gumbel":
+        low, high = math.expm1(low) * (1 - _ERROR), math.expm1(high) * (1 + _ERROR) if high < 700 else math.inf
+    first, last = _window(walk, threshold, _BITS, 0.0 if walk.noise == "exponential" else _SURE)
+    floor = math.floor(threshold)
+    if abs(floor) > 2**60 or walk.length > 2**53:
+        return None
+    if walk.trusted and (first == len(walk.starts) or walk.starts[first] < walk.trusted[0]):
+        return None
+    # Whole part and fraction apart, both of the sign of the gap: nothing cancels.
+    whole = np.int64(floor) - walk.levels[first:last]
+    gap = np.where(whole >= 0, whole + float(threshold - floor), (whole + 1) - float(floor + 1 - threshold))
+    ends = np.append(walk.starts[first + 1 : last + 1], walk.length)[: last - first]
+    lengths = (ends - walk.starts[first:last]).astype(np.float64)
+    each = increments(gap * float(walk.eps2), walk.noise, float(walk.eps2 * walk.step))
+    with np.errstate(over="ignore"):
+        total = np.cumsum(each * lengths)
+    error = _ERROR + len(total) * 2.0**-52
+    left_out = 2.0**-_BITS if first else 0.0
+    if low <= left_out and first:  # it may have halted among the runs that were left out
+        return None
+    run = int(np.searchsorted(total * (1 - error), high))  # surely halted by the end of this run ...
+    if run != int(np.searchsorted(total * (1 + error) + left_out, low)):  # ... and surely not before it
+        return None
+    if run == len(total):
+        return walk.length if last == len(walk.levels) else None
+    before = float(total[run - 1]) if run else 0.0
+    if math.isinf(each[run]):
+        return int(walk.starts[first + run])
+    at_least = (low - before * (1 + error) - left_out) / (float(each[run]) * (1 + error))
+    at_most = (high - before * (1 - error)) / (float(each[run]) * (1 - error))
+    steps = max(math.ceil(at_least), 1)
+    if steps != max(math.ceil(at_most), 1) or steps > lengths[run]:
+        return None
+    return int(walk.starts[first + run]) + steps - 1
+
+
+def in_balls(walk: Walk, threshold: Fraction, e: Exponential, precision: int) -> int | None:
+    """The same in ball arithmetic at the working precision."""
+    from flint import arb
+
+    goal = e.ball(precision)
+    if walk.noise == "gumbel":
+        goal = goal.expm1()
+    first, last = _window(walk, threshold, precision, 0.0 if walk.noise == "exponential" else 2.0 * precision)
+    eps2, a = ball(walk.eps2), ball(walk.eps2 * walk.step)
+    half = arb(2) ** -(precision + 1) if first else arb(0)
+    before = arb(half, half)  # the runs left out add between 0 and 2**-precision
+    if first and not goal > before:
+        return None
+    for run in range(first, last):
+        gap = threshold - int(walk.levels[run])
+        start = int(walk.starts[run])
+        if walk.noise == "exponential" and gap <= 0:
+            return start
+        end = int(walk.starts[run + 1]) if run + 1 < len(walk.starts) else walk.length
+        each = increment_ball(eps2 * ball(gap), 1 if gap > 0 else -1, walk.noise, a)
+        after = before + each * (end - start)
+        if goal > after:
+            before = after
+        elif goal < after:
+            steps = ((goal - before) / each).ceil().unique_fmpz()
+            return None if steps is None else start + min(max(int(steps), 1), end - start) - 1
+        else:
+            return None
+    return walk.length if last == len(walk.levels) else None

@@ -1,0 +1,98 @@
+"""A walk: AboveThreshold on queries that come in runs of equal value.
+
+On a ladder the count of records below the candidate changes only at occupied rungs, so millions of queries are a few
+runs. `Walk` is the input of Algorithm 1 in that form. The law of its halting position is in `law`, the exact sampler in
+`skip_ahead`; both are made of the increments defined here.
+
+With x = eps2 * (noisy threshold - query), the chance that a query stays silent is exp(-increment):
+- exponential noise on the lattice: halts with probability exp(-x), and surely when x <= 0;
+- discrete Laplace noise: the tail of the discrete Laplace law at x;
+- Gumbel noise: silent through query k with probability 1 / (1 + sum of exp(-x)) (Lemma 3.3), the sum being the
+  increments.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.noise.discrete import Noise
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """Queries in runs: run r begins at position starts[r] and has the whole-number value levels[r].
+
+    `threshold` and `levels` are in units of the sensitivity; `threshold - level` is a multiple of `step`, the lattice
+    of the noise. Sensitive: its repr shows nothing of the data.
+    """
+
+    starts: Ints
+    levels: Ints
+    length: int
+    threshold: Fraction
+    step: Fraction
+    eps1: Fraction
+    eps2: Fraction
+    noise: Noise = "exponential"
+    rising: bool = False  # the levels never fall, which lets the sampler find its place by bisection
+    trusted: tuple[int, int] | None = None  # the first and last position where the runs are exact, if not all are
+
+    def __post_init__(self) -> None:
+        if self.length < 1:
+            raise ValueError("a walk needs at least one query")
+        if self.noise == "gumbel" and self.eps1 != self.eps2:
+            raise ValueError(f"Gumbel noise needs eps1 = eps2, got eps1={self.eps1} and eps2={self.eps2}")
+        if (self.threshold / self.step).denominator != 1 or (1 / self.step).denominator != 1:
+            raise ValueError("threshold and levels must lie on the lattice of the noise")
+
+    @classmethod
+    def of(
+        cls,
+        queries: "list[int] | Ints",
+        threshold: Fraction,
+        *,
+        eps1: Fraction,
+        eps2: Fraction,
+        step: Fraction = Fraction(1),
+        noise: Noise = "exponential",
+    ) -> "Walk":
+        """The walk over a plain list of whole-number queries."""
+        levels = np.asarray(queries, dtype=np.int64)
+        return cls(np.arange(len(levels)), levels, len(levels), threshold, step, eps1, eps2, noise)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many queries each run has."""
+        return np.diff(self.starts, append=np.int64(self.length))
+
+    def __repr__(self) -> str:
+        return f"Walk({self.length} queries, {self.noise} noise, eps1={self.eps1}, eps2={self.eps2})"
+
+
+def increments(x: Floats, noise: Noise, a: float) -> Floats:
+    """Minus the log of the chance to stay silent, for x = eps2 * (noisy threshold - query) and a = eps2 * step."""
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        if noise == "gumbel":
+            return np.asarray(np.exp(np.minimum(-x, 700.0)))
+        if noise == "laplace":
+            above = -np.log1p(-np.exp(-np.maximum(x, 0.0)) / (1 + np.exp(-a)))
+            return np.asarray(np.where(x > 0, above, a - x + np.log1p(np.exp(-a))))
+        near = np.maximum(x, 0.0)
+        certain = np.where(near < 0.6931471805599453, -np.log(-np.expm1(-near)), -np.log1p(-np.exp(-near)))
+        return np.where(x > 0, certain, np.inf)
+
+
+def increment_ball(x: "arb", sign: int, noise: Noise, a: "arb") -> "arb":
+    """The same as `increments`, in ball arithmetic; exponential noise halts surely at x <= 0, so x > 0 there."""
+    if noise == "gumbel":
+        return (-x).exp()
+    if noise == "laplace":
+        lift = (-a).exp()
+        return -(-((-x).exp() / (1 + lift))).log1p() if sign > 0 else a - x + lift.log1p()
+    return -(-(-x).expm1()).log()

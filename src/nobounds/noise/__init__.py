@@ -1,0 +1,1 @@
+"""The random source, and exact discrete noise."""

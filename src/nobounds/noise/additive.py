@@ -1,0 +1,73 @@
+"""Noise on a released whole number: discrete Laplace for an epsilon, discrete Gaussian under zCDP.
+
+Under zCDP epsilon is nominal: the noise has the standard deviation sensitivity / epsilon, so rho = epsilon**2 / 2.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+from nobounds.accounting.cost import Cost, gaussian, pure
+from nobounds.noise.discrete import discrete_laplace
+from nobounds.noise.gaussian import discrete_gaussian
+from nobounds.noise.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Additive:
+    """The noise for an epsilon, pure or nominal."""
+
+    epsilon: Fraction
+    zcdp: bool = False
+
+    @property
+    def name(self) -> str:
+        """The kind of noise."""
+        return "gaussian" if self.zcdp else "laplace"
+
+    def cost(self) -> Cost:
+        """What a number, or a vector in the norm of the noise, costs if it changes by at most its sensitivity."""
+        return gaussian(self.epsilon**2 / 2) if self.zcdp else pure(self.epsilon)
+
+    def draw(self, sensitivity: int, bits: Source) -> int:
+        """One draw."""
+        if self.zcdp:
+            return discrete_gaussian(sensitivity**2 / self.epsilon**2, bits)
+        return discrete_laplace(self.epsilon / sensitivity, bits)
+
+    def scale(self, sensitivity: float) -> float:
+        """The scale of Laplace noise, or the standard deviation of Gaussian noise."""
+        return sensitivity / float(self.epsilon)
+
+    def half_interval(self, a: float, b: float, chance: float) -> float:
+        """The smallest z with P(|a X + b Y| > z) <= chance, for independent noises X and Y of scale 1."""
+        return two_normal(a, b, chance) if self.zcdp else two_laplace(a, b, chance)
+
+
+def two_laplace(a: float, b: float, chance: float) -> float:
+    """The smallest z with P(|a X + b Y| > z) <= chance, for independent Laplace variables X and Y of scale 1.
+
+    The tail is (a^2 exp(-z/a) - b^2 exp(-z/b)) / (a^2 - b^2), and (1 + z/2a) exp(-z/a) for a = b.
+    """
+    a, b = max(a, b), min(a, b)
+    if a == 0:
+        return 0.0
+
+    def tail(z: float) -> float:
+        if b < 1e-3 * a:
+            return math.exp(-z / a) / (1 - (b / a) ** 2)
+        if a - b < 1e-6 * a:
+            return (1 + z / (2 * a)) * math.exp(-z / a)
+        return (a * a * math.exp(-z / a) - b * b * math.exp(-z / b)) / (a * a - b * b)
+
+    low, high = 0.0, a * (5 - 2 * math.log(chance))
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > chance else (low, middle)
+    return high
+
+
+def two_normal(a: float, b: float, chance: float) -> float:
+    """The same for normal variables."""
+    return math.hypot(a, b) * NormalDist().inv_cdf(1 - chance / 2)

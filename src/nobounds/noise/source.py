@@ -1,0 +1,35 @@
+"""The random source: bits from the operating system, or from a seeded generator in tests and experiments."""
+
+import os
+import random
+import sys
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+Rng: TypeAlias = "np.random.Generator | random.Random | None"
+
+
+class Source(Protocol):
+    """Where random bits come from."""
+
+    def __call__(self, k: int, /) -> int: ...
+
+
+def source(rng: Rng = None) -> Source:
+    """Random bits of the operating system, or of a seeded generator if one is asked for."""
+    if rng is None:
+        return _system_bits
+    if isinstance(rng, random.Random):
+        return rng.getrandbits
+    loaded = sys.modules.get("numpy.random")  # a Generator cannot exist before it
+    if loaded is not None and isinstance(rng, loaded.Generator):
+        return lambda k: int.from_bytes(rng.bytes((k + 7) // 8), "little") >> (-k % 8)
+    raise TypeError(
+        f"rng must be None (the operating system's generator), a numpy Generator or a random.Random, "
+        f"got rng of type {type(rng).__name__}"
+    )
+
+
+def _system_bits(k: int) -> int:
+    return int.from_bytes(os.urandom((k + 7) // 8), "little") >> (-k % 8)

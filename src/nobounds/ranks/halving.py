@@ -1,0 +1,326 @@
+"""Recursive halving: many quantiles for the price of a few levels (Kaplan, Schnapp and Stemmer 2022).
+
+The middle quantile comes first and splits the records; then the middle ones of both halves, and so on. A level of the
+recursion chooses in disjoint slices, so it costs as much as one choice: m quantiles cost ceil(log2(m + 1)) levels.
+
+- A slice aims at the rank slope * (its weight) + offset. Under add-remove a record moves that by at most
+  max(slope, 1 - slope) against the ranks, so a slope of one half is the cheapest. The offset is public: the size of the
+  data is known, or learned privately. An error of the answers on both sides is passed on by half.
+- Under swap a record that moves in its slice costs a choice at sensitivity 1; one that crosses into another slice
+  costs two choices at the sensitivity of add-remove, which with a slope of one half is the same.
+- Where a slice has no bound, rungs far outside the scale of the data are lowered by a public prior. Next to the end of
+  the data all rungs beyond it would be as good as the right one, and a walk outward is taken.
+
+Its cost is proven in docs/proofs/halving.md.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, added_only, both, monotonic, moving_threshold, pure, range_bounded
+from nobounds.accounting.loss import Neighbors
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Grid
+from nobounds.mechanisms.exponential_mechanism import weighted_rung
+from nobounds.mechanisms.flip import flip_rung
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.source import Source
+from nobounds.ranks.auto import (
+    FLIP_BITS,
+    MARGIN,
+    MOST_GROWN,
+    NEAR_END,
+    OUTER,
+    SizeRule,
+    is_bound,
+    scale_nats,
+    size_rule,
+)
+from nobounds.ranks.question import Question, learned_size
+from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.slices import STEPS, Aim, Prior, Slice, runs_in, walk_in
+
+HALF = Fraction(1, 2)
+SCALE_SHARE = Fraction(1, 25)  # of epsilon, for the scale, where that is enough
+LEAST_SCALE = 2.0**-40  # smaller scales are taken for this one, where there is no grid
+# Of epsilon, for the size under swap: a record that turns from missing to present costs half as much as one that moves
+# in all levels but the first, so that nothing is lost; but its rho counts.
+SIZE_SHARE, ZCDP_SIZE_SHARE = Fraction(1, 5), Fraction(1, 20)
+PRIOR_FROM, PRIOR_NATS = 2, Fraction(3, 2)  # octaves above the scale, and nats an octave (benchmarks/quantiles.py)
+# The same up to twice as far from an end as walks are taken, where few records speak against the rungs beyond it.
+TIGHT_FROM, TIGHT_NATS = 1, Fraction(2)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A quantile, the two between which it is searched (-1 and m for the ends), its level, and if none follow it."""
+
+    which: int
+    left: int
+    right: int
+    level: int
+    leaf: bool
+
+
+@lru_cache(maxsize=256)
+def tree(qs: tuple[Fraction, ...]) -> tuple[Node, ...]:
+    """The nodes for quantiles in increasing order, by level: as few levels as possible, each near the middle."""
+    found: list[Node] = []
+    ends = {-1: Fraction(0), len(qs): Fraction(1)}
+
+    def halve(first: int, last: int, level: int) -> None:
+        if first > last:
+            return
+        most = 2 ** ((last - first + 1).bit_length() - 1) - 1  # nodes that a side may have, without one more level
+        left, right = first - 1, last + 1
+        low, high = (ends.get(k, qs[min(max(k, 0), len(qs) - 1)]) for k in (left, right))
+        allowed = range(max(first, last - most), min(last, first + most) + 1)
+        middle = min(allowed, key=lambda k: (abs(2 * qs[k] - low - high), k))
+        found.append(Node(middle, left, right, level, first == last))
+        halve(first, middle - 1, level + 1)
+        halve(middle + 1, last, level + 1)
+
+    halve(0, len(qs) - 1, 0)
+    return tuple(sorted(found, key=lambda node: node.level))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the size and the scale have settled before the first choice; all of it private by now."""
+
+    ladder: Ladder
+    size: int
+    exact: bool  # whether the size has no noise that matters
+    scaled: bool  # whether there is a scale
+    prior: Prior
+
+
+@dataclass(frozen=True, slots=True)
+class Halving:
+    """How two or more quantiles, in increasing order, are found for one epsilon; all of it public.
+
+    With `zcdp` the exponential mechanism is used, and `each` is the range of a level.
+    """
+
+    qs: tuple[Fraction, ...]
+    ladder: Ladder
+    neighbors: Neighbors
+    missing: bool
+    grows: bool
+    zcdp: bool
+    size: SizeRule
+    scale: Fraction  # epsilon for the scale
+    each: Fraction  # epsilon for a level
+
+    @classmethod
+    def of(
+        cls,
+        qs: tuple[Fraction, ...],
+        epsilon: Fraction,
+        ladder: Ladder,
+        neighbors: Neighbors,
+        rows: int | None,
+        missing: bool,
+        grows: bool,
+        stated: bool,
+        zcdp: bool,
+    ) -> "Halving":
+        """Plan the spending: the size, the scale, and equal parts for the levels."""
+        size = size_rule(epsilon, neighbors, rows, stated, missing)
+        if size.epsilon and neighbors == "swap":
+            size = replace(size, epsilon=epsilon * (ZCDP_SIZE_SHARE if zcdp else SIZE_SHARE))
+        scale = epsilon * SCALE_SHARE if grows else Fraction(0)
+        # Under swap only a record that turns from missing to present changes the size, and its levels cost half.
+        left = epsilon - scale - (size.epsilon if neighbors == "add-remove" else 0)
+        return cls(qs, ladder, neighbors, missing, grows, zcdp, size, scale, left / levels(qs))
+
+    def cost(self) -> Cost:
+        """The cost of the size, the scale and the levels, whatever is found."""
+        level = range_bounded(self.each) if self.zcdp else pure(self.each)
+        if self.neighbors == "add-remove":
+            parts = [pure(self.size.epsilon), pure(self.scale), *[level] * levels(self.qs)]
+        else:
+            across = 2 * range_bounded(self.each * Fraction(2, 3)).rho  # into another slice
+            level = Cost(level.kinds, max(level.rho, across) if self.zcdp else level.rho)
+            added = both(level, pure(self.each / 2)) if self.missing else level
+            added = Cost(added.kinds, level.rho)
+            first = Cost(both(level, level).kinds, level.rho) if self.missing else level
+            size = added_only(self.size.epsilon) if self.missing else pure(self.size.epsilon)
+            parts = [size, pure(self.scale), first, *[added] * (levels(self.qs) - 1)]
+        return sum(parts[1:], parts[0])
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for; under swap the size is paid by what the levels leave, and all is told as one."""
+        if self.neighbors == "swap":
+            return {"answer": self.cost()}
+        level = range_bounded(self.each) if self.zcdp else pure(self.each)
+        found = [level] * levels(self.qs)
+        return {
+            "size": pure(self.size.epsilon),
+            "scale": pure(self.scale),
+            "answer": sum(found[1:], found[0]),
+        }
+
+    def answer(self, counts: Counts, bits: Source) -> tuple[int | float, ...]:
+        """Private quantiles in increasing order."""
+        setting = self.settle(counts.coarse, bits)
+        histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder)
+        found: dict[int, int] = {}
+        cuts = {-1: whole.low, len(self.qs): whole.high}
+        for node in tree(self.qs):
+            piece = Slice(cuts[node.left], cuts[node.right])
+            if node.level == 0 and not self.is_safe(node, setting):
+                place = self._walked(node, counts, setting, bits)
+            else:
+                place = self._chosen(node, piece, histogram, setting, bits)
+            found[node.which], cuts[node.which] = place // STEPS, piece.cut(place)
+            setting = self.with_scale(setting, found[node.which])
+        values = (setting.ladder.value(rung) for rung in sorted(found.values()))
+        return tuple(value if self.ladder.integral else float(value) for value in values)
+
+    def settle(self, histogram: Histogram, bits: Source) -> Setting:
+        """Learn the size and, if there are enough records, the scale; they tell the steps of the ladder."""
+        size = learned_size(self.size, histogram, bits)
+        found = None
+        unit = Scale(Fraction(1), Fraction(1)).cost(self.neighbors, False).epsilon
+        if size > 0 and self.scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
+            scale = Scale(self.scale / unit, self.scale / unit)
+            found = octave(halt_position(scale.walk(histogram), bits))
+        return self.setting(size, found)
+
+    def setting(self, size: int, found: int | None) -> Setting:
+        """The setting for a size and a scale."""
+        ladder = self.ladder
+        if self.grows:
+            nats = max(float(size * self.rate(HALF)), 1.0)
+            bits = min(max(round(math.log2(nats) + FLIP_BITS), ladder.least_bits), MOST_GROWN)
+            ladder = ladder.with_bits(bits) if found is None else ladder.with_bits(bits).at_scale(found)
+        exact = self.size.known is not None or self.neighbors == "swap"
+        flat = Prior(0, Fraction(0))
+        return Setting(ladder, size, exact, found is not None, flat if found is None else self.prior(2.0**found))
+
+    def with_scale(self, setting: Setting, rung: int) -> Setting:
+        """Without a scale the first answer is the one of the prior for the others."""
+        if setting.scaled:
+            return setting
+        return replace(setting, scaled=True, prior=self.prior(setting.ladder.value(rung)))
+
+    def prior(self, scale: float) -> Prior:
+        """The prior for data of this scale."""
+        least = float(self.ladder.map.unit) if isinstance(self.ladder.map, Grid) else LEAST_SCALE
+        return Prior(math.frexp(max(abs(scale), least))[1] - 1 + PRIOR_FROM, PRIOR_NATS)
+
+    def rate(self, slope: Fraction) -> Fraction:
+        """The rate of noise of a choice; its sensitivity is 1 in a slice, and max(slope, 1 - slope) for a record more.
+
+        Under swap a record that crosses costs two of the latter.
+        """
+        moves = max(slope, 1 - slope)
+        if self.neighbors == "add-remove":
+            return self.each / (2 * moves)
+        return self.each / max(Fraction(2), 4 * moves)
+
+    def split(self, slope: Fraction, up: bool) -> tuple[Fraction, Fraction]:
+        """(eps1, eps2) of a walk outward, whose threshold is slope * (the weight of its slice)."""
+        added = moving_threshold(slope if up else 1 - slope, OUTER, 1 - OUTER)
+        moved = monotonic(OUTER, 1 - OUTER)
+        if self.neighbors == "add-remove":
+            whole = added.eta if self.zcdp else added.epsilon
+        elif self.zcdp:
+            whole = max(moved.eta, added.eta * Fraction(3, 2), 2 * added.epsilon)
+        else:
+            whole = max(moved.epsilon, 2 * added.epsilon)
+        return self.each * OUTER / whole, self.each * (1 - OUTER) / whole
+
+    def is_safe(self, node: Node, setting: Setting) -> bool:
+        """Whether there are enough records for the first choice among all rungs."""
+        ladder, q = setting.ladder, self.qs[node.which]
+        # With a scale, the rungs that the prior leaves alone, and as many for all others.
+        candidates = 2 * setting.prior.plain(ladder) if setting.scaled else ladder.size
+        return float(self.rate(q) * min(q, 1 - q)) * (setting.size - self.size.slack) >= math.log(candidates) + MARGIN
+
+    def outward(self, node: Node, setting: Setting) -> bool | None:
+        """Whether a walk goes up (True) or down (False), because the end of the data is near; None for a choice."""
+        return self.near_end(node, setting, NEAR_END)
+
+    def prior_for(self, node: Node, setting: Setting) -> Prior:
+        """The prior, a tighter one near an end of the data."""
+        if not setting.scaled or self.near_end(node, setting, 2 * NEAR_END) is None:
+            return setting.prior
+        return Prior(setting.prior.octave + TIGHT_FROM - PRIOR_FROM, TIGHT_NATS)
+
+    def near_end(self, node: Node, setting: Setting, nats: int) -> bool | None:
+        """Which end of the data is nearer than so many nats of a level, the upper (True) or the lower; None if none is.
+
+        A public bound is no end: no answer lies beyond it.
+        """
+        q, ladder, most = self.qs[node.which], setting.ladder, len(self.qs)
+        for at_end, tail, end, up in (
+            (node.right == most, 1 - q, ladder.last, True),
+            (node.left == -1, q, ladder.first, False),
+        ):
+            if at_end and setting.size * self.each * tail < nats and not is_bound(ladder, end):
+                return up
+        return None
+
+    def choice(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting) -> Runs | Walk:
+        """The mechanism of a node on its slice."""
+        q, low, high = (self._rank(k) for k in (node.which, node.left, node.right))
+        share = (q - low) / (high - low) if high > low else HALF
+        up = self.outward(node, setting)
+        # Wide slices under add-remove would take over too much of the noise of the size; and a walk must not aim at a
+        # rank beyond all records.
+        exact = (setting.exact or high - low <= HALF) if up is None else self.neighbors == "swap"
+        slope = HALF if exact else share
+        aim = Aim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
+        if up is not None:
+            return walk_in(histogram, piece, aim, up, *self.split(slope, up))
+        return runs_in(histogram, piece, aim, self.rate(slope), self.prior_for(node, setting))
+
+    def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, bits: Source) -> int:
+        """The place that is chosen in a slice."""
+        if piece.high - piece.low <= 1:
+            return piece.low
+        found = self.choice(node, piece, histogram, setting)
+        if isinstance(found, Walk):
+            position = halt_position(found, bits)
+            position = found.length - 1 if position is None else position
+            first, last = piece.rungs
+            return piece.middle(first + position if self.outward(node, setting) else last - position)
+        if node.leaf and not self.zcdp:
+            return flip_rung(found, bits) * STEPS
+        return weighted_rung(found, bits) * (STEPS if node.leaf else 1)
+
+    def _walked(self, node: Node, counts: Counts, setting: Setting, bits: Source) -> int:
+        """The first answer when there are few records: that of a single quantile, in the middle of its rung."""
+        epsilon = self.each / 2 if self.zcdp else self.each  # a range is at most twice the epsilon
+        asked = Question.of(
+            (self.qs[node.which],),
+            epsilon,
+            self.ladder,
+            self.neighbors,
+            "exponential",
+            setting.size,
+            self.missing,
+            "walk",
+            self.grows,
+            True,
+        )
+        value = asked.answer(counts, bits)[0]
+        return int(setting.ladder.rungs(np.array([float(value)]))[0]) * STEPS + STEPS // 2
+
+    def _rank(self, which: int) -> Fraction:
+        return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]
+
+
+def levels(qs: tuple[Fraction, ...]) -> int:
+    """How many levels so many quantiles take."""
+    return len(qs).bit_length()

@@ -1,0 +1,66 @@
+"""The scale of the data: a private quantile of the magnitudes, to the nearest power of two.
+
+A ladder of relative steps has hundreds of rungs between any two records on either side of 0, and a quantile that lies
+near 0 is drawn to them. With a scale the steps near 0 can be equal, and in the same units at all n. It needs no
+accuracy: one octave more or less changes little, so a few nats over the number of records buy it.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, both, monotonic, moving_threshold, pure
+from nobounds.accounting.loss import Neighbors
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.walk import Walk
+
+# One rung a power of two, from 2**-40 on; at smaller scales, and where most records are 0, there is no scale.
+_FLOOR = -40
+OCTAVES = Ladder.float_bits(0, _FLOOR).limited(Fraction(0), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One walk over the octaves for the median magnitude, or for another rank."""
+
+    eps1: Fraction
+    eps2: Fraction
+    rank: Fraction = Fraction(1, 2)
+
+    def cost(self, neighbors: Neighbors, missing: bool) -> Cost:
+        """Counts of magnitudes - rank n; a record that moves may move its magnitude either way."""
+        added = moving_threshold(self.rank, self.eps1, self.eps2)
+        if neighbors == "add-remove":
+            return added
+        moved = pure(monotonic(self.eps1, self.eps2).epsilon)
+        return both(moved, added) if missing else moved
+
+    def walk(self, histogram: Histogram) -> Walk:
+        """The walk for these records."""
+        sizes = magnitudes(histogram)
+        return Walk(
+            starts=np.concatenate([[0], sizes.rungs[sizes.rungs > 0]]),
+            levels=np.concatenate([[sizes.below(1)], sizes.up_to[sizes.rungs > 0]]),
+            length=OCTAVES.last + 1,
+            threshold=self.rank * sizes.total,
+            step=Fraction(1, self.rank.denominator),
+            eps1=self.eps1,
+            eps2=self.eps2,
+            rising=True,
+        )
+
+
+def magnitudes(histogram: Histogram) -> Histogram:
+    """The magnitudes of the records on the octaves, each rung taken at its value."""
+    rungs = OCTAVES.rungs(np.abs(histogram.ladder.map.floats(histogram.rungs)))
+    counts = np.zeros(OCTAVES.last + 1, dtype=np.int64)
+    np.add.at(counts, rungs, histogram.counts)
+    occupied = np.flatnonzero(counts)
+    return Histogram(OCTAVES, occupied, counts[occupied])
+
+
+def octave(position: int | None) -> int | None:
+    """The exponent of the octave where the walk halted: the scale is 2**octave; None if there is no scale."""
+    return None if not position else position - 1 + _FLOOR

@@ -1,0 +1,160 @@
+"""Slices of a histogram: the records between two private answers, and the choice of a rank among them.
+
+An answer splits the records in two. Records on its own rung belong to both sides in part: a rung has STEPS places, the
+answer is one of them, and each record of the rung counts for as much as the places on a side. Whatever the answer, a
+record has the weight 1 over all slices, so that a level of disjoint slices costs no more than one choice among all
+records; and ties, which are most of the data on a grid, are split at the rank that was aimed at. Weights are whole
+numbers of 1 / STEPS.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from nobounds.arrays import Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.runs import Runs, ranks
+from nobounds.mechanisms.walk import Walk
+
+STEPS = 1024  # places on a rung
+MOST_OCTAVES = 40  # of a prior
+_MOST_RANKS = 1 << 46  # that an octave lowers by: so that all octaves together, in places, fit into 64 bits
+
+
+class Slice(NamedTuple):
+    """The places from `low` to before `high`; place p lies on rung p // STEPS."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def whole(cls, ladder: Ladder) -> "Slice":
+        """All places of a ladder."""
+        return cls(ladder.first * STEPS, (ladder.last + 1) * STEPS)
+
+    @property
+    def rungs(self) -> tuple[int, int]:
+        """The first and the last rung with a place in it."""
+        return self.low // STEPS, (self.high - 1) // STEPS
+
+    def cut(self, place: int) -> int:
+        """Where a place cuts the slice in two, neither of them empty if there are two places or more."""
+        return min(max(place, self.low + 1), max(self.high - 1, self.low))
+
+    def middle(self, rung: int) -> int:
+        """The place in the middle of what it has of a rung."""
+        return (max(self.low, rung * STEPS) + min(self.high, (rung + 1) * STEPS)) // 2
+
+    def weights(self, histogram: Histogram) -> tuple[Ints, Ints]:
+        """The occupied rungs, and the weight of the records of each in this slice, in units of 1 / STEPS."""
+        first, last = self.rungs
+        some = slice(*np.searchsorted(histogram.rungs, [first, last + 1]))
+        rungs = histogram.rungs[some]
+        places = np.minimum(self.high, (rungs + 1) * STEPS) - np.maximum(self.low, rungs * STEPS)
+        return rungs, histogram.counts[some] * places
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """A public prior on magnitudes: rungs beyond some octaves of a scale lose so many nats for each octave more."""
+
+    octave: int
+    nats: Fraction
+
+    def lowered(self, ladder: Ladder, rungs: Ints, rate: Fraction) -> Ints:
+        """By how many ranks each rung is lowered, for this rate of noise a rank."""
+        below, above = self._octaves(ladder)
+        beyond = np.searchsorted(above, rungs, side="right") + len(below) - np.searchsorted(below, rungs)
+        return min(-(-self.nats // rate), _MOST_RANKS) * beyond
+
+    def cuts(self, ladder: Ladder) -> Ints:
+        """The rungs where another octave begins."""
+        below, above = self._octaves(ladder)
+        return np.union1d(below + 1, above)
+
+    def plain(self, ladder: Ladder) -> int:
+        """How many rungs are not lowered, or 1 if all are."""
+        below, above = self._octaves(ladder)
+        return max(1, int(min(above, default=ladder.last + 1) - max(below, default=ladder.first - 1)) - 1)
+
+    def _octaves(self, ladder: Ladder) -> tuple[Ints, Ints]:
+        """The last rungs below minus, and the first above plus, each power of two from `octave` on; in order.
+
+        Those beyond a public bound are none: the end rung stands for the bound, and for all records beyond it.
+        """
+        powers = np.exp2(np.arange(self.octave, min(self.octave + MOST_OCTAVES, 1024), dtype=np.float64))
+        below, above = ladder.map.of(-powers[::-1]), ladder.map.of(powers)
+        return below[below >= ladder.first], above[above <= ladder.last]
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A rank to find in a slice, all of it public: slope * (weight of the slice) + offset records from below."""
+
+    slope: Fraction
+    offset: Fraction
+    leaf: bool  # whether no slice is split here, so that rungs are chosen and not their places
+
+    def target(self, weight: int) -> Fraction:
+        """The rank in units of 1 / STEPS, for a slice of this weight."""
+        return self.slope * weight + self.offset * STEPS
+
+
+def runs_in(histogram: Histogram, piece: Slice, aim: Aim, rate: Fraction, prior: Prior) -> Runs:
+    """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at."""
+    rungs, weights = piece.weights(histogram)
+    target, each = aim.target(int(weights.sum())), rate / STEPS
+    if aim.leaf:
+        ends_at, trusted, unit = (piece.rungs[0], piece.rungs[1] + 1), piece.rungs, 1
+        starts, ends, low, high = ranks(rungs, weights, *ends_at)
+        growth = np.zeros_like(starts)
+    else:
+        trusted, unit = (piece.low, piece.high - 1), STEPS
+        starts, ends, low, high, growth = _spread(rungs, weights, piece, target)
+    cuts = prior.cuts(histogram.ladder) * unit
+    cuts = cuts[(starts[0] < cuts) & (cuts < ends[-1])]
+    run = np.searchsorted(starts, cuts, side="right") - 1
+    order = np.argsort(np.concatenate([starts, cuts]), kind="stable")
+    low, high, growth = (np.concatenate([values, values[run]])[order] for values in (low, high, growth))
+    starts = np.concatenate([starts, cuts])[order]
+    ends = np.append(starts[1:], ends[-1])
+    lowered = prior.lowered(histogram.ladder, starts // unit, rate) * STEPS
+    return Runs.between(starts, ends, low, high, target, each, trusted, lowered, growth)
+
+
+def _spread(rungs: Ints, weights: Ints, piece: Slice, target: Fraction) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Runs of places, the ranks they span, and by what these grow from place to place.
+
+    An occupied rung is three runs: places whose ranks lie below the target, touch it, and lie above it.
+    """
+    first, end = np.maximum(rungs * STEPS, piece.low), np.minimum((rungs + 1) * STEPS, piece.high)
+    each, up_to = weights // (end - first), np.cumsum(weights, dtype=np.int64)
+    before = up_to - weights
+    below = np.clip(-((before - math.ceil(target)) // each) - 1, 0, end - first)
+    above = np.clip((math.floor(target) - before) // each + 1, 0, end - first)
+    left, right = before + below * each, before + above * each
+    starts = np.append(piece.low, np.stack([first, first + below, first + above, end], axis=1).ravel())
+    low = np.append(0, np.stack([before, left, right, up_to], axis=1).ravel())
+    high = np.append(0, np.stack([left, right, up_to, up_to], axis=1).ravel())
+    growth = np.append(0, np.stack([each, 0 * each, each, 0 * each], axis=1).ravel())
+    return starts, np.append(starts[1:], piece.high), low, high, growth
+
+
+def walk_in(histogram: Histogram, piece: Slice, aim: Aim, up: bool, eps1: Fraction, eps2: Fraction) -> Walk:
+    """A walk over the rungs of a slice, up or down, to the rank that is aimed at."""
+    rungs, weights = piece.weights(histogram)
+    first, last = piece.rungs
+    total = int(weights.sum())
+    if up:
+        positions, levels, target = rungs - first, np.cumsum(weights, dtype=np.int64), aim.target(total)
+    else:
+        positions, levels = (last - rungs)[::-1], np.cumsum(weights[::-1], dtype=np.int64)
+        target = total - aim.target(total)
+    if not len(positions) or positions[0] > 0:
+        positions, levels = np.append(0, positions), np.append(0, levels)
+    lattice = Fraction(1, math.lcm(aim.slope.denominator, aim.offset.denominator))
+    return Walk(positions, levels, last - first + 1, target, lattice, eps1 / STEPS, eps2 / STEPS, rising=True)

@@ -1,0 +1,1 @@
+"""What leaves: releases, by group, and descriptions."""

@@ -1,0 +1,98 @@
+"""A private summary of a table. Safe to print, keep and send."""
+
+import json
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.exact import printable, text_up
+from nobounds.release.release import ends
+
+RANKS = {name: Fraction(name[:-1]) / 100 for name in ("5%", "25%", "50%", "75%", "95%")}
+
+STATISTICS = ("count", "mean", "std", "min", *RANKS, "max")
+
+COUNT_SHARE = Fraction(1, 10)  # of epsilon, over all columns
+
+SHARES = {"mean": Fraction(1, 5), "std": Fraction(1, 5), "min and max": Fraction(3, 20), "quantiles": Fraction(9, 20)}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The private statistics of one column, the cost of each, and 95 % intervals of the noise where there is one."""
+
+    values: dict[str, int | float]
+    intervals: dict[str, tuple[float, float]]
+    costs: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        ends = {name: [e if math.isfinite(e) else None for e in bar] for name, bar in self.intervals.items()}
+        return {"values": dict(self.values), "intervals": ends, "costs": dict(self.costs)}
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> "Summary":
+        """The summary that `to_dict` wrote."""
+        bars = {name: ends(bar) for name, bar in found["intervals"].items()}
+        return cls(dict(found["values"]), bars, dict(found["costs"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A private summary of a table: what was found in each column, what was skipped and why, and the total loss.
+
+    `described["age"].values` has the statistics of a column by name, `.intervals` where noise alone leaves its count,
+    mean and standard deviation 95 times of 100, and `.costs` what each number cost.
+    """
+
+    columns: dict[str, Summary]
+    skipped: dict[str, str]
+    loss: PrivacyLoss
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Summary:
+        return self.columns[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "statistic": "describe",
+            "columns": {name: summary.to_dict() for name, summary in self.columns.items()},
+            "skipped": dict(self.skipped),
+            "loss": self.loss.to_dict(),
+            "parameters": dict(self.parameters),
+        }
+
+    def to_json(self) -> str:
+        """The description as one line of JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Description":
+        """The description that `to_json` wrote."""
+        found = json.loads(text)
+        columns = {name: Summary.from_dict(each) for name, each in found["columns"].items()}
+        return cls(columns, dict(found["skipped"]), PrivacyLoss.from_dict(found["loss"]), dict(found["parameters"]))
+
+    def split_in_words(self) -> str:
+        """One sentence on how epsilon or rho was split."""
+        pure = self.loss.epsilon < math.inf
+        what = f"Epsilon {text_up(self.loss.epsilon)}" if pure else f"Rho {text_up(self.loss.rho)}"
+        shares = ", ".join(f"{name} {text_up(float(share) * 100, 3)} %" for name, share in SHARES.items())
+        return (
+            f"{what}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
+            f"columns, the rest in equal parts over the columns; in each: {shares}."
+        )
+
+    def __str__(self) -> str:
+        names = {name: printable(name) for name in self.columns}
+        width = max([len("column"), *map(len, names.values())])
+        lines = [" ".join(["column".ljust(width), *(name.rjust(10) for name in STATISTICS)])]
+        for name, summary in self.columns.items():
+            cells = (f"{summary.values[statistic]:.6g}".rjust(10) for statistic in STATISTICS)
+            lines.append(" ".join([names[name].ljust(width), *cells]))
+        lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
+        total = self.loss.in_words(self.parameters)
+        return "\n".join([*lines, self.split_in_words(), f"Total: {total}"])

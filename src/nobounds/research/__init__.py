@@ -1,0 +1,1 @@
+"""For researchers: AboveThreshold's relatives, laws, ladders and baselines by name."""

@@ -1,0 +1,95 @@
+"""Many quantiles by recursion: the middle one by EMQ, then both parts of the data (Kaplan, Schnapp and Stemmer 2022).
+
+m quantiles take floor(log2(m)) + 1 levels, of epsilon / levels each. Under add-remove a record more is in one part a
+level. Under swap a record that moves may leave one part and enter another, so that two parts differ by a record each:
+at the rates of add-remove a level below the first would cost twice, and so it has half of them.
+"""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, range_bounded
+from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.arrays import Floats
+from nobounds.exact import Number, privacy_parameter
+from nobounds.release.release import Release
+from nobounds.research.baselines.emq import emq_rate, steps_of
+from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.statistics.quantile import check_ranks
+
+Rate = Callable[[Fraction, bool], Fraction]
+
+
+def recursive_quantiles(
+    data: object,
+    qs: Iterable[Number],
+    *,
+    epsilon: Number,
+    lower: Number,
+    upper: Number,
+    neighbors: Neighbors = "swap",
+    rng: np.random.Generator,
+) -> Release:
+    """Quantiles by recursion, in the order asked (Kaplan et al. 2022); floating-point noise, for comparison only.
+
+    All together cost epsilon, and a larger q never has a smaller answer.
+    """
+    ranks, (low, high), bits = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
+    relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    different = tuple(sorted(set(ranks)))
+    each = total / levels_for(len(different))
+    loss = PrivacyLoss.of(recursion_cost(len(different), each), relation)
+
+    def rate(q: Fraction, first: bool) -> Fraction:
+        return node_rate(q, each, relation, first)
+
+    found = dict(_answers(records_of(data, low, high), different, low, high, rate, True, bits))
+    parameters = described("recursion (Kaplan, Schnapp and Stemmer 2022)", low, high, q=[str(q) for q in ranks])
+    return Release("quantiles", tuple(found[q] for q in ranks), loss, parameters)
+
+
+def levels_for(m: int) -> int:
+    """How often m quantiles can be halved until none is left."""
+    return m.bit_length()
+
+
+def recursion_cost(m: int, each: Fraction) -> Cost:
+    """What m quantiles cost at `each` a level: the range of a level is `each`, whether one part changes or two."""
+    return sum([range_bounded(each)] * (levels_for(m) - 1), range_bounded(each))
+
+
+def node_rate(q: Fraction, each: Fraction, neighbors: Neighbors, first: bool) -> Fraction:
+    """The rate of one EMQ, so that a level costs `each`.
+
+    Below the first level and under swap, the worst is a record less in one part and a record more in another: each has
+    half. A record that moves inside a part costs no more than both.
+    """
+    if neighbors == "add-remove" or first:
+        return emq_rate(q, each, neighbors)
+    return emq_rate(q, each / 2, "add-remove")
+
+
+def _answers(
+    ordered: Floats,
+    qs: tuple[Fraction, ...],
+    lower: float,
+    upper: float,
+    rate: Rate,
+    first: bool,
+    rng: np.random.Generator,
+) -> list[tuple[Fraction, float]]:
+    """Each rank with its answer, for sorted records between the bounds."""
+    if not qs:
+        return []
+    half = len(qs) // 2
+    q, value = qs[half], lower  # two bounds that meet leave no choice
+    if lower < upper:
+        value = float(steps_of(ordered, [q], [rate(q, first)], lower, upper).draw(rng)[0, 0])
+    cut = int(np.searchsorted(ordered, value))
+    left, right = tuple(r / q for r in qs[:half]), tuple((r - q) / (1 - q) for r in qs[half + 1 :])
+    below = _answers(ordered[:cut], left, lower, value, rate, False, rng)
+    above = _answers(ordered[cut:], right, value, upper, rate, False, rng)
+    answers = [answer for _, answer in below] + [value] + [answer for _, answer in above]
+    return list(zip(qs, answers, strict=True))

@@ -1,0 +1,1 @@
+"""The public statistics of one column or table."""

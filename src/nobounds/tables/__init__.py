@@ -1,0 +1,1 @@
+"""Tables, wherever they lie, and their groups."""
