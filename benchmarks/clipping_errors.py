@@ -17,7 +17,7 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.clipping.clip import WidthWalk
-from nobounds.clipping.plan import Plan
+from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.laws.clips import _centers
@@ -155,7 +155,7 @@ def private_sum(data: Floats, epsilon: float, neighbors: Neighbors, together: fl
     Scales are taken in groups of `together` probability, each as its likeliest, and centres in so many groups of equal
     probability, or as the true median. Under add-remove the size is taken to be learned as it is.
     """
-    plan = Plan.of(column(data), Spending.of(str(epsilon), None), None, None, None, neighbors, centered=False)
+    plan = SumPlan.of(column(data), Spending.of(str(epsilon), None), None, None, None, neighbors, centered=False)
     found: list[tuple[Floats, ...]] = []
     for chance, center, origin, left in settled(plan, data, together, centers):
         walks = plan.search.walks(plan.search.deviations(column(data), center), center, origin, left)
@@ -172,7 +172,7 @@ def private_sum(data: Floats, epsilon: float, neighbors: Neighbors, together: fl
 
 
 def settled(
-    plan: Plan, data: Floats, together: float, centers: int
+    plan: SumPlan, data: Floats, together: float, centers: int
 ) -> Iterator[tuple[float, Fraction, int | None, Fraction]]:
     """The centre, the scale and what is left of epsilon, with their probabilities."""
     search, records, n = plan.search, column(data), len(data)
@@ -201,7 +201,7 @@ def grouped(walk: Walk, together: float) -> Iterator[tuple[float, int | None]]:
             first = last + 1
 
 
-def widths(plan: Plan, walk: WidthWalk) -> tuple[Floats, Floats]:
+def widths(plan: SumPlan, walk: WidthWalk) -> tuple[Floats, Floats]:
     """The probabilities of widths, and the widths."""
     law, length = Law(walk.walk), walk.walk.length
     coarse = np.unique(np.append(np.arange(0, length, 32), length))

@@ -29,7 +29,7 @@ from nobounds.laws.clips import clip_law
 from nobounds.laws.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import geometric
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.plots import COLORS
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route
@@ -296,7 +296,7 @@ def ladder() -> Figure:
     records.set(ylabel="records on it", ylim=(-1.8, None), title="1. Each record goes to a rung of a public ladder")
 
     levels = np.repeat(walk.levels, walk.lengths)[1 : len(tops) + 1].astype(float)
-    bits, step = source(np.random.default_rng(8)), float(walk.step)
+    bits, step = random_source(np.random.default_rng(8)), float(walk.step)
     bar = float(walk.threshold) + step * geometric(walk.eps1 * walk.step, bits)
     noisy = levels + step * np.array([geometric(walk.eps2 * walk.step, bits) for _ in levels])
     middles = np.sqrt(bottoms * tops)

@@ -16,7 +16,7 @@ import nobounds as nb
 import nobounds.counting.compiled
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.ranks.question import Question
 
 
@@ -52,7 +52,7 @@ def the_release() -> None:
     data = np.exp(np.random.default_rng(1).uniform(-50, 50, 400_000))
     counts = Counts.of(lambda: [data], nb.Ladder.float_bits(10))
     histogram = counts.coarse
-    bits = source()
+    bits = random_source()
     peer_seconds = best(lambda: np.cumsum(histogram.counts), 50)
     for q in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
         question = Question.of((q,), Fraction(1), histogram.ladder, "add-remove", "exponential", None, True)

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import Plan
+from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.laws import clips as clip_law
 
@@ -54,7 +54,7 @@ def sum_error(data, epsilon=1, neighbors="add-remove", centers=clip_law.CENTERS,
     data = np.sort(np.asarray(data, dtype=float))
     records, n = column(data), len(data)
     given = {"lower": None, "upper": None, "resolution": None} | options
-    plan = Plan.of(records, Spending.of(epsilon, None), neighbors=neighbors, centered=False, **given)
+    plan = SumPlan.of(records, Spending.of(epsilon, None), neighbors=neighbors, centered=False, **given)
     with mock.patch.object(clip_law, "LEAST_SCALE", least):
         parts = clip_law.clip_law(plan.search, records, n, centers)
     up_to = np.concatenate([[0.0], np.cumsum(data)])

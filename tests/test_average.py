@@ -42,7 +42,7 @@ class Script:
         """What is released with this noise, and its log-probability."""
         self.noise, self.rates = noise, []
         there = [record for record in data if record is not MISSING]
-        found = how.release(len(there), sum(there), WIDTH, bits=None)
+        found = how.release(len(there), sum(there), WIDTH, source=None)
         assert len(self.rates) == len(noise)  # all noise that was offered was asked for
         return (found.count, found.total, found.value, found.scales), math.fsum(map(log_laplace, self.rates, noise))
 

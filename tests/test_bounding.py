@@ -20,7 +20,7 @@ from nobounds.engines.source import Bounding, Keyed
 from nobounds.engines.sql.database import from_query
 from nobounds.engines.sql.duck import from_relation
 from nobounds.engines.streams.local import Local
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.ladder import Ladder
 
 IDS = Ladder.grid(1, bits=16)  # a rung for each whole number up to 65,536
@@ -115,7 +115,7 @@ def in_batches(data, size):
         for start in range(0, len(data), size):
             yield from from_memory(data.slice(start, size)).batches(keys, values)
 
-    return Local(Stream(stream.facts, stream.others, stream.kinds, batches, lambda: len(data)))
+    return Local(TableStream(stream.facts, stream.others, stream.kinds, batches, lambda: len(data)))
 
 
 @settings(max_examples=15, deadline=None)

@@ -15,7 +15,7 @@ from laws import adult
 
 import nobounds as nb
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import Plan
+from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.laws.clips import clip_law
 from nobounds.release.release import Release
@@ -136,7 +136,7 @@ def test_the_loss_is_what_was_asked_for(epsilon, neighbors):
         for statistic in BOTH:
             loss = statistic(data, epsilon=epsilon, neighbors=neighbors, rng=seeded()).loss
             assert (loss.epsilon, loss.neighbors, loss.delta) == (float(epsilon), neighbors, 0)
-        plan = Plan.of(column(data), Spending.of(epsilon, None), None, None, None, neighbors, centered=True)
+        plan = SumPlan.of(column(data), Spending.of(epsilon, None), None, None, None, neighbors, centered=True)
         assert plan.cost().epsilon == nb.exact.rational(epsilon, "epsilon")
         assert min(plan.size, plan.search.epsilon) >= 0 and plan.noise > 0
 
@@ -187,7 +187,7 @@ def test_negated_data_have_the_negated_law(neighbors):
     laws = []
     for values in (data, -data):
         records = column(values)
-        plan = Plan.of(records, Spending.of(1, None), None, None, None, neighbors, centered=True)
+        plan = SumPlan.of(records, Spending.of(1, None), None, None, None, neighbors, centered=True)
         with mock.patch("nobounds.laws.clips.LEAST_SCALE", 0.01):  # the likely scales are enough
             laws.append(sorted(clip_law(plan.search, records, len(data)), key=lambda part: part.chance))
     assert len(laws[0]) == len(laws[1])
@@ -250,7 +250,7 @@ def test_sums_of_a_thousand_records_under_add_remove_do_not_run_away(name):
 def test_data_far_from_zero_are_summed_around_their_centre():
     """10^4 records of 1000 + normal under swap: a tenth of the error, and less, of noise for a clip at [0, max]."""
     data = np.random.default_rng(3).normal(1000, 1, 10**4)
-    plan = Plan.of(column(data), Spending.of(1, None), None, None, None, "swap", centered=False)
+    plan = SumPlan.of(column(data), Spending.of(1, None), None, None, None, "swap", centered=False)
     rival = float(data.max() / plan.noise)
     law = replace(sum_error(data, neighbors="swap", centers=3, least=1e-5), cap=10 * rival)
     assert law.expected < rival / 10

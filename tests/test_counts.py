@@ -18,7 +18,7 @@ from nobounds.mechanisms.exponential_mechanism import weighted_rung
 from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.skip_ahead import halt_position
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.ranks.question import look, walk_of
 from nobounds.ranks.route import FlipRoute, Route
 
@@ -103,12 +103,12 @@ def routes(ladder):
 
 def drawn(histogram, full, route, q, seed):
     """The position or rung that a route selects, from this histogram, with random bits from a seed."""
-    bits = source(random.Random(seed))
+    source = random_source(random.Random(seed))
     if isinstance(route, FlipRoute):
         select = weighted_rung if route.exponential else flip_rung
-        return select(Runs.of(histogram, q, route.rate), bits, lambda: Runs.of(full(), q, route.rate))
+        return select(Runs.of(histogram, q, route.rate), source, lambda: Runs.of(full(), q, route.rate))
     walk = walk_of(histogram, q, route, "exponential")
-    return halt_position(walk, bits, lambda: walk_of(full(), q, route, "exponential"))
+    return halt_position(walk, source, lambda: walk_of(full(), q, route, "exponential"))
 
 
 def run_of(found, full, route, q):

@@ -14,7 +14,7 @@ from csv_reference import reference_rows
 
 import nobounds as nb
 from nobounds.engines.csv import records
-from nobounds.engines.csv.fields import Fields
+from nobounds.engines.csv.fields import FieldReader
 from nobounds.engines.csv.records import Form, blocks
 from nobounds.engines.csv.table import CsvFiles, parsed
 from nobounds.engines.numbers import parse_number
@@ -94,7 +94,7 @@ NUMBERS = [
 
 def test_a_field_has_the_value_that_it_has_alone():
     """Which other fields are read with it changes no number and no whole number; and engines agree on numbers."""
-    pick, read_fields = random.Random(1).choice, Fields()
+    pick, read_fields = random.Random(1).choice, FieldReader()
     texts = ["".join(pick(NUMBERS) for _ in range(k % 6 + 1)) for k in range(6000)]
     together = read_fields.floats(pa.array([*texts, "oops"]))
     whole = read_fields.integers(pa.array([*texts, "0x1", "99999999999999999999"])).to_pylist()
@@ -119,7 +119,7 @@ def test_whole_numbers_have_64_bits():
         "007",
         "1e3",
     ]
-    found = Fields().integers(pa.array([*texts, " 5 ", "0" * 5000 + "7", "7" * 5000, "", "-0"])).to_pylist()
+    found = FieldReader().integers(pa.array([*texts, " 5 ", "0" * 5000 + "7", "7" * 5000, "", "-0"])).to_pylist()
     largest = (1 << 63) - 1
     assert found == [largest, None, -largest - 1, 3, 3, None, 7, 7, None, 5, 7, None, None, 0]
 
@@ -142,7 +142,7 @@ def test_whole_numbers_have_64_bits():
 )
 def test_numbers_are_written_as_stated(options, numbers):
     """Marks between digits count where a number has them, and a text that stands for a missing value is one."""
-    found = Fields(**options).floats(pa.array(list(numbers)))
+    found = FieldReader(**options).floats(pa.array(list(numbers)))
     expected = [np.nan if number is None else number for number in numbers.values()]
     assert np.array_equal(found, expected, equal_nan=True)
 

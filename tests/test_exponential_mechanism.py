@@ -17,7 +17,7 @@ from nobounds.mechanisms import exponential_mechanism
 from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
 from nobounds.mechanisms.runs import Runs
 from nobounds.noise.discrete import Uniform
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 
 @pytest.mark.parametrize("rate", [F(1, 20), F(1, 2), F(3)], ids=str)
@@ -33,8 +33,8 @@ def test_the_law_is_exponential_in_the_distance(q, rate):
 
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 40,000 draws."""
-    runs, bits = runs_of(F(3, 10)), source(np.random.default_rng(3))
-    counts = np.bincount([weighted_rung(runs, bits) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
+    runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(3))
+    counts = np.bincount([weighted_rung(runs, source) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
     law, off = (np.exp(weighted_law(runs_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
     assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-6
     assert stats.chisquare(counts, off / off.sum() * 40_000).pvalue < 1e-9
@@ -49,7 +49,7 @@ def test_doubles_and_balls_choose_alike(q):
     runs = runs_of(q, F(1, 3), data, Ladder.float_bits(12))
     decided = 0
     for seed in range(50):
-        u = Uniform(source(random.Random(seed)))
+        u = Uniform(random_source(random.Random(seed)))
         run = exponential_mechanism._in_doubles(runs, u)
         if run is not None:
             decided += 1
@@ -89,7 +89,7 @@ def test_no_data_is_one_run():
     """Without records every rung is equally likely."""
     law = np.exp(weighted_law(runs_of(F(1, 2), data=[])).log_pmf())
     assert law == pytest.approx(np.full(LADDER.size, 1 / LADDER.size))
-    drawn = {weighted_rung(runs_of(F(1, 2), data=[]), source(random.Random(seed))) for seed in range(50)}
+    drawn = {weighted_rung(runs_of(F(1, 2), data=[]), random_source(random.Random(seed))) for seed in range(50)}
     assert len(drawn) > 10 and drawn <= set(range(LADDER.first, LADDER.last + 1))
 
 

@@ -14,7 +14,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms import flip as flip_module
 from nobounds.mechanisms.flip import flip_law, flip_rung
 from nobounds.noise.discrete import Exponential, Uniform, uniform_below
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 
 @pytest.mark.parametrize("q", [F(0), F(1, 7), F(3, 10), F(1, 2), F(1)], ids=str)
@@ -46,8 +46,8 @@ def test_the_law_is_that_of_noisy_max_with_exponential_noise(q, rate):
 
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 40,000 draws."""
-    runs, bits = runs_of(F(3, 10)), source(np.random.default_rng(3))
-    counts = np.bincount([flip_rung(runs, bits) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
+    runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(3))
+    counts = np.bincount([flip_rung(runs, source) - LADDER.first for _ in range(40_000)], minlength=LADDER.size)
     law, off = (np.exp(flip_law(runs_of(F(3, 10), rate)).log_pmf()) for rate in (F(1, 2), F(3, 5)))
     assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-6
     assert stats.chisquare(counts, off / off.sum() * 40_000).pvalue < 1e-9
@@ -62,8 +62,8 @@ def test_doubles_and_balls_choose_alike(q):
     runs = runs_of(q, F(1, 3), data, Ladder.float_bits(12))
     decided = 0
     for seed in range(25):
-        bits = source(random.Random(seed))
-        e, u = Exponential(bits), Uniform(bits)
+        source = random_source(random.Random(seed))
+        e, u = Exponential(source), Uniform(source)
         run = flip_module._in_doubles(runs, e, u)
         if run is not None:
             decided += 1
@@ -99,10 +99,10 @@ def test_tails_add_up_the_law():
 
 def test_uniform_numbers_are_uniform():
     """Every number below n is equally likely, for n that are no powers of two."""
-    bits = source(random.Random(5))
-    counts = np.bincount([uniform_below(7, bits) for _ in range(14_000)], minlength=7)
+    source = random_source(random.Random(5))
+    counts = np.bincount([uniform_below(7, source) for _ in range(14_000)], minlength=7)
     assert len(counts) == 7 and stats.chisquare(counts).pvalue > 1e-9
-    assert uniform_below(1, bits) == 0
+    assert uniform_below(1, source) == 0
 
 
 def test_no_data_is_one_run():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 import nobounds as nb
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 HERE = Path(__file__).parent
 DRAWING = """
@@ -43,8 +43,8 @@ def test_noise_without_a_generator_is_that_of_the_name_of_the_test(request):
 @pytest.mark.entropy
 def test_a_test_may_ask_for_the_operating_system():
     """Where a test is marked so, two requests of 128 bits are not those of its name."""
-    assert source()(128) != source()(128)
-    assert source().__module__ == "nobounds.noise.discrete"
+    assert random_source()(128) != random_source()(128)
+    assert random_source().__module__ == "nobounds.noise.discrete"
 
 
 def test_examples_are_not_random_and_no_clock_decides():

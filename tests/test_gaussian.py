@@ -16,7 +16,7 @@ from nobounds.exact import ball
 from nobounds.noise import gaussian
 from nobounds.noise.discrete import Exponential
 from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian, two_sided
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 LIMIT = 1e-9
 DRAWS = 20_000
@@ -49,8 +49,8 @@ def chi_square(draws, variance: F) -> float:
 @variances
 def test_draws_have_the_law_on_paper(variance):
     """P(J = j) is proportional to exp(-j**2 / (2 variance)), by chi-square. A variance 30 % off is rejected."""
-    bits, law = source(random.Random(3)), DiscreteGaussian(variance)
-    draws = [law.draw(bits) for _ in range(DRAWS)]
+    source, law = random_source(random.Random(3)), DiscreteGaussian(variance)
+    draws = [law.draw(source) for _ in range(DRAWS)]
     assert all(type(j) is int for j in draws)
     assert chi_square(draws, variance) > LIMIT
     assert chi_square(draws, variance * F(13, 10)) < LIMIT
@@ -60,8 +60,8 @@ def test_draws_have_the_law_on_paper(variance):
 @pytest.mark.parametrize("variance", [F(1, 4), F(1), F(5)])
 def test_small_outcomes_have_their_probability(variance):
     """Each of the outcomes -3, ..., 3 is as frequent as its exact probability says."""
-    bits = source(np.random.default_rng(4))
-    draws = [discrete_gaussian(variance, bits) for _ in range(DRAWS)]
+    source = random_source(np.random.default_rng(4))
+    draws = [discrete_gaussian(variance, source) for _ in range(DRAWS)]
     for j in range(-3, 4):
         probability = at_most(variance, j) - at_most(variance, j - 1)
         assert stats.binomtest(draws.count(j), DRAWS, probability).pvalue > LIMIT, j
@@ -70,14 +70,14 @@ def test_small_outcomes_have_their_probability(variance):
 @pytest.mark.parametrize("variance", [F(1, 10**4), F(1, 10**120), F(1, 10**400)])
 def test_tiny_variances_give_no_noise(variance):
     """At a variance of 1/10000 a draw other than 0 has probability 2 exp(-5000); smaller ones are not 0 as floats."""
-    bits = source(random.Random(7))
-    assert {discrete_gaussian(variance, bits) for _ in range(200)} == {0}
+    source = random_source(random.Random(7))
+    assert {discrete_gaussian(variance, source) for _ in range(200)} == {0}
     assert two_sided(variance, F(1, 10**9)) == 0
 
 
 def test_the_same_seed_gives_the_same_draws():
     """A law that is kept and one that is made for each draw use the same bits in the same way."""
-    law, kept, fresh = DiscreteGaussian(F(50)), source(random.Random(2)), source(random.Random(2))
+    law, kept, fresh = DiscreteGaussian(F(50)), random_source(random.Random(2)), random_source(random.Random(2))
     assert [law.draw(kept) for _ in range(100)] == [discrete_gaussian(F(50), fresh) for _ in range(100)]
 
 
@@ -91,7 +91,9 @@ def test_doubles_and_balls_decide_alike(variance, monkeypatch):
     sizes = [round(k * F(sigma, 7)) for k in range(35)]
 
     def decisions():
-        return [law.accepts(size, Exponential(source(random.Random(seed)))) for seed in range(30) for size in sizes]
+        return [
+            law.accepts(size, Exponential(random_source(random.Random(seed)))) for seed in range(30) for size in sizes
+        ]
 
     quick = decisions()
     assert 0 < sum(quick) < len(quick)
@@ -106,9 +108,9 @@ def test_doubles_decide_almost_always(monkeypatch):
         raise AssertionError("ball arithmetic was used")
 
     monkeypatch.setattr(Exponential, "ball", refuse)
-    bits = source(random.Random(9))
+    source = random_source(random.Random(9))
     for _ in range(5000):
-        discrete_gaussian(F(1000), bits)
+        discrete_gaussian(F(1000), source)
 
 
 @pytest.mark.parametrize(("later", "expected"), [(0, True), (2**64 - 1, False)])
@@ -196,8 +198,8 @@ def test_sums_and_the_line_agree():
 @pytest.mark.parametrize("variance", [F(3), F(2**90)])
 def test_as_many_draws_lie_beyond_as_the_chance_says(variance):
     """Of 20,000 draws at most about one in ten lies beyond the bound of chance 1/10, and beyond one step less more."""
-    bits, law, j = source(random.Random(8)), DiscreteGaussian(variance), two_sided(variance, F(1, 10))
-    draws = [law.draw(bits) for _ in range(DRAWS)]
+    source, law, j = random_source(random.Random(8)), DiscreteGaussian(variance), two_sided(variance, F(1, 10))
+    draws = [law.draw(source) for _ in range(DRAWS)]
     beyond = sum(abs(draw) > j for draw in draws)
     assert stats.binomtest(beyond, DRAWS, 0.1, alternative="greater").pvalue > LIMIT
     assert sum(abs(draw) > j * 0.8 for draw in draws) > 0.11 * DRAWS

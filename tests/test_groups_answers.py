@@ -15,7 +15,7 @@ from nobounds.groups.answer import answered
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms import exponential_mechanism, flip, skip_ahead
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import FlipRoute, Outward, Scaled
@@ -34,7 +34,7 @@ RANKS = [F(0), F(1, 20), F(1, 4), F(1, 2), F(9, 10), F(1)]
 
 def check(question, groups, seed=1, left_over=False):
     """All answers are those of the scalar code on the same words, none of which is left over."""
-    draws = Recording(source(random.Random(seed)))
+    draws = Recording(random_source(random.Random(seed)))
     found = answered(question, groups, draws)
     for column in found:
         assert column.dtype in ([np.int64, object] if question.ladder.integral else [np.float64])
@@ -136,7 +136,7 @@ def test_huge_whole_numbers_become_objects():
     """A maximum near 1e300 is a Python int, as it is for one group alone."""
     groups = groups_of([[1e300] * 400, [5.0] * 400])
     question = asked((F(1),), F(10), LADDERS["integers"])
-    found = answers(question, groups, source(random.Random(1)))[0]
+    found = answers(question, groups, random_source(random.Random(1)))[0]
     assert found.dtype == object
     assert isinstance(found[0], int) and found[0] > 10**290
     check(question, groups)
@@ -145,7 +145,7 @@ def test_huge_whole_numbers_become_objects():
 def test_no_groups_and_empty_groups():
     """There is an array for each quantile, whatever the number of groups."""
     question = asked((F(1, 2), F(1)), F(1), LADDERS["floats"])
-    assert [len(found) for found in answers(question, groups_of([]), source(random.Random(1)))] == [0, 0]
+    assert [len(found) for found in answers(question, groups_of([]), random_source(random.Random(1)))] == [0, 0]
     check(question, groups_of([[], [], []]))
 
 
@@ -162,14 +162,14 @@ def test_what_doubles_cannot_decide_balls_decide_from_the_same_words(q, zcdp, mo
     rng = np.random.default_rng(8)
     groups = groups_of([rng.normal(0, 10, n) for n in (0, 1, 20, 200, 300, 1500, 2000)])
     question = asked((q,), F(1), LADDERS["floats"], zcdp=zcdp)
-    plain = answers(question, groups, source(random.Random(1)))[0]
+    plain = answers(question, groups, random_source(random.Random(1)))[0]
     real, picked = walks._in_doubles, choices._picked
     monkeypatch.setattr(walks, "_in_doubles", lambda *given: undecided(*real(*given)))
     monkeypatch.setattr(choices, "_picked", lambda *given: undecided(*picked(*given)))
     for module in (skip_ahead, flip, exponential_mechanism):
         monkeypatch.setattr(module, "_in_doubles", lambda *_: None)
     check(question, groups)
-    assert np.mean(answers(question, groups, source(random.Random(1)))[0] == plain) < 1  # other words are used
+    assert np.mean(answers(question, groups, random_source(random.Random(1)))[0] == plain) < 1  # other words are used
 
 
 @pytest.mark.parametrize("q", [F(1, 2), F(9, 10)], ids=str)
@@ -221,7 +221,7 @@ def test_all_kinds_of_routes_are_among_those_tested():
 def test_a_private_size_is_capped_and_never_negative():
     """As `learned_size` has it."""
     totals = np.array([0, 5, 100])
-    draws = Recording(source(random.Random(1)))
+    draws = Recording(random_source(random.Random(1)))
     sizes = answer_module.learned_sizes(SizeRule(F(1, 1000), at_most=50), np.repeat(totals, 200), draws)
     assert sizes.min() == 0 and sizes.max() == 50
 

@@ -11,7 +11,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.groups import Groups, answers
 from nobounds.ladders.ladder import Ladder
 from nobounds.laws.answers import AnswerLaw
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import Scaled
@@ -61,7 +61,7 @@ def test_equal_groups_follow_the_law_and_reject_an_epsilon_10_percent_off(case):
         question = Question.of((q,), total, ladder, "add-remove", "exponential", rows, True, "auto", True, stated, zcdp)
         return tilted_only(question) if case == "tilted" else question
 
-    found, pilot = (answers(asked(epsilon), groups, source(np.random.default_rng(seed)))[0] for seed in (13, 14))
+    found, pilot = (answers(asked(epsilon), groups, random_source(np.random.default_rng(seed)))[0] for seed in (13, 14))
     right, wrong = (AnswerLaw.of(asked(total), of_one, least=1e-7) for total in (epsilon, epsilon * F(11, 10)))
     cells = 8 if case in ("scaled", "tilted") else 30
     assert p_value(found, right, pilot, cells) > 1e-6

@@ -18,7 +18,7 @@ from nobounds.groups.ragged import running
 from nobounds.noise.additive import Additive
 from nobounds.noise.discrete import Exponential, Uniform, discrete_laplace, geometric, uniform_below
 from nobounds.noise.gaussian import discrete_gaussian
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 RATES = [F(10**301), F(40), F(2), F(1, 3), F(1, 1000), F(3, 10**9), F(1, 2**45), F(1, 10**25)]
 ODD_WORDS = [0, 1, 2, 2**16, 2**44, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2**20, 2**64 - 2, 2**64 - 1]
@@ -26,7 +26,7 @@ ODD_WORDS = [0, 1, 2, 2**16, 2**44, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2**20, 
 
 def same(many, one, n, seed=1):
     """Each group's draw is that of the scalar sampler on its words, and uses all of them."""
-    draws = Recording(source(random.Random(seed)))
+    draws = Recording(random_source(random.Random(seed)))
     found = many(np.arange(n), draws)
     for g in range(n):
         bits, left = draws.replayed(g)
@@ -52,7 +52,7 @@ def test_gaussian_draws_are_the_scalar_ones(variance):
 def test_whole_numbers_below_are_the_scalar_ones():
     """Also 1, powers of two and next to them, and what a double rounds up."""
     n = np.array([1, 2, 3, 4, 5, 255, 256, 257, 2**53, 2**53 + 1, 2**60 - 1, 2**60, 2**60 + 1, 2**62] * 20)
-    draws = Recording(source(random.Random(2)))
+    draws = Recording(random_source(random.Random(2)))
     found = below(n, np.arange(len(n)), draws)
     for g, (most, value) in enumerate(zip(n.tolist(), found.tolist(), strict=True)):
         bits, left = draws.replayed(g)
@@ -65,11 +65,11 @@ def test_extended_precision_decides_most_of_what_doubles_cannot(monkeypatch):
         pytest.skip("no long doubles here")
     asked = []
     monkeypatch.setattr(noises, "geometric", lambda rate, bits: asked.append(1) or geometric(rate, bits))
-    with_it = geometric_many(F(1, 2**45), 3000, source(random.Random(3)))
+    with_it = geometric_many(F(1, 2**45), 3000, random_source(random.Random(3)))
     assert len(asked) < 30
     monkeypatch.setattr(noises, "_LONG", False)
     asked.clear()
-    assert np.array_equal(geometric_many(F(1, 2**45), 3000, source(random.Random(3))), with_it)
+    assert np.array_equal(geometric_many(F(1, 2**45), 3000, random_source(random.Random(3))), with_it)
     assert len(asked) > 100
 
 
@@ -77,7 +77,7 @@ def test_bounds_hold_the_variable_and_are_close():
     """Against balls, on random words and at the ends; the scalar bounds are not much closer."""
     from flint import ctx
 
-    drawn = np.concatenate([np.array(ODD_WORDS, dtype=np.uint64), words(source(random.Random(4)), 300)])
+    drawn = np.concatenate([np.array(ODD_WORDS, dtype=np.uint64), words(random_source(random.Random(4)), 300)])
     low, high = exponential_bounds(drawn)
     first, last = uniform_bounds(drawn)
     for k, word in enumerate(drawn.tolist()):
@@ -112,9 +112,9 @@ def chi_square(draws, log_weight):
 
 def test_a_million_draws_have_the_law_and_not_one_two_percent_off():
     """Laplace and Gaussian noise by chi-square: p > 1e-6, and p < 1e-9 against a scale 2 % off."""
-    bits = source(np.random.default_rng(5))
-    laplace = discrete_laplace_many(F(1, 4), 10**6, bits)
-    gauss = discrete_gaussian_many(F(10), 10**6, bits)
+    source = random_source(np.random.default_rng(5))
+    laplace = discrete_laplace_many(F(1, 4), 10**6, source)
+    gauss = discrete_gaussian_many(F(10), 10**6, source)
     for off, wanted in ((1.0, lambda p: p > 1e-6), (1.02, lambda p: p < 1e-9)):
         assert wanted(chi_square(laplace, lambda j, off=off: -np.abs(j) / 4 * off))
         assert wanted(chi_square(gauss, lambda j, off=off: -(j**2) / 20 * off))
@@ -122,9 +122,9 @@ def test_a_million_draws_have_the_law_and_not_one_two_percent_off():
 
 def test_noise_many_follows_the_kind_of_noise():
     """Under zCDP Gaussian with the standard deviation sensitivity / epsilon, else Laplace."""
-    bits = source(np.random.default_rng(6))
+    source = random_source(np.random.default_rng(6))
     for additive, scale in ((Additive(F(1, 2), True), 20.0), (Additive(F(1, 2)), 20.0 * math.sqrt(2))):
-        found = noise_many(additive, 10, 100_000, bits)
+        found = noise_many(additive, 10, 100_000, source)
         assert abs(found.std() / scale - 1) < 0.02 and found.dtype == np.int64
 
 

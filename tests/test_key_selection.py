@@ -18,7 +18,7 @@ from nobounds.auditing.claims.keys import keys_seen, least_delta, set_law
 from nobounds.exact import ball
 from nobounds.mechanisms import key_selection
 from nobounds.mechanisms.key_selection import Chances, KeySelection
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 CLOSE = arb(10) ** -40  # at 256 bits; where the bound is reached, balls cannot say which side of it they are on
 PARTS = [
@@ -238,7 +238,7 @@ def test_keys_are_kept_as_often_as_they_should(epsilon, delta, groups):
     """Frequencies fit the chances by chi-square; with an epsilon 10 % larger or smaller they do not."""
     choice, repeats = KeySelection(epsilon, delta, groups), 40_000
     counts = np.tile(np.arange(choice.certain() + 3), repeats)
-    found = choice.kept(counts, source(np.random.default_rng(3))).reshape(repeats, -1).sum(axis=0)
+    found = choice.kept(counts, random_source(np.random.default_rng(3))).reshape(repeats, -1).sum(axis=0)
     assert found[0] == 0
     assert all(found[choice.certain() :] == repeats)
     assert fit(found, repeats, choice) > 1e-6
@@ -251,9 +251,9 @@ def test_doubles_and_balls_decide_alike(epsilon, delta, groups, monkeypatch):
     """From the same words, all keys at once in doubles and one by one in balls are kept alike."""
     choice = KeySelection(epsilon, delta, groups)
     counts = np.random.default_rng(5).integers(0, choice.certain() + 2, 3000)
-    quick = choice.kept(counts, source(random.Random(6)))
+    quick = choice.kept(counts, random_source(random.Random(6)))
     monkeypatch.setattr(key_selection, "_SLACK", 2.0)
-    assert np.array_equal(choice.kept(counts, source(random.Random(6))), quick)
+    assert np.array_equal(choice.kept(counts, random_source(random.Random(6))), quick)
 
 
 def test_words_go_to_keys_in_order():
@@ -293,16 +293,16 @@ def test_a_key_of_no_units_is_never_kept():
     """Not even with the least uniform there is; and one unit more makes it possible."""
     choice = KeySelection(Fraction(1), Fraction(999, 1000))
     assert choice.kept(np.array([0, 1, 0, 2]), lambda k: 0).tolist() == [False, True, False, True]
-    assert not choice.kept(np.zeros(10**5, dtype=np.int64), source(random.Random(1))).any()
-    assert choice.kept(np.array([], dtype=np.int64), source()).tolist() == []
+    assert not choice.kept(np.zeros(10**5, dtype=np.int64), random_source(random.Random(1))).any()
+    assert choice.kept(np.array([], dtype=np.int64), random_source()).tolist() == []
 
 
 def test_tiny_rates_and_huge_counts():
     """Where a key is certain only with more units than 64 bits count, keys are still kept or not."""
     choice = KeySelection(Fraction(1, 10**12), Fraction(1, 10**900), 10**9)
-    assert choice.kept(np.array([0, 1, 2**62]), source(random.Random(1))).tolist() == [False, False, False]
+    assert choice.kept(np.array([0, 1, 2**62]), random_source(random.Random(1))).tolist() == [False, False, False]
     huge = KeySelection(Fraction(10**12), Fraction(1, 10**6))
-    assert huge.kept(np.array([0, 1, 2, 3]), source(random.Random(1))).tolist() == [False, False, True, True]
+    assert huge.kept(np.array([0, 1, 2, 3]), random_source(random.Random(1))).tolist() == [False, False, True, True]
 
 
 # --- what it costs ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from scipy import stats
 
 from nobounds.noise import discrete as noise
 from nobounds.noise.discrete import Exponential, check_noise, discrete_laplace, geometric, threshold_noise
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 LIMIT = 1e-9
 DRAWS = 60_000
@@ -53,8 +53,8 @@ both = pytest.mark.parametrize("name", SAMPLERS)
 def test_draws_have_the_law_on_paper(name, rate):
     """P(J >= j) = exp(-rate j); P(J = j) proportional to exp(-rate |j|): by chi-square. A rate 5 % off is rejected."""
     sample, tail = SAMPLERS[name]
-    bits = source(random.Random(11))
-    draws = [sample(rate, bits) for _ in range(DRAWS)]
+    source = random_source(random.Random(11))
+    draws = [sample(rate, source) for _ in range(DRAWS)]
     assert chi_square(draws, tail(float(rate))) > LIMIT
     if rate <= 1:
         assert chi_square(draws, tail(float(rate) * 1.05)) < LIMIT
@@ -65,8 +65,8 @@ def test_draws_have_the_law_on_paper(name, rate):
 def test_small_outcomes_have_their_probability(name):
     """At rate 1 each of the outcomes 0, 1, 2, 3 (and -1, -2, -3) is as frequent as its exact probability says."""
     sample, tail = SAMPLERS[name]
-    bits = source(np.random.default_rng(4))
-    draws = np.array([sample(Fraction(1), bits) for _ in range(DRAWS)])
+    source = random_source(np.random.default_rng(4))
+    draws = np.array([sample(Fraction(1), source) for _ in range(DRAWS)])
     for j in range(-3 if name == "laplace" else 0, 4):
         probability = tail(1.0)(j) - tail(1.0)(j + 1)
         assert stats.binomtest(int(np.sum(draws == j)), DRAWS, probability).pvalue > LIMIT, j
@@ -75,23 +75,23 @@ def test_small_outcomes_have_their_probability(name):
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10**30)])
 def test_tiny_rates_reach_the_continuous_law(rate):
     """At a tiny rate, rate * J is exponential, by Kolmogorov and Smirnov; a scale 5 % off is rejected."""
-    bits = source(random.Random(5))
-    draws = np.array([float(rate * geometric(rate, bits)) for _ in range(DRAWS)])
+    source = random_source(random.Random(5))
+    draws = np.array([float(rate * geometric(rate, source)) for _ in range(DRAWS)])
     assert stats.kstest(draws, stats.expon.cdf).pvalue > LIMIT
     assert stats.kstest(draws * 1.05, stats.expon.cdf).pvalue < LIMIT
 
 
 def test_rates_below_the_floats():
     """A rate of 1e-400 is 0 as a float; its draws are exponential all the same."""
-    rate, bits = Fraction(1, 10**400), source(random.Random(5))
-    draws = [float(rate * geometric(rate, bits)) for _ in range(2000)]
+    rate, source = Fraction(1, 10**400), random_source(random.Random(5))
+    draws = [float(rate * geometric(rate, source)) for _ in range(2000)]
     assert stats.kstest(draws, stats.expon.cdf).pvalue > LIMIT
 
 
 def test_tiny_rates_of_both_signs():
     """At a tiny rate the discrete Laplace law is the continuous one."""
-    rate, bits = Fraction(1, 10**12), source(random.Random(6))
-    draws = np.array([float(rate * discrete_laplace(rate, bits)) for _ in range(DRAWS)])
+    rate, source = Fraction(1, 10**12), random_source(random.Random(6))
+    draws = np.array([float(rate * discrete_laplace(rate, source)) for _ in range(DRAWS)])
     assert stats.kstest(draws, stats.laplace.cdf).pvalue > LIMIT
     assert stats.kstest(draws * 1.08, stats.laplace.cdf).pvalue < LIMIT
 
@@ -100,16 +100,16 @@ def test_tiny_rates_of_both_signs():
 @pytest.mark.parametrize("rate", [Fraction(10**6), Fraction(10**300), Fraction(10**400)])
 def test_huge_rates_give_no_noise(name, rate):
     """At a rate of a million a draw other than 0 has probability exp(-1000000)."""
-    bits = source(random.Random(7))
-    assert {SAMPLERS[name][0](rate, bits) for _ in range(300)} == {0}
+    source = random_source(random.Random(7))
+    assert {SAMPLERS[name][0](rate, source) for _ in range(300)} == {0}
 
 
 def test_threshold_noise_goes_by_its_name():
     """Exponential noise is never negative, Laplace noise is half the time."""
     rate = Fraction(1, 100)
-    bits = source(random.Random(8))
-    assert min(threshold_noise("exponential", rate, bits) for _ in range(200)) >= 0
-    below = sum(threshold_noise("laplace", rate, bits) < 0 for _ in range(2000))
+    source = random_source(random.Random(8))
+    assert min(threshold_noise("exponential", rate, source) for _ in range(200)) >= 0
+    below = sum(threshold_noise("laplace", rate, source) < 0 for _ in range(2000))
     assert 850 < below < 1150
 
 
@@ -119,9 +119,9 @@ def test_threshold_noise_goes_by_its_name():
 @pytest.mark.parametrize("rate", [Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 3), Fraction(2), Fraction(50)])
 def test_doubles_and_balls_decide_alike(rate, monkeypatch):
     """From the same random bits, double precision and ball arithmetic come to the same integer."""
-    quick = [geometric(rate, source(random.Random(seed))) for seed in range(1500)]
+    quick = [geometric(rate, random_source(random.Random(seed))) for seed in range(1500)]
     monkeypatch.setattr(Exponential, "bounds", lambda self: (0.0, math.inf))
-    assert [geometric(rate, source(random.Random(seed))) for seed in range(1500)] == quick
+    assert [geometric(rate, random_source(random.Random(seed))) for seed in range(1500)] == quick
 
 
 def test_doubles_decide_almost_always(monkeypatch):
@@ -131,9 +131,9 @@ def test_doubles_decide_almost_always(monkeypatch):
         raise AssertionError("ball arithmetic was used")
 
     monkeypatch.setattr(Exponential, "ball", refuse)
-    bits = source(random.Random(9))
+    source = random_source(random.Random(9))
     for _ in range(20_000):
-        geometric(Fraction(1, 1000), bits)
+        geometric(Fraction(1, 1000), source)
 
 
 @pytest.mark.parametrize(("later", "expected"), [(0, 1), (2**64 - 1, 0)])
@@ -254,8 +254,8 @@ RNGS = {"numpy": lambda: np.random.default_rng(1), "python": lambda: random.Rand
 @pytest.mark.parametrize("k", [1, 2, 7, 8, 9, 63, 64, 65, 128])
 def test_sources_give_as_many_bits_as_asked(rng, k):
     """k bits are a whole number below 2**k, and in 200 draws each of the k bits is sometimes 0 and sometimes 1."""
-    bits = source(rng())
-    draws = [bits(k) for _ in range(200)]
+    source = random_source(rng())
+    draws = [source(k) for _ in range(200)]
     assert all(type(draw) is int and 0 <= draw < 2**k for draw in draws)
     all_ones, all_zeros = 0, 2**k - 1
     for draw in draws:
@@ -267,8 +267,8 @@ def test_sources_give_as_many_bits_as_asked(rng, k):
 @pytest.mark.parametrize("k", [1, 3, 64])
 def test_bits_are_fair(rng, k):
     """Ones are half of all bits, at each place."""
-    bits = source(rng())
-    draws = [bits(k) for _ in range(20_000)]
+    source = random_source(rng())
+    draws = [source(k) for _ in range(20_000)]
     for place in {0, k // 2, k - 1}:
         assert stats.binomtest(sum(draw >> place & 1 for draw in draws), len(draws), 0.5).pvalue > LIMIT
 
@@ -279,8 +279,8 @@ def test_the_same_seed_gives_the_same_draws(name, rng):
     """A seeded generator repeats itself, another seed does not."""
 
     def draws(seed):
-        bits = source(rng(seed))
-        return [SAMPLERS[name][0](Fraction(1, 100), bits) for _ in range(50)]
+        source = random_source(rng(seed))
+        return [SAMPLERS[name][0](Fraction(1, 100), source) for _ in range(50)]
 
     assert draws(3) == draws(3)
     assert draws(3) != draws(4)
@@ -289,18 +289,18 @@ def test_the_same_seed_gives_the_same_draws(name, rng):
 @pytest.mark.entropy
 def test_the_default_is_the_operating_system(monkeypatch):
     """With no generator given the bits come from os.urandom, and two sources differ."""
-    a, b = source(), source()
+    a, b = random_source(), random_source()
     assert a(128) != b(128)
     monkeypatch.setattr(os, "urandom", lambda n: b"\xff" * n)
-    assert source()(64) == 2**64 - 1
-    assert source()(3) == 7
+    assert random_source()(64) == 2**64 - 1
+    assert random_source()(3) == 7
 
 
 @pytest.mark.parametrize("rng", [7, "seed", np.random.RandomState(1), np.random.PCG64(1), random.random, random])
 def test_other_generators_are_refused(rng):
     """A seed, a legacy generator or a function is refused by its type."""
     with pytest.raises(TypeError, match=rf"^rng must be None .*, got rng of type {type(rng).__name__}$"):
-        source(rng)
+        random_source(rng)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "", None, 3, "Laplace"])

@@ -13,7 +13,7 @@ from nobounds.accounting.cost import gaussian, pure
 from nobounds.accounting.spending import Spending, nominal
 from nobounds.clipping.average import AverageRule
 from nobounds.noise.additive import Additive, two_normal
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 X = np.random.default_rng(3).lognormal(3, 1, 2000)
 STATISTICS = {
@@ -114,8 +114,8 @@ def test_a_nominal_epsilon_has_this_rho(rho):
 def test_additive_noise_has_the_spread_it_states():
     """Over many draws, the standard deviation of Gaussian noise and the scale of Laplace noise are as stated."""
     for zcdp in (False, True):
-        noise, bits = Additive(F(1, 2), zcdp), source(random.Random(7))
-        draws = np.array([noise.draw(5, bits) for _ in range(4000)])
+        noise, source = Additive(F(1, 2), zcdp), random_source(random.Random(7))
+        draws = np.array([noise.draw(5, source) for _ in range(4000)])
         spread = draws.std() if zcdp else np.abs(draws).mean()
         assert spread == pytest.approx(noise.scale(5), rel=0.06)
         assert np.mean(np.abs(draws) > noise.half_interval(noise.scale(5), 0.0, 0.05)) == pytest.approx(0.05, abs=0.017)

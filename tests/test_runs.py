@@ -15,7 +15,7 @@ from nobounds.groups.choices import NearRuns, _picked, near_runs
 from nobounds.mechanisms import exponential_mechanism, flip
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs
 from nobounds.noise.discrete import Exponential, Uniform
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 RATES = [F(1, 10**12), F(1, 3), *(F(10) ** k for k in (4, 5, 7, 9, 12)), F(2 * 10**12, 3)]
 CLOSE = F(1, 2) + F(1, 3 * 10**13)  # of the ranks 0 and 1 one is nearer by so little that rates of 1e12 tell them apart
@@ -119,7 +119,7 @@ def chosen_alike(some, first):
     with ctx.workprec(256):
         found += run is not None
         assert run is None or exponential_mechanism._in_balls(some, u, 256) == run
-        e = Exponential(source(random.Random(1)))
+        e = Exponential(random_source(random.Random(1)))
         run = flip._in_doubles(some, e, u)
         found += run is not None
         assert run is None or flip._in_balls(some, e, u, 256) == run

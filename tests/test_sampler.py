@@ -14,7 +14,7 @@ from nobounds.mechanisms.runs import pick, pick_ball
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Exponential, Uniform
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 
 QUERIES = [0] * 20 + [3] * 15 + [5] * 8 + [8, 9]
 
@@ -33,9 +33,9 @@ def p_value(draws, law):
 @pytest.mark.parametrize(("noise", "many"), [("exponential", 1_000_000), ("laplace", 400_000), ("gumbel", 400_000)])
 def test_a_million_draws_match_the_law_and_reject_one_5_percent_off(noise, many):
     """p > 1e-6 against the law; against the laws with a noise scale 5 % off, p < 1e-9. Fewer draws of rarer noises."""
-    bits = source(np.random.default_rng(20))
+    source = random_source(np.random.default_rng(20))
     walk = walk_of(noise)
-    draws = [halt_position(walk, bits) for _ in range(many)]
+    draws = [halt_position(walk, source) for _ in range(many)]
     assert p_value(draws, Law(walk).pmf()) > 1e-6
     off = F(1, 2) * F(105, 100)
     if noise == "gumbel":
@@ -48,9 +48,9 @@ def test_a_million_draws_match_the_law_and_reject_one_5_percent_off(noise, many)
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 def test_a_fine_lattice_has_the_noise_of_its_step(noise):
     """On steps of a half, 6,000 draws match the law, and reject the one whose threshold noise is for whole steps."""
-    bits = source(np.random.default_rng(21))
+    source = random_source(np.random.default_rng(21))
     walk = walk_of(noise)
-    draws = [halt_position(walk, bits) for _ in range(6_000)]
+    draws = [halt_position(walk, source) for _ in range(6_000)]
     assert p_value(draws, Law(walk).pmf()) > 1e-9
     assert p_value(draws, Law(walk_of(noise, eps1=2 * walk.eps1)).pmf()) < 1e-9
 
@@ -60,9 +60,9 @@ def test_a_fine_lattice_has_the_noise_of_its_step(noise):
 def test_doubles_and_balls_decide_alike(noise, b, monkeypatch):
     """From the same random bits, ball arithmetic gives the position that double precision gave."""
     walk = Walk.of(QUERIES, F(5 * b + 3, b), eps1=F(1, 3), eps2=F(1, 3), step=F(1, b), noise=noise)
-    by_doubles = [halt_position(walk, source(random.Random(seed))) for seed in range(150)]
+    by_doubles = [halt_position(walk, random_source(random.Random(seed))) for seed in range(150)]
     monkeypatch.setattr(skip_ahead, "_in_doubles", lambda *_: None)
-    assert [halt_position(walk, source(random.Random(seed))) for seed in range(150)] == by_doubles
+    assert [halt_position(walk, random_source(random.Random(seed))) for seed in range(150)] == by_doubles
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
@@ -70,7 +70,7 @@ def test_double_precision_says_so_when_it_cannot_tell(noise):
     """On runs of 10**30 queries the position has more digits than a double: balls decide, and it lies in the run."""
     starts, levels = np.array([0, 10**18]), np.array([0, 60])
     walk = Walk(starts, levels, 4 * 10**18, F(60), F(1), F(1), F(1), noise)
-    draws = [halt_position(walk, source(random.Random(seed))) for seed in range(30)]
+    draws = [halt_position(walk, random_source(random.Random(seed))) for seed in range(30)]
     assert all(k is None or 0 <= k < walk.length for k in draws)
     assert len({k for k in draws if k is not None and k >= 10**18}) > 5
 
@@ -83,8 +83,8 @@ def test_a_long_ladder_follows_its_law(noise):
     law = Law(walk)
     cuts = np.array([0, 10**10, 10**11, 10**11 + 10**6, 2 * 10**11, 5 * 10**11, 5 * 10**11 + 10, 6 * 10**11, 10**12])
     masses = np.append(law.between(cuts[:-1], cuts[1:]), law.tail([10**12]))
-    bits = source(np.random.default_rng(4))
-    draws = [halt_position(walk, bits) for _ in range(20_000)]
+    source = random_source(np.random.default_rng(4))
+    draws = [halt_position(walk, source) for _ in range(20_000)]
     blocks = np.searchsorted(cuts, [10**12 if k is None else k for k in draws], side="right") - 1
     keep = masses > 1e-4
     counts = np.bincount(blocks, minlength=len(masses))
@@ -96,7 +96,7 @@ def test_a_long_ladder_follows_its_law(noise):
 def test_a_query_at_the_threshold_halts_surely_without_threshold_noise():
     """With enormous eps1 and eps2 the walk is the noiseless one."""
     walk = Walk.of([1, 2, 3, 4], F(3), eps1=F(10**6), eps2=F(10**6))
-    assert {halt_position(walk, source(random.Random(seed))) for seed in range(50)} == {2}
+    assert {halt_position(walk, random_source(random.Random(seed))) for seed in range(50)} == {2}
 
 
 def test_an_open_comparison_draws_more_bits():

@@ -16,9 +16,9 @@ from nobounds.mechanisms import exponential_mechanism
 from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
 from nobounds.mechanisms.flip import flip_law
 from nobounds.noise.discrete import Uniform, truncated_geometric
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.ranks import slices
-from nobounds.ranks.slices import Aim, Prior, Slice, runs_in, walk_in
+from nobounds.ranks.slices import Prior, Slice, SliceAim, runs_in, walk_in
 
 TEN = Ladder.uniform(0.5, 9.5, 9)  # rung k holds the number k, from 0 to 9
 FLAT = Prior(0, F(0))
@@ -26,7 +26,7 @@ RECORDS = (0, 2, 2, 2, 6, 7, 7, 9)
 
 records = st.lists(st.integers(0, 9), max_size=12)
 aims = st.builds(
-    Aim, st.sampled_from([F(0), F(1, 3), F(1, 2), F(1)]), st.fractions(-9, 9, max_denominator=12), st.booleans()
+    SliceAim, st.sampled_from([F(0), F(1, 3), F(1, 2), F(1)]), st.fractions(-9, 9, max_denominator=12), st.booleans()
 )
 
 
@@ -171,7 +171,7 @@ def test_a_walk_counts_the_weight_on_its_way(data, aim, low, length, up):
 def test_the_law_in_a_slice_is_exponential_in_the_distance(four, aim, piece, leaf, rate):
     """P(place) is proportional to exp(-rate * its distance in ranks), also where ties are spread over places."""
     histogram, prior = on_ten(RECORDS), Prior(2, F(1))
-    runs = runs_in(histogram, piece, Aim(*aim, leaf), rate, prior)
+    runs = runs_in(histogram, piece, SliceAim(*aim, leaf), rate, prior)
     below, up_to = (ranks_of_rungs if leaf else ranks_of_places)(histogram, piece)
     target = float(aim[0] * int(up_to[-1]) + 4 * aim[1])
     rungs = int(runs.starts[0]) + np.arange(len(below))
@@ -184,11 +184,11 @@ def test_the_law_in_a_slice_is_exponential_in_the_distance(four, aim, piece, lea
 
 def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off(four):
     """Chi-square over all places, where most records share rungs: 40,000 draws."""
-    histogram, aim = on_ten(RECORDS), Aim(F(1, 2), F(1, 3), False)
+    histogram, aim = on_ten(RECORDS), SliceAim(F(1, 2), F(1, 3), False)
     runs, off = (runs_in(histogram, Slice(1, 38), aim, rate, Prior(2, F(1, 4))) for rate in (F(1), F(13, 10)))
     assert (runs.growth > 0).sum() >= 4
-    bits = source(np.random.default_rng(3))
-    counts = np.bincount([weighted_rung(runs, bits) - 1 for _ in range(40_000)], minlength=37)
+    source = random_source(np.random.default_rng(3))
+    counts = np.bincount([weighted_rung(runs, source) - 1 for _ in range(40_000)], minlength=37)
     law, other = (np.exp(weighted_law(each).log_pmf()) for each in (runs, off))
     assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-9
     assert stats.chisquare(counts, other / other.sum() * 40_000).pvalue < 1e-9
@@ -201,10 +201,10 @@ def test_doubles_and_balls_choose_alike_where_ties_are_spread():
     data = np.floor(np.random.default_rng(1).lognormal(1, 1, 300))
     histogram = Histogram.of([data], Ladder.grid(1))
     piece = Slice.whole(histogram.ladder)
-    runs = runs_in(histogram, piece, Aim(F(1, 2), F(1, 9), False), F(1, 3), Prior(3, F(3, 2)))
+    runs = runs_in(histogram, piece, SliceAim(F(1, 2), F(1, 9), False), F(1, 3), Prior(3, F(3, 2)))
     decided = 0
     for seed in range(50):
-        u = Uniform(source(random.Random(seed)))
+        u = Uniform(random_source(random.Random(seed)))
         run = exponential_mechanism._in_doubles(runs, u)
         if run is not None:
             decided += 1
@@ -216,23 +216,25 @@ def test_doubles_and_balls_choose_alike_where_ties_are_spread():
 def test_without_records_a_place_is_as_good_as_another(four):
     """All distances are that of the target from 0, however far that is; only the prior tells places apart."""
     for offset in (F(0), F(7, 3), F(10**9)):
-        aim = Aim(F(1, 2), offset, False)
+        aim = SliceAim(F(1, 2), offset, False)
         law = np.exp(weighted_law(runs_in(on_ten([]), Slice(3, 30), aim, F(1), FLAT)).log_pmf())
         assert law == pytest.approx(np.full(27, 1 / 27))
-        leaf = np.exp(flip_law(runs_in(on_ten([]), Slice(3, 30), Aim(F(1, 2), offset, True), F(1), FLAT)).log_pmf())
+        leaf = np.exp(
+            flip_law(runs_in(on_ten([]), Slice(3, 30), SliceAim(F(1, 2), offset, True), F(1), FLAT)).log_pmf()
+        )
         assert leaf == pytest.approx(np.full(8, 1 / 8))
 
 
 @pytest.mark.parametrize(("rate", "n"), [(F(1, 3), 4), (F(1, 20), 8), (F(1, 10**9), 5), (F(3), 7)], ids=str)
 def test_the_truncated_geometric_follows_its_law(rate, n):
     """P(J = j) is proportional to exp(-rate j) below n, for rates that reject geometric and uniform draws alike."""
-    bits, draws = source(random.Random(9)), 20_000
-    counts = np.bincount([truncated_geometric(rate, n, bits) for _ in range(draws)], minlength=n)
+    source, draws = random_source(random.Random(9)), 20_000
+    counts = np.bincount([truncated_geometric(rate, n, source) for _ in range(draws)], minlength=n)
     law, off = (np.exp(-float(each) * np.arange(n)) for each in (rate, rate * F(13, 10) + F(1, 20)))
     assert len(counts) == n
     assert stats.chisquare(counts, law / law.sum() * draws).pvalue > 1e-9
     assert stats.chisquare(counts, off / off.sum() * draws).pvalue < 1e-9
-    assert truncated_geometric(rate, 1, bits) == 0
+    assert truncated_geometric(rate, 1, source) == 0
 
 
 def test_both_ways_to_a_truncated_geometric_are_taken():

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from nobounds import AboveThreshold
 from nobounds.auditing import planted, table
-from nobounds.auditing.cases import NEAR, Case, Row, Worst, most, shown
+from nobounds.auditing.cases import NEAR, Case, ClaimRow, Worst, most, shown
 from nobounds.auditing.claims import numbers, streams, vectored, walks
 from nobounds.auditing.divergences import rho_between
 from nobounds.auditing.scripted import (
@@ -185,13 +185,13 @@ def test_data_sets_are_shown_as_people_read_them():
 
 def test_words_say_what_is_exceeded():
     """The sentences name the broken claim."""
-    row = Row("m", "s", "n", "swap", "row", "epsilon", 1.0, 1.5, "bound", "{}", "{1}", "")
+    row = ClaimRow("m", "s", "n", "swap", "row", "epsilon", 1.0, 1.5, "bound", "{}", "{1}", "")
     assert in_words([row]) == ["1 claim: 1 exceeded.", "EXCEEDED: m (s, n, swap)"]
 
 
 def test_words_do_not_say_that_loose_claims_are_reached():
     """They name the loose ones, and the least ratio as it is."""
-    row = Row("m", "s", "n", "swap", "row", "epsilon", 1.0, 0.5, "tight", "{}", "{1}", "")
+    row = ClaimRow("m", "s", "n", "swap", "row", "epsilon", 1.0, 0.5, "tight", "{}", "{1}", "")
     words = in_words([row, replace(row, observed=1.0)])
     assert words[1:] == [
         "2 are tight: the least ratio is 0.500.",

@@ -19,10 +19,10 @@ from nobounds.accounting.conversions import rho_from_approximate
 from nobounds.clipping.ball import Ball, Rows
 from nobounds.clipping.clip import Clip, Search
 from nobounds.exact import rational
-from nobounds.noise.source import source
+from nobounds.noise.source import random_source
 from nobounds.release.release import Release
 from nobounds.statistics import vectors
-from nobounds.statistics.vectors import Plan, vector_mean, vector_sum
+from nobounds.statistics.vectors import VectorPlan, vector_mean, vector_sum
 
 LIMIT = 1e-9
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "private_gradients.py"
@@ -195,7 +195,7 @@ def test_noise_has_the_variance_that_was_paid_for(neighbors):
 @pytest.mark.parametrize("mean", [False, True])
 def test_the_variance_is_exact(neighbors, mean):
     """sensitivity**2 / (2 variance) is the rho of the noise, and all parts together are the rho that was asked for."""
-    plan = Plan.of(Rows.of(np.zeros((500, 30))), F(1, 7), neighbors, None, mean)
+    plan = VectorPlan.of(Rows.of(np.zeros((500, 30))), F(1, 7), neighbors, None, mean)
     search, parts, noise = plan.split(500)
     ball = Ball.of(F(3), 30)
     sensitivity = ball.radius * (1 if neighbors == "add-remove" else 2)
@@ -222,7 +222,7 @@ def test_the_variance_is_exact(neighbors, mean):
 @settings(deadline=None)
 def test_the_cost_is_the_rho_that_was_asked_for_whatever_the_size(rho, d, sizes, neighbors, mean, kind):
     """All of rho is spent, none of it twice, and the noise keeps more than an eighth of it."""
-    plan = Plan.of(Rows.of(np.zeros((7, d), dtype=kind)), rational(rho, "rho"), neighbors, None, mean)
+    plan = VectorPlan.of(Rows.of(np.zeros((7, d), dtype=kind)), rational(rho, "rho"), neighbors, None, mean)
     for size in sizes:
         assert plan.cost(size).rho == rational(rho, "rho")
         assert plan.split(size)[2] > plan.rho / 8
@@ -249,22 +249,22 @@ def test_the_loss_is_what_was_asked_for(statistic, neighbors):
 
 def test_two_searches_are_made_where_they_can_be_paid_for(monkeypatch):
     """The lower clip of two counts, and a walk inward follows; with few rows there is one search, and no walk."""
-    plan, found = Plan.of(Rows.of(np.zeros((1, 9))), F(1, 2), "add-remove", None, False), [F(10**9), F(8)]
+    plan, found = VectorPlan.of(Rows.of(np.zeros((1, 9))), F(1, 2), "add-remove", None, False), [F(10**9), F(8)]
     monkeypatch.setattr(Search, "find", lambda *_: Clip(F(0), found.pop(0), F(0), True))
     norms = vectors._column(Rows.of(np.zeros((1, 9))), np.full(10_000, 7.5))
-    assert plan.clip(norms, 10_000, source(random.Random(1)))[0] == 8
+    assert plan.clip(norms, 10_000, random_source(random.Random(1)))[0] == 8
     found[:] = [F(10**9), F(8)]
-    assert plan.clip(norms, 60, source(random.Random(1)))[0] == 10**9
+    assert plan.clip(norms, 60, random_source(random.Random(1)))[0] == 10**9
     assert (plan.split(10_000)[1], plan.split(60)[1]) == (3, 1)
 
 
 @relations
 def test_a_clip_that_is_too_high_is_walked_down(neighbors):
     """From two octaves above, the walk ends near the largest norms, and never below half of them."""
-    plan = Plan.of(Rows.of(np.zeros((1, 9))), F(1, 2), neighbors, None, False)
+    plan = VectorPlan.of(Rows.of(np.zeros((1, 9))), F(1, 2), neighbors, None, False)
     norms = vectors._column(Rows.of(np.zeros((1, 9))), np.linspace(5, 10, 10_000))
     search = plan.split(10_000)[0]
-    ends = [plan.inward(F(40), search, norms, source(random.Random(seed))) for seed in range(40)]
+    ends = [plan.inward(F(40), search, norms, random_source(random.Random(seed))) for seed in range(40)]
     assert min(ends) >= 5
     assert np.median([float(end) for end in ends]) <= 11
 

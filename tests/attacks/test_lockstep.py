@@ -222,7 +222,7 @@ def one_walk_for_two(self, sides, eps1, eps2):
     return pure(monotonic(eps1, eps2).epsilon)
 
 
-def one_radius(self, ball, variance, real=vectors.Plan.law):
+def one_radius(self, ball, variance, real=vectors.VectorPlan.law):
     """Vectors that move by one radius, where two may be swapped."""
     return real(replace(self, neighbors="add-remove"), ball, variance)
 
@@ -255,7 +255,7 @@ PLANTED = {
     "twice delta for keys": (PRIVATE, COST, [(KeySelection, "_chances", double_delta)]),
     "keys for free": (PRIVATE, COST, [(Grouping, "_part", everything), (Grouping, "_charged", free_keys)]),
     "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),
-    "one radius under swap": ("vector_sum", PRICE_OF_NOISE, [(vectors.Plan, "law", one_radius)]),
+    "one radius under swap": ("vector_sum", PRICE_OF_NOISE, [(vectors.VectorPlan, "law", one_radius)]),
     "never halting told from halting last": ("mean", DECIDES, [(Search, "width", never_is_wide)]),
 }
 

@@ -48,7 +48,7 @@ class Purse:
         self.loss = loss if self.loss is None else self.loss + loss
 
 
-class Plan(Protocol):
+class Priced(Protocol):
     """How a release is made, and what it costs."""
 
     def cost(self) -> Cost:
@@ -56,7 +56,7 @@ class Plan(Protocol):
         ...
 
 
-P = TypeVar("P", bound=Plan)
+P = TypeVar("P", bound=Priced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,14 +45,14 @@ class Case:
     tight: tuple[Measure, ...] = ("epsilon", "range")
     quick: bool = False  # whether it belongs to the quick table
 
-    def rows(self) -> list["Row"]:
+    def rows(self) -> list["ClaimRow"]:
         """Run the audit: a row for each claim."""
         claims, worst = self.claims(), most(self.look())
         for measure in claims:
             if measure not in worst or not worst[measure].value >= 0:  # not a number, too
                 raise ArithmeticError(f"the audit of {self.mechanism} ({self.setting}) saw no {measure}")
         return [
-            Row(
+            ClaimRow(
                 self.mechanism,
                 self.setting,
                 self.noise,
@@ -71,7 +71,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ClaimRow:
     """A claim, the worst that was seen, and the neighbours that show it."""
 
     mechanism: str

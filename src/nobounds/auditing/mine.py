@@ -25,7 +25,7 @@ import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.auditing.audit import pair_loss
-from nobounds.auditing.cases import Kind, Row, shown
+from nobounds.auditing.cases import ClaimRow, Kind, shown
 from nobounds.auditing.sampling import CONFIDENCE, Sampled, best_score, choose_events, loss_of_events
 
 THRESHOLD = 0
@@ -190,7 +190,7 @@ def audit_mine(
     runs: int = RUNS,
     confidence: float = CONFIDENCE,
     rng: random.Random | None = None,
-) -> Row:
+) -> ClaimRow:
     """The row of the table for a mechanism of one's own."""
     if not 0 < epsilon < math.inf:
         raise ValueError(f"epsilon must be greater than 0 and finite, got epsilon={epsilon!r}")
@@ -212,4 +212,4 @@ def audit_mine(
         at = f"seen {found.hits[0]} and {found.hits[1]} times in {found.runs[0]} runs each"
     setting, x, y = f"{queries}, {way}", shown(pair.x), shown(pair.y)
     kind: Kind = "bound" if hasattr(make, "log_law") else "sampled"
-    return Row(spec, setting, "its own", "add-remove", "row", "epsilon", epsilon, observed, kind, x, y, at)
+    return ClaimRow(spec, setting, "its own", "add-remove", "row", "epsilon", epsilon, observed, kind, x, y, at)

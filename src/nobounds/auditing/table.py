@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from typing import Literal, TypeAlias
 
 from nobounds.auditing import planted
-from nobounds.auditing.cases import Case, Row
+from nobounds.auditing.cases import Case, ClaimRow
 from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
 
 Which: TypeAlias = Literal["full", "quick", "planted"]
@@ -23,7 +23,7 @@ def all_cases(which: Which = "full") -> tuple[Case, ...]:
     return tuple(case for part in PARTS for case in part.cases() if case.quick or which == "full")
 
 
-def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[Row]]]:
+def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[ClaimRow]]]:
     """The rows of each case, with its place among the cases, in their order."""
     places = range(len(all_cases(which)))
     if processes <= 1:
@@ -37,15 +37,15 @@ def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[R
             pool.shutdown(cancel_futures=True)
 
 
-def exceeded(rows: Sequence[Row]) -> list[Row]:
+def exceeded(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     """The rows whose claim is false."""
     return [row for row in rows if row.verdict == "EXCEEDED"]
 
 
-def loose(rows: Sequence[Row]) -> list[Row]:
+def loose(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     """The rows whose claim is true, and should have been reached."""
     return [row for row in rows if row.verdict == "loose"]
 
 
-def _rows(which: Which, place: int) -> tuple[int, list[Row]]:
+def _rows(which: Which, place: int) -> tuple[int, list[ClaimRow]]:
     return place, all_cases(which)[place].rows()

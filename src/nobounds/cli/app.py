@@ -22,14 +22,14 @@ from nobounds.cli.options import (
     Asked,
     ColumnName,
     Columns,
-    Facts,
-    Groups,
+    FactOptions,
+    GroupOptions,
     OneColumn,
     PerColumn,
     Plot,
     Quantiles,
-    Search,
-    Walk,
+    SearchOptions,
+    WalkOptions,
 )
 from nobounds.cli.output import show, show_description
 from nobounds.cli.sources import opened
@@ -96,27 +96,33 @@ def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] |
 @_command("quantile", "One or several quantiles of a column.")
 @flat
 def quantile(
-    column: ColumnName, q: Quantiles, asked: Asked, groups: Groups, facts: Facts, walk: Walk, search: Search
+    column: ColumnName,
+    q: Quantiles,
+    asked: Asked,
+    groups: GroupOptions,
+    facts: FactOptions,
+    walk: WalkOptions,
+    search: SearchOptions,
 ) -> None:
     """Private quantiles, all for one epsilon; --by, --beta, --noise and --method go with a single --q.
 
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
-    if groups.by and (len(q) > 1 or (walk, search) != (Walk(), Search())):
+    if groups.by and (len(q) > 1 or (walk, search) != (WalkOptions(), SearchOptions())):
         raise ValueError("--by goes with a single --q, and without --beta, --noise, --method and --rows")
     if groups.by:
         _answer(asked, groups, "quantile", column, q[0], **facts.known)
     elif len(q) == 1:
         _answer(asked, groups, "quantile", column, q[0], **facts.known, **walk.ways, **search.ways)
-    elif walk != Walk() or search.method != Search().method:
+    elif walk != WalkOptions() or search.method != SearchOptions().method:
         raise ValueError("--beta, --noise and --method go with a single --q; leave them out for several")
     else:
         _answer(asked, groups, "quantiles", column, q, rows=search.rows, **facts.known)
 
 
 def _command_for_extreme(name: str, summary: str) -> None:
-    def command(column: ColumnName, asked: Asked, groups: Groups, facts: Facts, walk: Walk) -> None:
-        if groups.by and walk != Walk():
+    def command(column: ColumnName, asked: Asked, groups: GroupOptions, facts: FactOptions, walk: WalkOptions) -> None:
+        if groups.by and walk != WalkOptions():
             raise ValueError("--by goes without --beta and --noise")
         _answer(asked, groups, name, column, **facts.known, **({} if groups.by else walk.ways))
 
@@ -124,7 +130,7 @@ def _command_for_extreme(name: str, summary: str) -> None:
 
 
 def _command_with_clip(name: str, summary: str) -> None:
-    def command(column: ColumnName, asked: Asked, groups: Groups, facts: Facts) -> None:
+    def command(column: ColumnName, asked: Asked, groups: GroupOptions, facts: FactOptions) -> None:
         _answer(asked, groups, name, column, **facts.known)
 
     _add(name, summary, command)
@@ -141,12 +147,12 @@ _command_for_extreme("minimum", "The minimum of a column.")
 
 @_command("bounds", "The minimum and the maximum of a column together.")
 @flat
-def bounds(column: ColumnName, asked: Asked, facts: Facts, walk: Walk) -> None:
+def bounds(column: ColumnName, asked: Asked, facts: FactOptions, walk: WalkOptions) -> None:
     """The private minimum and maximum, for one total epsilon.
 
     Example: nobounds bounds people.csv --column income --epsilon 1
     """
-    _answer(asked, Groups(), "bounds", column, **facts.known, **walk.ways)
+    _answer(asked, GroupOptions(), "bounds", column, **facts.known, **walk.ways)
 
 
 _command_with_clip("sum", "The sum of a column, within bounds that it finds itself.")
@@ -155,7 +161,7 @@ _command_with_clip("mean", "The mean of a column, within bounds that it finds it
 
 @_command("count", "The number of rows, or of the numbers in a column.")
 @flat
-def count(asked: Asked, groups: Groups, column: OneColumn = None) -> None:
+def count(asked: Asked, groups: GroupOptions, column: OneColumn = None) -> None:
     """The private number of rows, or of those that have a number in a column.
 
     Example: nobounds count people.csv --column income --epsilon 1
@@ -163,7 +169,7 @@ def count(asked: Asked, groups: Groups, column: OneColumn = None) -> None:
     _answer(asked, groups, "count", column)
 
 
-def _answer(asked: Asked, groups: Groups, statistic: str, *given: Any, **options: Any) -> None:
+def _answer(asked: Asked, groups: GroupOptions, statistic: str, *given: Any, **options: Any) -> None:
     """Ask the table, or its groups, for a statistic of a column, and print it."""
     groups.check(asked)
     by = groups.by or []

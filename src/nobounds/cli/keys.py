@@ -4,13 +4,13 @@ import csv
 from itertools import product
 from typing import Any
 
-from nobounds.cli.options import Groups
+from nobounds.cli.options import GroupOptions
 from nobounds.cli.sources import Opened
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.tables.table import GroupedTable
 
 
-def grouped(found: Opened, groups: Groups) -> GroupedTable:
+def grouped(found: Opened, groups: GroupOptions) -> GroupedTable:
     """The table by the groups that are asked for."""
     by = groups.by or []
     texts = None if groups.delta is not None else _texts(groups, len(by))
@@ -22,7 +22,7 @@ def grouped(found: Opened, groups: Groups) -> GroupedTable:
     return found.table.group_by(*by, keys=known, delta=groups.delta, groups_per_unit=groups.groups_per_unit)
 
 
-def _texts(groups: Groups, width: int) -> list[tuple[str, ...]]:
+def _texts(groups: GroupOptions, width: int) -> list[tuple[str, ...]]:
     """The keys, one text for each column."""
     if groups.keys is not None:
         lists = [[key.strip() for key in next(csv.reader([keys], skipinitialspace=True))] for keys in groups.keys]

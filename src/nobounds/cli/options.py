@@ -111,7 +111,7 @@ class Spend:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FactOptions:
     """What is public about a column."""
 
     panel: ClassVar = "What is public about the column"
@@ -178,7 +178,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class GroupOptions:
     """Which groups are answered."""
 
     panel: ClassVar = "Answers by groups"
@@ -225,7 +225,7 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class WalkOptions:
     """How candidates are walked along."""
 
     panel: ClassVar = "How it is found"
@@ -245,7 +245,7 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchOptions:
     """How a quantile is found."""
 
     panel: ClassVar = "How it is found"

@@ -23,7 +23,7 @@ from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
 from nobounds.engines.files.paths import expand, from_paths
 from nobounds.engines.sql.files import csv_files
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 from nobounds.exact import printable
 from nobounds.explaining.words import price
 
@@ -77,7 +77,7 @@ def opened(asked: Asked, *columns: str | None, every: bool = False) -> Iterator[
             yield found
 
 
-def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[Stream, str]:
+def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[TableStream, str]:
     """The Stream of a table, of which no other columns than these will be asked for, and what it is called."""
     text = data.text
     if data.sql is not None:

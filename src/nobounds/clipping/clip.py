@@ -33,7 +33,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import Outward
 from nobounds.ranks.scale import Scale, octave
@@ -94,22 +94,22 @@ class Search:
         """Whatever the size, the centre and the scale turn out to be, the parts cost epsilon together."""
         return pure(self.epsilon)
 
-    def find(self, data: Column, size: int, slack: int, bits: Source) -> Clip:
+    def find(self, data: Column, size: int, slack: int, source: RandomSource) -> Clip:
         """The clip for about `size` records, of which `slack` may not be there."""
         asked, center, left = self.center(size), self.within(Fraction(0)), self.epsilon
         if asked is not None:
-            center = self.within(Fraction(asked.answer(Counts.of(data.chunks, asked.ladder), bits)[0]))
+            center = self.within(Fraction(asked.answer(Counts.of(data.chunks, asked.ladder), source)[0]))
             left -= asked.cost().epsilon
         around = self.deviations(data, center)
         scale, origin = self.scale(size, left), None
         if scale is not None:
-            origin = octave(halt_position(scale.walk(around), bits))
+            origin = octave(halt_position(scale.walk(around), source))
             left -= scale.cost(self.neighbors, False).epsilon
         kept, origin = self.settle(center, origin)
         around = around if kept == center else self.deviations(data, kept)
         fewer = replace(self, outside=min(self.outside, max(size, 0) // MOST_OUTSIDE))
         walks = fewer.walks(around, kept, origin, left)
-        widths = [self.width(walk.candidates, halt_position(walk.walk, bits)) for walk in walks]
+        widths = [self.width(walk.candidates, halt_position(walk.walk, source)) for walk in walks]
         return self.clip(kept, widths, self.trusts(size - slack - fewer.outside, walks))
 
     def center(self, size: int) -> Question | None:

@@ -15,7 +15,7 @@ from nobounds.exact import Number
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.additive import Additive
 from nobounds.noise.discrete import discrete_laplace
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.statistics.quantile import ladder_for
 
 # Parts of epsilon (benchmarks/clipping.py; docs/clipping.md has its table).
@@ -35,7 +35,7 @@ CHANCE = 0.05  # error bars hold 95 times of 100
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SumPlan:
     """What is spent on what, decided before the data are read."""
 
     size: Fraction  # epsilon for the number of records
@@ -57,7 +57,7 @@ class Plan:
         resolution: Number | None,
         neighbors: Neighbors,
         centered: bool,
-    ) -> "Plan":
+    ) -> "SumPlan":
         """The plan for a sum, or for a mean (`centered`)."""
         relation, ladder = check_neighbors(neighbors), ladder_for(data, lower, upper, resolution)
         rows = data.rows() if relation == "swap" else None  # public
@@ -74,7 +74,7 @@ class Plan:
         relation: Neighbors,
         centered: bool,
         zcdp: bool,
-    ) -> "Plan":
+    ) -> "SumPlan":
         two_sided = centered or relation == "swap"
         size, part = total * SIZE_SHARE, total * (TWO_SIDED if two_sided else ONE_SIDED)
         if rows is not None:
@@ -108,7 +108,7 @@ class Plan:
         """The noise on a sum under add-remove."""
         return Additive(self.noise, self.zcdp)
 
-    def clip(self, data: Column, bits: Source) -> Clip:
+    def clip(self, data: Column, source: RandomSource) -> Clip:
         """The clip; if the bounds leave nothing to search for, it is the bounds."""
         if self.search.epsilon == 0:
             low, high = self.search.ladder.lower, self.search.ladder.upper
@@ -117,10 +117,10 @@ class Plan:
             return Clip(low, high, low, True)
         if self.size == 0:
             assert self.rows is not None
-            return self.search.find(data, self.rows, 0, bits)
-        size = max(0, totals(data.chunks())[0] + discrete_laplace(self.size, bits))
+            return self.search.find(data, self.rows, 0, source)
+        size = max(0, totals(data.chunks())[0] + discrete_laplace(self.size, source))
         size = size if self.rows is None else min(size, self.rows)
-        return self.search.find(data, size, math.ceil(SLACK / self.size), bits)
+        return self.search.find(data, size, math.ceil(SLACK / self.size), source)
 
     @property
     def average(self) -> AverageRule:

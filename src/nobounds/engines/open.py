@@ -10,11 +10,11 @@ from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import is_arrow_stream
 from nobounds.engines.memory.arrow_stream import from_arrow_stream
 from nobounds.engines.memory.tables import from_lazy, from_memory
-from nobounds.engines.source import Progress, Source
+from nobounds.engines.source import Progress, TableSource
 from nobounds.engines.spark.table import from_spark, is_spark
 from nobounds.engines.sql.duck import from_relation
 from nobounds.engines.streams.local import Local
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 
 
 def open_source(
@@ -22,7 +22,7 @@ def open_source(
     progress: Progress | None = None,
     csv: Csv | None = None,
     schema: Mapping[str, str] | None = None,
-) -> Source:
+) -> TableSource:
     """The Source of a table. Its names and types are looked at, and no record is."""
     if csv is not None and not isinstance(csv, Csv):
         raise TypeError(f"csv must be a nobounds.Csv, got {type(csv).__name__}")
@@ -32,13 +32,13 @@ def open_source(
     return local if progress is None else replace(local, progress=progress)
 
 
-def open_stream(data: object, csv: Csv | None = None, schema: Mapping[str, str] | None = None) -> Stream:
+def open_stream(data: object, csv: Csv | None = None, schema: Mapping[str, str] | None = None) -> TableStream:
     """The Stream of a table in this process."""
     if isinstance(data, str | PathLike | list | tuple):
         return from_paths(expand(data), csv, schema)
     if csv is not None or schema is not None:
         raise ValueError("csv and schema are for CSV files; other tables have types of their own")
-    if isinstance(data, Stream):
+    if isinstance(data, TableStream):
         return data
     polars, duckdb = loaded("polars"), loaded("duckdb")
     if polars is not None and isinstance(data, polars.LazyFrame):

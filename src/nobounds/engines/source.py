@@ -66,7 +66,7 @@ Progress = Callable[[int], None]
 """Is told how many rows were read since it was told last; a number that is private, so it must not be shown."""
 
 
-class Source(Protocol):
+class TableSource(Protocol):
     """A table in this process or on a cluster."""
 
     @property

@@ -6,15 +6,15 @@ from nobounds.accounting.composition import text_down
 from nobounds.exact import printable, text_up
 from nobounds.explaining.limits import together
 from nobounds.explaining.protection import meaning
-from nobounds.explaining.reading import Fields, neighbors
+from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, price
 
 _SHOWN = 50  # charges
 
 
-def budget(found: Fields) -> list[Paragraph]:
+def budget(found: ReleaseFields) -> list[Paragraph]:
     """What `nobounds budget show --json` prints, in words."""
-    charges = [Fields.of(charge, "charges") for charge in found.items("charges")]
+    charges = [ReleaseFields.of(charge, "charges") for charge in found.items("charges")]
     remaining = text_down(found.spent("remaining"))
     kind = "rho" if "rho" in found else "epsilon"
     at = f" at delta {text_up(found.spent('delta'))}" if "delta" in found else ""
@@ -50,7 +50,7 @@ def budget(found: Fields) -> list[Paragraph]:
     ]
 
 
-def _charge(charge: Fields) -> str:
+def _charge(charge: ReleaseFields) -> str:
     try:
         when = f"{datetime.fromisoformat(charge.text('when')):%Y-%m-%d %H:%M}"
     except ValueError:
@@ -58,7 +58,7 @@ def _charge(charge: Fields) -> str:
     return f"{when} UTC: {charge.word('what')}, for {price(charge.loss())}."
 
 
-def _whom(found: Fields) -> str:
+def _whom(found: ReleaseFields) -> str:
     unit = f"for each {printable(found.text('unit'))}" if "unit" in found else ""
     relation = f"by {neighbors(found)}" if "neighbors" in found else ""
     known = ", ".join(part for part in (unit, relation) if part)

@@ -10,7 +10,7 @@ from nobounds.explaining.accuracy import HEADING, places
 from nobounds.explaining.expected import Made
 from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
-from nobounds.explaining.reading import Fields
+from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.spent import spent
 from nobounds.explaining.words import Paragraph, figure
 from nobounds.release.description import RANKS
@@ -18,7 +18,7 @@ from nobounds.release.description import RANKS
 _SHOWN = 12  # columns
 
 
-def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
+def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     """What a description says."""
     of, loss, all_columns = fields.inner("parameters"), fields.loss(), fields.inner("columns")
     rows = of.whole("rows_per_unit") if "rows_per_unit" in of else None
@@ -48,7 +48,7 @@ def description(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
     ]
 
 
-def _asked(fields: Fields, columns: dict[str, Fields], number: int) -> list[str]:
+def _asked(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: int) -> list[str]:
     """What was asked, and a line for each column."""
     found = [
         "Asked for: a summary of the columns below "
@@ -64,7 +64,7 @@ def _asked(fields: Fields, columns: dict[str, Fields], number: int) -> list[str]
     return found
 
 
-def _column(name: str, column: Fields) -> str:
+def _column(name: str, column: ReleaseFields) -> str:
     values, bars = column.inner("values"), column.inner("intervals")
     parts = [
         f"{words} {figure(values.number(statistic))}{_range(bars.interval(statistic))}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import Plan
+from nobounds.clipping.plan import SumPlan
 from nobounds.planning import sum_errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster, Statistic
@@ -54,7 +54,7 @@ class Made:
     def _outside(self, forecaster: Forecaster) -> float:
         facts = {name: self.options.get(name) for name in _FACTS}
         centered = self.statistic == "mean"
-        plan = Plan.of(forecaster.column, self.spending, **facts, neighbors=self.neighbors, centered=centered)
+        plan = SumPlan.of(forecaster.column, self.spending, **facts, neighbors=self.neighbors, centered=centered)
         ways = sum_errors.clip_ways(plan, forecaster.sampling.typical())
         samples = [forecaster.fresh(number) for number in range(_CLIPS)]
         return sum(

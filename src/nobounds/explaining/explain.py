@@ -13,7 +13,7 @@ from nobounds.explaining.expected import SIZES
 from nobounds.explaining.forecasts import forecast
 from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
-from nobounds.explaining.reading import KINDS, Fields, parsed
+from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.told import Told
 from nobounds.explaining.words import Paragraph, figure
@@ -71,7 +71,7 @@ def explain(release: object, *, n: Number | None = None) -> Explanation:
 
 def paragraphs(found: Mapping[str, Any], *, n: Number | None = None, sizes: Sequence[int] = SIZES) -> list[Paragraph]:
     """The paragraphs on an object of JSON; `sizes=()` leaves out the forecasts in ranks, which take some seconds."""
-    fields = Fields(found)
+    fields = ReleaseFields(found)
     at = sizes if n is None else (_size(n),)
     if "releases" in fields:
         return _several(fields, at)
@@ -93,8 +93,8 @@ def _size(n: Number) -> int:
     return int(size)
 
 
-def _several(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
-    releases = [Fields.of(each, "releases") for each in fields.items("releases")]
+def _several(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
+    releases = [ReleaseFields.of(each, "releases") for each in fields.items("releases")]
     if not 1 <= len(releases) <= _MANY:
         raise ValueError(f"releases must have from 1 to {_MANY} releases, got {len(releases)}")
     if any("releases" in each for each in releases):
@@ -110,7 +110,7 @@ def _several(fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
     return found + [Paragraph(f"All together: {heading}", lines) for heading, lines in both]
 
 
-def _release(told: Told, fields: Fields, sizes: Sequence[int]) -> list[Paragraph]:
+def _release(told: Told, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     asked = told.asked()
     sentences = [f"Asked for: {asked}.", _answered(told, fields)]
     return [
@@ -122,7 +122,7 @@ def _release(told: Told, fields: Fields, sizes: Sequence[int]) -> list[Paragraph
     ]
 
 
-def _answered(told: Told, fields: Fields) -> str:
+def _answered(told: Told, fields: ReleaseFields) -> str:
     shown_values = [figure(value) for value in told.values[:_SHOWN]]
     more = len(told.values) - len(shown_values)
     if told.by:
@@ -135,7 +135,7 @@ def _answered(told: Told, fields: Fields) -> str:
     return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}."
 
 
-def _keys(fields: Fields, told: Told) -> list[str]:
+def _keys(fields: ReleaseFields, told: Told) -> list[str]:
     """The first keys, one text each."""
     columns = [fields.inner("keys").items(name) for name in fields.items("by") if isinstance(name, str)]
     if len(columns) != len(told.by) or any(len(column) != len(told.values) for column in columns):

@@ -1,14 +1,14 @@
 """A forecast in plain words: nothing was spent, and nobody's data were read."""
 
-from nobounds.explaining.reading import Fields, neighbors
+from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, about, figure
 
 _SHOWN = 12
 
 
-def forecast(found: Fields) -> list[Paragraph]:
+def forecast(found: ReleaseFields) -> list[Paragraph]:
     """What a forecast says."""
-    of, rows = found.inner("parameters"), [Fields.of(row, "rows") for row in found.items("rows")]
+    of, rows = found.inner("parameters"), [ReleaseFields.of(row, "rows") for row in found.items("rows")]
     if not rows:
         raise ValueError("rows must have at least one row, got none")
     statistic, n, relation = found.word("statistic"), of.whole("n"), neighbors(of)
@@ -36,7 +36,7 @@ def forecast(found: Fields) -> list[Paragraph]:
     ]
 
 
-def _line(row: Fields) -> str:
+def _line(row: ReleaseFields) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     return (

@@ -37,14 +37,14 @@ def _refused(constant: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class ReleaseFields:
     """The fields of a JSON object, each checked when it is asked for; errors name the field."""
 
     found: Mapping[str, Any]
     place: str = ""
 
     @classmethod
-    def of(cls, found: object, place: str) -> "Fields":
+    def of(cls, found: object, place: str) -> "ReleaseFields":
         """The fields of an object."""
         if not isinstance(found, Mapping):
             raise ValueError(f"{place} must be a JSON object, got {shown(found)}")
@@ -53,9 +53,9 @@ class Fields:
     def __contains__(self, name: str) -> bool:
         return self.found.get(name) is not None
 
-    def inner(self, name: str) -> "Fields":
+    def inner(self, name: str) -> "ReleaseFields":
         """The fields of an object in this one; none if it is not there."""
-        return Fields.of(self.found.get(name) or {}, self._at(name))
+        return ReleaseFields.of(self.found.get(name) or {}, self._at(name))
 
     def items(self, name: str) -> list[Any]:
         """A list."""
@@ -170,7 +170,7 @@ class Fields:
         return found
 
 
-def neighbors(fields: Fields) -> Neighbors:
+def neighbors(fields: ReleaseFields) -> Neighbors:
     """The neighbour relation."""
     return check_neighbors(fields.text("neighbors"))
 

@@ -9,7 +9,7 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.accounting.spending import Spending
 from nobounds.exact import finite_float, printable, rational
 from nobounds.explaining.expected import Made
-from nobounds.explaining.reading import Fields
+from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.words import figure, listed
 from nobounds.statistics.quantile import DEFAULT_BITS
 
@@ -29,12 +29,12 @@ class Told:
     statistic: str
     values: list[int | float]
     loss: PrivacyLoss
-    of: Fields  # its parameters
+    of: ReleaseFields  # its parameters
     interval: tuple[float, float] | None = None
     by: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, found: Fields) -> "Told":
+    def read(cls, found: ReleaseFields) -> "Told":
         """A release; answers by groups have their columns in `by`."""
         grouped = "by" in found
         values = found.numbers("values" if grouped else "value")
@@ -168,5 +168,5 @@ def rank_in_words(q: Fraction) -> str:
     return "median" if 2 * q == 1 else f"{100 * float(q):.10g} % quantile"
 
 
-def _plain(of: Fields, name: str) -> str:
+def _plain(of: ReleaseFields, name: str) -> str:
     return figure(finite_float(rational(of.found[name], f"{of.place}{name}")))

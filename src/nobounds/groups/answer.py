@@ -14,7 +14,7 @@ from nobounds.groups.values import Values, values_at, zeros
 from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks_at
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.question import Question, walk_of
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled, rank_sensitivity
@@ -23,12 +23,12 @@ from nobounds.ranks.scale import OCTAVES, Scale, octave
 _LARGEST = 1 << 61
 
 
-def answers(question: Question, groups: Groups, bits: Source) -> list[Values]:
+def answers(question: Question, groups: Groups, source: RandomSource) -> list[Values]:
     """Private quantiles of each group, one array for each q of the question.
 
     Whole numbers if all answers of the question are (as objects if one does not fit into 64 bits), or else floats.
     """
-    return answered(question, groups, Draws(bits))
+    return answered(question, groups, Draws(source))
 
 
 def answered(question: Question, groups: Groups, draws: Draws) -> list[Values]:
@@ -164,10 +164,10 @@ def _one_by_one(question: Question, groups: Groups, draws: Draws) -> list[Values
     return [_array(list(column), question.ladder.integral) for column in columns]
 
 
-def _alone(question: Question, groups: Groups, g: int, bits: Source) -> tuple[int | float, ...]:
+def _alone(question: Question, groups: Groups, g: int, source: RandomSource) -> tuple[int | float, ...]:
     one = groups.histogram(g)
     values = groups.ladder.map.floats(one.rungs)
-    return question.answer(Counts(one.on(question.ladder), lambda: [(values, one.counts)]), bits)
+    return question.answer(Counts(one.on(question.ladder), lambda: [(values, one.counts)]), source)
 
 
 def _array(values: list[int | float], integral: bool) -> Values:

@@ -18,7 +18,7 @@ from nobounds.groups.records import Groups
 from nobounds.mechanisms.exponential_mechanism import weighted_rung
 from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 _LEFT_OUT = 2.0 ** (1 - DOUBLE_BITS)
 _CLOSE = 2.0**-30  # relative distance of doubles around the solution
@@ -110,7 +110,7 @@ def _within(
     runs: NearRuns,
     who: Ints,
     draws: Draws,
-    scalar: Callable[[int, Source], int],
+    scalar: Callable[[int, RandomSource], int],
     drawn: tuple[Words, ...],
     *,
     ends: bool,

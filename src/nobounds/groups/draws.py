@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.noise.discrete import FIRST_BITS
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -21,9 +21,9 @@ _SLACK = 2.0**-47
 _HALF = np.uint64(1 << 63)
 
 
-def words(bits: Source, n: int) -> Words:
+def words(source: RandomSource, n: int) -> Words:
     """n words of 64 random bits, from one request."""
-    return np.frombuffer(bits(FIRST_BITS * n).to_bytes(8 * n, "little"), dtype="<u8").astype(np.uint64, copy=False)
+    return np.frombuffer(source(FIRST_BITS * n).to_bytes(8 * n, "little"), dtype="<u8").astype(np.uint64, copy=False)
 
 
 class Draws:
@@ -31,8 +31,8 @@ class Draws:
 
     __slots__ = ("_bits",)
 
-    def __init__(self, bits: Source) -> None:
-        self._bits = bits
+    def __init__(self, source: RandomSource) -> None:
+        self._bits = source
 
     def words(self, who: Ints) -> Words:
         """64 bits for each group."""
@@ -48,7 +48,7 @@ class Draws:
         """A whole number of `widths` bits for each group, from 1 to 63."""
         return (words(self._bits, len(who)) >> (FIRST_BITS - widths).astype(np.uint64)).astype(np.int64)
 
-    def after(self, group: int, *drawn: int) -> Source:
+    def after(self, group: int, *drawn: int) -> RandomSource:
         """A source for the scalar code: the words that a group has drawn, and then new bits."""
         waiting = list(drawn)
 

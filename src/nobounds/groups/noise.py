@@ -12,7 +12,7 @@ from nobounds.groups.draws import Draws, Words, exponential_bounds
 from nobounds.noise.additive import Additive
 from nobounds.noise.discrete import Exponential, geometric
 from nobounds.noise.gaussian import DiscreteGaussian
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 Wholes: TypeAlias = Ints | NDArray[np.object_]  # object only where a number does not fit into 64 bits
 
@@ -23,26 +23,26 @@ _LONG_SLACK = np.longdouble(2.0) ** -57
 _LONG = np.finfo(np.longdouble).nmant in (63, 112)
 
 
-def geometric_many(rate: Fraction, n: int, bits: Source) -> Wholes:
+def geometric_many(rate: Fraction, n: int, source: RandomSource) -> Wholes:
     """n draws of J with P(J >= j) = exp(-rate * j), exactly."""
-    return geometrics(rate, np.arange(n), Draws(bits))
+    return geometrics(rate, np.arange(n), Draws(source))
 
 
-def discrete_laplace_many(rate: Fraction, n: int, bits: Source) -> Wholes:
+def discrete_laplace_many(rate: Fraction, n: int, source: RandomSource) -> Wholes:
     """n draws of J with P(J = j) proportional to exp(-rate * |j|), exactly."""
-    return laplaces(rate, np.arange(n), Draws(bits))
+    return laplaces(rate, np.arange(n), Draws(source))
 
 
-def discrete_gaussian_many(variance: Fraction, n: int, bits: Source) -> Wholes:
+def discrete_gaussian_many(variance: Fraction, n: int, source: RandomSource) -> Wholes:
     """n draws of J with P(J = j) proportional to exp(-j**2 / (2 variance)), exactly."""
-    return gaussians(variance, np.arange(n), Draws(bits))
+    return gaussians(variance, np.arange(n), Draws(source))
 
 
-def noise_many(additive: Additive, sensitivity: int, n: int, bits: Source) -> Wholes:
+def noise_many(additive: Additive, sensitivity: int, n: int, source: RandomSource) -> Wholes:
     """n draws of the noise for an epsilon, pure or nominal."""
     if additive.zcdp:
-        return discrete_gaussian_many(sensitivity**2 / additive.epsilon**2, n, bits)
-    return discrete_laplace_many(additive.epsilon / sensitivity, n, bits)
+        return discrete_gaussian_many(sensitivity**2 / additive.epsilon**2, n, source)
+    return discrete_laplace_many(additive.epsilon / sensitivity, n, source)
 
 
 def geometrics(rate: Fraction, who: Ints, draws: Draws) -> Wholes:

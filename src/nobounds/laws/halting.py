@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from nobounds.arrays import Floats
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk, increments
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 _CELLS = 1 << 16  # threshold nodes times runs or positions handled at once: half a megabyte stays in the cache
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
@@ -83,9 +83,9 @@ class Law:
         """Probabilities of halting at 0, 1, ..., length - 1, and of never halting."""
         return np.exp(self.log_pmf())
 
-    def sample(self, bits: Source) -> int | None:
+    def sample(self, source: RandomSource) -> int | None:
         """A halting position drawn exactly from this law, or None for never."""
-        return halt_position(self.walk, bits)
+        return halt_position(self.walk, source)
 
     def _silent(self, silent: Floats, weight: Floats) -> Floats:
         if self.walk.noise == "gumbel":

@@ -25,7 +25,7 @@ from nobounds.noise.discrete import (
     geometric,
     threshold_noise,
 )
-from nobounds.noise.source import Rng, Source, source
+from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.noise.unique import Unique
 
 # Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
@@ -36,7 +36,7 @@ _LATTICE = 1024
 _REACH = 2**2000
 
 
-class Stream(Unique):
+class QueryStream(Unique):
     """What mechanisms over a stream of queries share: how a query is read, and that the noise answers only once.
 
     Threads may share a mechanism, because it answers one query at a time. It cannot be copied or pickled, and answers
@@ -46,7 +46,7 @@ class Stream(Unique):
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
         self._scale = upper_bound(sensitivity, "sensitivity")
         self._threshold = self._snap(rational(threshold, "threshold"))
-        self._bits = source(rng)
+        self._bits = random_source(rng)
         self._owner = (os.getpid(), id(self))
         self._lock = threading.RLock()  # re-entrant, so that a signal handler cannot block the query it interrupts
         self._open = True
@@ -124,13 +124,13 @@ class Stream(Unique):
 class NoisyThreshold(Unique):
     """A threshold with noise of its own, to be compared with queries of which each gets fresh noise."""
 
-    def __init__(self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, bits: Source) -> None:
-        self.eps2, self.noise, self._bits = eps2, noise, bits
+    def __init__(self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, source: RandomSource) -> None:
+        self.eps2, self.noise, self._bits = eps2, noise, source
         self._threshold = threshold
         if noise == "gumbel":
-            self._first = Exponential(bits)  # the threshold's Gumbel noise is -ln of it
+            self._first = Exponential(source)  # the threshold's Gumbel noise is -ln of it
         else:
-            self._threshold += Fraction(threshold_noise(noise, eps1 / _LATTICE, bits), _LATTICE)
+            self._threshold += Fraction(threshold_noise(noise, eps1 / _LATTICE, source), _LATTICE)
 
     def reached_by(self, value: Fraction) -> bool:
         """Whether the query with its noise is at or above the threshold with its noise."""
@@ -150,7 +150,7 @@ class NoisyThreshold(Unique):
         return bool(decide(attempt))
 
 
-class _OneHit(Stream):
+class _OneHit(QueryStream):
     """What Algorithms 1 and 3 share: the parameters, and one halt."""
 
     def __init__(

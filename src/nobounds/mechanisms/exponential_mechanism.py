@@ -14,22 +14,22 @@ from nobounds.arrays import Floats, Ints
 from nobounds.exact import ball
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
 from nobounds.noise.discrete import Uniform, decide, truncated_geometric, uniform_below
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 if TYPE_CHECKING:
     from flint import arb
 
 
-def weighted_rung(runs: Runs, bits: Source, full: Callable[[], Runs] | None = None) -> int:
+def weighted_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | None = None) -> int:
     """The rung that the exponential mechanism selects, drawn exactly; `full` as in `flip.flip_rung`."""
-    u = Uniform(bits)
+    u = Uniform(source)
     run = _in_doubles(runs, u)
     if run is None:
         runs = full() if full else runs
         run = decide(lambda precision: _in_balls(runs, u, precision))
     length, growth = int(runs.lengths[run]), int(runs.growth[run])
     return runs.rung(
-        run, truncated_geometric(runs.rate * growth, length, bits) if growth else uniform_below(length, bits)
+        run, truncated_geometric(runs.rate * growth, length, source) if growth else uniform_below(length, source)
     )
 
 

@@ -20,7 +20,7 @@ from nobounds.arrays import Floats
 from nobounds.exact import ball
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
 from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 if TYPE_CHECKING:
     from flint import arb
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _PANELS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 40.0)  # of E, for the law; exp(-40) is left out
 
 
-def flip_rung(runs: Runs, bits: Source, full: Callable[[], Runs] | None = None) -> int:
+def flip_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | None = None) -> int:
     """The rung that permute-and-flip selects, drawn exactly; `full` gives the runs with nothing left untrusted."""
-    e, u = Exponential(bits), Uniform(bits)
+    e, u = Exponential(source), Uniform(source)
     run = _in_doubles(runs, e, u)
     if run is None:
         runs = full() if full else runs
         run = decide(lambda precision: _in_balls(runs, e, u, precision))
-    return int(runs.starts[run]) + uniform_below(int(runs.lengths[run]), bits)
+    return int(runs.starts[run]) + uniform_below(int(runs.lengths[run]), source)
 
 
 def flip_law(runs: Runs) -> RunLaw:

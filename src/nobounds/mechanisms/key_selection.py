@@ -25,7 +25,7 @@ from nobounds.accounting.spending import nominal
 from nobounds.arrays import Floats
 from nobounds.exact import ball, privacy_parameter, rational, shown, working_precision
 from nobounds.noise.discrete import FIRST_BITS, Uniform, decide
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 if TYPE_CHECKING:
     from flint import arb
@@ -77,16 +77,16 @@ class KeySelection:
         """The least number of units with which a key is always kept."""
         return self._chances().certain
 
-    def kept(self, counts: NDArray[np.int64], bits: Source) -> NDArray[np.bool_]:
+    def kept(self, counts: NDArray[np.int64], source: RandomSource) -> NDArray[np.bool_]:
         """For the number of units of each key, whether the key is kept. A key of no units never is."""
         chances = self._chances()
-        words = np.frombuffer(bits(FIRST_BITS * len(counts)).to_bytes(8 * len(counts), "little"), dtype="<u8")
+        words = np.frombuffer(source(FIRST_BITS * len(counts)).to_bytes(8 * len(counts), "little"), dtype="<u8")
         kept = np.asarray(counts >= chances.certain)
         between = np.flatnonzero((counts > 0) & ~kept)
         ahead = chances.doubles(counts[between]) - words[between] * 2.0**-FIRST_BITS
         kept[between] = ahead > 0
         for k in between[np.abs(ahead) <= _SLACK]:  # hardly ever: the first bits do not decide
-            kept[k] = chances.keeps(int(counts[k]), _continued(int(words[k]), bits))
+            kept[k] = chances.keeps(int(counts[k]), _continued(int(words[k]), source))
         return kept
 
     def _chances(self) -> "Chances":
@@ -176,9 +176,9 @@ def _best_chances(epsilon: Fraction, delta: Fraction, groups: int) -> Chances:
     return min(equal, Chances.of(part, delta / (2 * groups)), key=lambda chances: chances.certain)
 
 
-def _continued(word: int, bits: Source) -> Uniform:
+def _continued(word: int, source: RandomSource) -> Uniform:
     """A uniform variable of which the first bits are drawn."""
-    words = chain([word], iter(lambda: bits(FIRST_BITS), None))
+    words = chain([word], iter(lambda: source(FIRST_BITS), None))
     return Uniform(lambda k: next(words))
 
 

@@ -15,22 +15,22 @@ import numpy as np
 from nobounds.exact import ball
 from nobounds.mechanisms.walk import Walk, increment_ball, increments
 from nobounds.noise.discrete import Exponential, decide, threshold_noise
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 _BITS = 60  # what double precision leaves out: 2**-60
 _ERROR = 2.0**-42  # relative error allowed for one increment; numpy's exp and log1p stay below 2**-45 for |x| < 200
 _SURE = 50.0  # increments beyond this exceed any E of the first 64 bits
 
 
-def halt_position(walk: Walk, bits: Source, full: Callable[[], Walk] | None = None) -> int | None:
+def halt_position(walk: Walk, source: RandomSource, full: Callable[[], Walk] | None = None) -> int | None:
     """The position at which the walk halts, or None if it never does (Algorithm 1).
 
     `full` gives the same walk with exact runs everywhere, for a walk that has them only at the `trusted` positions.
     """
     threshold = walk.threshold
     if walk.noise != "gumbel":
-        threshold += walk.step * threshold_noise(walk.noise, walk.eps1 * walk.step, bits)
-    e = Exponential(bits)
+        threshold += walk.step * threshold_noise(walk.noise, walk.eps1 * walk.step, source)
+    e = Exponential(source)
     position = _in_doubles(walk, threshold, e)
     if walk.trusted and position is not None and position > walk.trusted[1]:
         position = None

@@ -15,7 +15,7 @@ from nobounds.accounting.cost import Cost, general, monotonic
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.exact import Number, positive, privacy_parameter, rational, round_up, shown
-from nobounds.mechanisms.above_threshold import NoisyThreshold, Stream, checked_share
+from nobounds.mechanisms.above_threshold import NoisyThreshold, QueryStream, checked_share
 from nobounds.mechanisms.queries import Query
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.noise.source import Rng
@@ -25,7 +25,7 @@ Method: TypeAlias = Literal["iterated", "classical"]
 _EXACTLY = 1000  # so many hits are composed exactly at a delta; more of them by zCDP
 
 
-class SparseVector(Stream):
+class SparseVector(QueryStream):
     """AboveThreshold with up to `hits` hits over any stream of queries with a stated sensitivity.
 
     What it costs in all, however many queries are asked, is `epsilon`, `epsilon` at `delta`, or `rho` (zCDP).

@@ -11,7 +11,7 @@ from statistics import NormalDist
 from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.noise.discrete import discrete_laplace
 from nobounds.noise.gaussian import discrete_gaussian
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Additive:
         """What a number, or a vector in the norm of the noise, costs if it changes by at most its sensitivity."""
         return gaussian(self.epsilon**2 / 2) if self.zcdp else pure(self.epsilon)
 
-    def draw(self, sensitivity: int, bits: Source) -> int:
+    def draw(self, sensitivity: int, source: RandomSource) -> int:
         """One draw."""
         if self.zcdp:
-            return discrete_gaussian(sensitivity**2 / self.epsilon**2, bits)
-        return discrete_laplace(self.epsilon / sensitivity, bits)
+            return discrete_gaussian(sensitivity**2 / self.epsilon**2, source)
+        return discrete_laplace(self.epsilon / sensitivity, source)
 
     def scale(self, sensitivity: float) -> float:
         """The scale of Laplace noise, or the standard deviation of Gaussian noise."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from nobounds.exact import ball, working_precision
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.noise.unique import Unique
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ class Uniform(Unique):
 
     __slots__ = ("_bits", "_more", "_u")
 
-    def __init__(self, bits: Source) -> None:
-        self._more = bits
+    def __init__(self, source: RandomSource) -> None:
+        self._more = source
         self._bits = FIRST_BITS
-        self._u = bits(FIRST_BITS)
+        self._u = source(FIRST_BITS)
 
     @property
     def first_bits(self) -> int:
@@ -69,8 +69,8 @@ class Exponential(Unique):
 
     __slots__ = ("_uniform",)
 
-    def __init__(self, bits: Source) -> None:
-        self._uniform = Uniform(bits)
+    def __init__(self, source: RandomSource) -> None:
+        self._uniform = Uniform(source)
 
     def bounds(self) -> tuple[float, float]:
         """Doubles below and above E, from the first bits."""
@@ -82,11 +82,11 @@ class Exponential(Unique):
         return -self._uniform.ball(precision).log()
 
 
-def uniform_below(n: int, bits: Source) -> int:
+def uniform_below(n: int, source: RandomSource) -> int:
     """A whole number from 0 to n - 1, all equally likely."""
     width = (n - 1).bit_length()
     while True:
-        found = bits(width) if width else 0
+        found = source(width) if width else 0
         if found < n:
             return found
 
@@ -113,9 +113,9 @@ def decide(attempt: Callable[[int], int | None]) -> int:
     raise ArithmeticError("a certified comparison stayed open at the highest precision")
 
 
-def geometric(rate: Fraction, bits: Source) -> int:
+def geometric(rate: Fraction, source: RandomSource) -> int:
     """J with P(J >= j) = exp(-rate * j), exactly: exponential noise on a lattice."""
-    e = Exponential(bits)
+    e = Exponential(source)
     low, high = e.bounds()
     r = float(rate) if rate < 10**300 else math.inf
     if r > 1e-290 and high < 1e290:
@@ -130,7 +130,7 @@ def geometric(rate: Fraction, bits: Source) -> int:
     return decide(attempt)
 
 
-def truncated_geometric(rate: Fraction, n: int, bits: Source) -> int:
+def truncated_geometric(rate: Fraction, n: int, source: RandomSource) -> int:
     """J from 0 to n - 1 with P(J = j) proportional to exp(-rate j), by rejection: at least half of all draws are kept.
 
     >>> import random
@@ -139,24 +139,24 @@ def truncated_geometric(rate: Fraction, n: int, bits: Source) -> int:
     """
     while True:
         if rate * n >= 1:
-            found = geometric(rate, bits)
+            found = geometric(rate, source)
             if found < n:
                 return found
         else:
-            found = uniform_below(n, bits)
-            if found == 0 or geometric(rate * found, bits) > 0:
+            found = uniform_below(n, source)
+            if found == 0 or geometric(rate * found, source) > 0:
                 return found
 
 
-def discrete_laplace(rate: Fraction, bits: Source) -> int:
+def discrete_laplace(rate: Fraction, source: RandomSource) -> int:
     """J with P(J = j) proportional to exp(-rate * |j|), exactly."""
     while True:
-        negative = bits(1)
-        size = geometric(rate, bits)
+        negative = source(1)
+        size = geometric(rate, source)
         if size or not negative:  # zero is reached by one sign only, or it would count twice
             return -size if negative else size
 
 
-def threshold_noise(noise: Noise, rate: Fraction, bits: Source) -> int:
+def threshold_noise(noise: Noise, rate: Fraction, source: RandomSource) -> int:
     """A draw of the threshold's noise, in lattice steps (Gumbel noise has no lattice)."""
-    return geometric(rate, bits) if noise == "exponential" else discrete_laplace(rate, bits)
+    return geometric(rate, source) if noise == "exponential" else discrete_laplace(rate, source)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from nobounds.exact import ball, working_precision
 from nobounds.noise.discrete import Exponential, decide, discrete_laplace
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 
 # Between these the squares that decide a draw neither overflow nor underflow.
 _LEAST, _MOST = 1e-100, 1e100
@@ -19,9 +19,9 @@ _SLACK = 2.0**-48
 _SUMMED = 2**14
 
 
-def discrete_gaussian(variance: Fraction, bits: Source) -> int:
+def discrete_gaussian(variance: Fraction, source: RandomSource) -> int:
     """J with P(J = j) proportional to exp(-j**2 / (2 variance)), exactly."""
-    return DiscreteGaussian(variance).draw(bits)
+    return DiscreteGaussian(variance).draw(source)
 
 
 class DiscreteGaussian:
@@ -36,11 +36,11 @@ class DiscreteGaussian:
         self._center = variance / scale
         self._doubles = (float(self._center), float(2 * variance)) if _LEAST < variance < _MOST else None
 
-    def draw(self, bits: Source) -> int:
+    def draw(self, source: RandomSource) -> int:
         """A whole number of this law, by rejection from the discrete Laplace law (Algorithm 3)."""
         while True:
-            j = discrete_laplace(self._rate, bits)
-            if self.accepts(abs(j), Exponential(bits)):
+            j = discrete_laplace(self._rate, source)
+            if self.accepts(abs(j), Exponential(source)):
                 return j
 
     def accepts(self, size: int, e: Exponential) -> bool:

@@ -10,13 +10,13 @@ import numpy as np
 Rng: TypeAlias = "np.random.Generator | random.Random | None"
 
 
-class Source(Protocol):
+class RandomSource(Protocol):
     """Where random bits come from."""
 
     def __call__(self, k: int, /) -> int: ...
 
 
-def source(rng: Rng = None) -> Source:
+def random_source(rng: Rng = None) -> RandomSource:
     """Random bits of the operating system, or of a seeded generator if one is asked for."""
     if rng is None:
         return _system_bits

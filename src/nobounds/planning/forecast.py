@@ -16,7 +16,7 @@ _HEADS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForecastRow:
     """The errors to expect for one epsilon or rho.
 
     rank_error: the expected number of records between the answer and the rank asked for; None if there is no rank.
@@ -43,7 +43,7 @@ class Forecast:
 
     statistic: str
     spending: Literal["epsilon", "rho"]
-    rows: tuple[Row, ...]
+    rows: tuple[ForecastRow, ...]
     typical: tuple[float, ...]
     parameters: dict[str, Any] = field(default_factory=dict)
     sampled: bool = False

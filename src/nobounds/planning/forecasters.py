@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import Plan
+from nobounds.clipping.plan import SumPlan
 from nobounds.engines.column import Column
 from nobounds.noise.additive import Additive
 from nobounds.planning import answer_errors, sum_errors
@@ -96,7 +96,7 @@ class Forecaster:
             )
             return expect([(1.0, None)], lambda _, number: counted, cap, (1,))
         if self.statistic in ("sum", "mean"):
-            plan = Plan.of(self.column, spending, **self.options, centered=self.statistic == "mean")
+            plan = SumPlan.of(self.column, spending, **self.options, centered=self.statistic == "mean")
             clips = sum_errors.clip_ways(plan, typical)
             return expect(clips, lambda way, k: sum_errors.outcomes(plan, way, self.fresh(k), k), cap, rounds)
         if self.sampled:

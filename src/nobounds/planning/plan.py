@@ -13,7 +13,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, positive, rational, shown
 from nobounds.planning.expectation import ROUNDS, Errors
 from nobounds.planning.families import Shape
-from nobounds.planning.forecast import Forecast, Row
+from nobounds.planning.forecast import Forecast, ForecastRow
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
 from nobounds.planning.needed import MOST, smallest
 from nobounds.statistics.quantile import check_rank, check_ranks
@@ -75,8 +75,8 @@ def plan(
     return Forecast(what, kind, rows, forecaster.typical(), parameters, forecaster.sampled)
 
 
-def _row(spending: Spending, errors: Errors) -> Row:
-    return Row(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most)
+def _row(spending: Spending, errors: Errors) -> ForecastRow:
+    return ForecastRow(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most)
 
 
 def _ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[Fraction, ...]:

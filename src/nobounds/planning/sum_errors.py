@@ -15,7 +15,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.clipping.average import FEW_MISSING
 from nobounds.clipping.clip import DEVIATIONS, Search, WidthWalk
-from nobounds.clipping.plan import Plan
+from nobounds.clipping.plan import SumPlan
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
 from nobounds.noise.additive import Additive
@@ -41,7 +41,7 @@ class ClipWay:
     left: Fraction
 
 
-def clip_ways(plan: Plan, typical: Sample) -> list[tuple[float, ClipWay | None]]:
+def clip_ways(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipWay | None]]:
     """The ways to a clip with their probabilities; None if the bounds leave nothing to search for."""
     search = plan.search
     if search.epsilon == 0:
@@ -70,7 +70,7 @@ def _center(search: Search, size: int, typical: Sample, chance: float) -> tuple[
     return search.within(Fraction(point(asked, typical, chance))), search.epsilon - asked.cost().epsilon
 
 
-def _sizes(plan: Plan, n: int) -> list[int]:
+def _sizes(plan: SumPlan, n: int) -> list[int]:
     """A few of the sizes that may be learned."""
     if plan.size == 0 or plan.size * n > 50:
         return [n]
@@ -87,7 +87,7 @@ def deviations(search: Search, sample: Sample, center: Fraction) -> Histogram:
     return Histogram(DEVIATIONS, rungs[starts], np.add.reduceat(sample.counts, starts))
 
 
-def outcomes(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> Outcomes:
+def outcomes(plan: SumPlan, way: ClipWay | None, sample: Sample, number: int) -> Outcomes:
     """The errors of a sum or mean whose clip is found this way on this data set."""
     lows, highs, chances = _clips(plan, way, sample, number)
     places = np.arange(POINTS)
@@ -96,7 +96,7 @@ def outcomes(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> Ou
     return Outcomes(None, errors.ravel(), np.repeat(chances / POINTS, POINTS))
 
 
-def _clips(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> tuple[Floats, Floats, Floats]:
+def _clips(plan: SumPlan, way: ClipWay | None, sample: Sample, number: int) -> tuple[Floats, Floats, Floats]:
     """The ends of the clips that may be found, and their probabilities."""
     search = plan.search
     if way is None:
@@ -154,7 +154,7 @@ class Clipping:
         return np.maximum(self.highs - self.lows, 1e-300)
 
 
-def _errors(plan: Plan, clipped: Clipping, u: Floats, v: Floats) -> Floats:
+def _errors(plan: SumPlan, clipped: Clipping, u: Floats, v: Floats) -> Floats:
     """The answer minus the truth for each clip (down) and each point of the noise (across)."""
     lows, widths, n = clipped.lows, clipped.widths, clipped.n
     if not plan.centered and plan.neighbors == "add-remove":
@@ -203,7 +203,7 @@ def count_outcomes(noise: Additive, n: int, neighbors: Neighbors, nullable: bool
     return Outcomes(None, np.append(errors, float(n)), np.append(masses * held / both, cut))
 
 
-def outside(plan: Plan, way: ClipWay | None, sample: Sample, number: int) -> float:
+def outside(plan: SumPlan, way: ClipWay | None, sample: Sample, number: int) -> float:
     """How many records of a data set lie outside a clip that is found this way, on average."""
     lows, highs, chances = _clips(plan, way, sample, number)
     counted = np.append(0, sample.up_to)

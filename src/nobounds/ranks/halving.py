@@ -32,7 +32,7 @@ from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.ranks.auto import (
     FLIP_BITS,
     MARGIN,
@@ -46,7 +46,7 @@ from nobounds.ranks.auto import (
 )
 from nobounds.ranks.question import Question, learned_size
 from nobounds.ranks.scale import Scale, octave
-from nobounds.ranks.slices import STEPS, Aim, Prior, Slice, runs_in, walk_in
+from nobounds.ranks.slices import STEPS, Prior, Slice, SliceAim, runs_in, walk_in
 
 HALF = Fraction(1, 2)
 SCALE_SHARE = Fraction(1, 25)  # of epsilon, for the scale, where that is enough
@@ -169,31 +169,31 @@ class Halving:
             "answer": sum(found[1:], found[0]),
         }
 
-    def answer(self, counts: Counts, bits: Source) -> tuple[int | float, ...]:
+    def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
         """Private quantiles in increasing order."""
-        setting = self.settle(counts.coarse, bits)
+        setting = self.settle(counts.coarse, source)
         histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder)
         found: dict[int, int] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for node in tree(self.qs):
             piece = Slice(cuts[node.left], cuts[node.right])
             if node.level == 0 and not self.is_safe(node, setting):
-                place = self._walked(node, counts, setting, bits)
+                place = self._walked(node, counts, setting, source)
             else:
-                place = self._chosen(node, piece, histogram, setting, bits)
+                place = self._chosen(node, piece, histogram, setting, source)
             found[node.which], cuts[node.which] = place // STEPS, piece.cut(place)
             setting = self.with_scale(setting, found[node.which])
         values = (setting.ladder.value(rung) for rung in sorted(found.values()))
         return tuple(value if self.ladder.integral else float(value) for value in values)
 
-    def settle(self, histogram: Histogram, bits: Source) -> Setting:
+    def settle(self, histogram: Histogram, source: RandomSource) -> Setting:
         """Learn the size and, if there are enough records, the scale; they tell the steps of the ladder."""
-        size = learned_size(self.size, histogram, bits)
+        size = learned_size(self.size, histogram, source)
         found = None
         unit = Scale(Fraction(1), Fraction(1)).cost(self.neighbors, False).epsilon
         if size > 0 and self.scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
             scale = Scale(self.scale / unit, self.scale / unit)
-            found = octave(halt_position(scale.walk(histogram), bits))
+            found = octave(halt_position(scale.walk(histogram), source))
         return self.setting(size, found)
 
     def setting(self, size: int, found: int | None) -> Setting:
@@ -280,26 +280,26 @@ class Halving:
         # rank beyond all records.
         exact = (setting.exact or high - low <= HALF) if up is None else self.neighbors == "swap"
         slope = HALF if exact else share
-        aim = Aim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
+        aim = SliceAim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
         if up is not None:
             return walk_in(histogram, piece, aim, up, *self.split(slope, up))
         return runs_in(histogram, piece, aim, self.rate(slope), self.prior_for(node, setting))
 
-    def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, bits: Source) -> int:
+    def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, source: RandomSource) -> int:
         """The place that is chosen in a slice."""
         if piece.high - piece.low <= 1:
             return piece.low
         found = self.choice(node, piece, histogram, setting)
         if isinstance(found, Walk):
-            position = halt_position(found, bits)
+            position = halt_position(found, source)
             position = found.length - 1 if position is None else position
             first, last = piece.rungs
             return piece.middle(first + position if self.outward(node, setting) else last - position)
         if node.leaf and not self.zcdp:
-            return flip_rung(found, bits) * STEPS
-        return weighted_rung(found, bits) * (STEPS if node.leaf else 1)
+            return flip_rung(found, source) * STEPS
+        return weighted_rung(found, source) * (STEPS if node.leaf else 1)
 
-    def _walked(self, node: Node, counts: Counts, setting: Setting, bits: Source) -> int:
+    def _walked(self, node: Node, counts: Counts, setting: Setting, source: RandomSource) -> int:
         """The first answer when there are few records: that of a single quantile, in the middle of its rung."""
         epsilon = self.each / 2 if self.zcdp else self.each  # a range is at most twice the epsilon
         asked = Question.of(
@@ -314,7 +314,7 @@ class Halving:
             self.grows,
             True,
         )
-        value = asked.answer(counts, bits)[0]
+        value = asked.answer(counts, source)[0]
         return int(setting.ladder.rungs(np.array([float(value)]))[0]) * STEPS + STEPS // 2
 
     def _rank(self, which: int) -> Fraction:

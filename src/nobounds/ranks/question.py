@@ -24,7 +24,7 @@ from nobounds.mechanisms.runs import DOUBLE_BITS, Runs, reach
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise, discrete_laplace
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.ranks.auto import Aim, Method, SizeRule, choose, first_allowed, size_rule
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, cost, rank_sensitivity
 from nobounds.ranks.scale import octave
@@ -107,20 +107,20 @@ class Question:
         """The cost, rounded up."""
         return PrivacyLoss.of(self.cost(), self.neighbors)
 
-    def answer(self, counts: Counts, bits: Source) -> tuple[int | float, ...]:
+    def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
         """Private quantiles, in the order asked."""
-        size = learned_size(self.size, counts.coarse, bits)
+        size = learned_size(self.size, counts.coarse, source)
         return tuple(
-            self._one(counts, q, first_allowed(routes, size), bits)
+            self._one(counts, q, first_allowed(routes, size), source)
             for q, routes in zip(self.qs, self.routes, strict=True)
         )
 
-    def _one(self, counts: Counts, q: Fraction, route: AnyRoute, bits: Source) -> int | float:
+    def _one(self, counts: Counts, q: Fraction, route: AnyRoute, source: RandomSource) -> int | float:
         if isinstance(route, Scaled):
-            route = route.at(octave(halt_position(route.scale.walk(counts.coarse), bits)))
+            route = route.at(octave(halt_position(route.scale.walk(counts.coarse), source)))
         elif isinstance(route, Outward):
             gap, step, rate = sign_test(counts.coarse, q, route, self.neighbors)
-            noisy = gap + step * discrete_laplace(rate, bits)
+            noisy = gap + step * discrete_laplace(rate, source)
             route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
         near = look(counts, q, route)
 
@@ -130,10 +130,10 @@ class Question:
         position: int | None
         if isinstance(route, FlipRoute):
             select, rate = weighted_rung if route.exponential else flip_rung, route.rate
-            position = select(Runs.of(near, q, rate), bits, lambda: Runs.of(full(), q, rate)) - route.start
+            position = select(Runs.of(near, q, rate), source, lambda: Runs.of(full(), q, rate)) - route.start
         else:
             walk = walk_of(near, q, route, self.noise)
-            position = halt_position(walk, bits, lambda: walk_of(full(), q, route, self.noise))
+            position = halt_position(walk, source, lambda: walk_of(full(), q, route, self.noise))
         return self.value_at(route, position)
 
     def value_at(self, route: OneRoute, position: int | None) -> int | float:
@@ -147,11 +147,11 @@ class Question:
         return value if self.ladder.integral else float(value)
 
 
-def learned_size(rule: SizeRule, histogram: Histogram, bits: Source) -> int:
+def learned_size(rule: SizeRule, histogram: Histogram, source: RandomSource) -> int:
     """The number of records, public or private."""
     if rule.known is not None:
         return rule.known
-    return min(max(0, histogram.total + discrete_laplace(rule.epsilon, bits)), rule.at_most)
+    return min(max(0, histogram.total + discrete_laplace(rule.epsilon, source)), rule.at_most)
 
 
 def look(counts: Counts, q: Fraction, route: OneRoute) -> Histogram:

@@ -92,7 +92,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class SliceAim:
     """A rank to find in a slice, all of it public: slope * (weight of the slice) + offset records from below."""
 
     slope: Fraction
@@ -104,7 +104,7 @@ class Aim:
         return self.slope * weight + self.offset * STEPS
 
 
-def runs_in(histogram: Histogram, piece: Slice, aim: Aim, rate: Fraction, prior: Prior) -> Runs:
+def runs_in(histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, prior: Prior) -> Runs:
     """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at."""
     rungs, weights = piece.weights(histogram)
     target, each = aim.target(int(weights.sum())), rate / STEPS
@@ -144,7 +144,7 @@ def _spread(rungs: Ints, weights: Ints, piece: Slice, target: Fraction) -> tuple
     return starts, np.append(starts[1:], piece.high), low, high, growth
 
 
-def walk_in(histogram: Histogram, piece: Slice, aim: Aim, up: bool, eps1: Fraction, eps2: Fraction) -> Walk:
+def walk_in(histogram: Histogram, piece: Slice, aim: SliceAim, up: bool, eps1: Fraction, eps2: Fraction) -> Walk:
     """A walk over the rungs of a slice, up or down, to the rank that is aimed at."""
     rungs, weights = piece.weights(histogram)
     first, last = piece.rungs

@@ -15,7 +15,7 @@ from nobounds.exact import Number, privacy_parameter
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.discrete import Noise, check_noise
-from nobounds.noise.source import Rng, Source, source
+from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route, walk_cost
 from nobounds.release.release import Release
@@ -43,7 +43,7 @@ def unbounded_quantile(
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta, lower=lower))
     records = column(data)
     loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2, records.nullable), relation)
-    position = _halt(records, 1, rank, route, kind, source(rng))
+    position = _halt(records, 1, rank, route, kind, random_source(rng))
     value = route.ladder.top(route.stop if position is None else position)
     return Release("quantile", value, loss, {"q": str(rank), "method": "Algorithm 2", "beta": str(beta)})
 
@@ -65,12 +65,12 @@ def fully_unbounded_quantile(
     moves a record up raises the counts of one walk and lowers those of the other (missing records apart).
     """
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
-    records, bits = column(data), source(rng)
+    records, source = column(data), random_source(rng)
     # The second walk goes up the negated data, which is down the data.
     both = [walk_cost(rank, up, relation, route.eps1, route.eps2, records.nullable) for up in (True, False)]
     loss = PrivacyLoss.of(both[0] + both[1], relation)
-    up = _halt(records, 1, rank, route, kind, bits)
-    down = _halt(records, -1, 1 - rank, route, kind, bits)
+    up = _halt(records, 1, rank, route, kind, source)
+    down = _halt(records, -1, 1 - rank, route, kind, source)
     value: int | float = 0
     if up != 0:
         value = route.ladder.top(route.stop if up is None else up)
@@ -88,6 +88,6 @@ def _checked(
     return check_rank(q), route, check_neighbors(neighbors), check_noise(noise)
 
 
-def _halt(records: Column, sign: int, q: Fraction, route: Route, noise: Noise, bits: Source) -> int | None:
+def _halt(records: Column, sign: int, q: Fraction, route: Route, noise: Noise, source: RandomSource) -> int | None:
     histogram = Histogram.of(mapped(records.chunks(), lambda values: sign * values), route.ladder)
-    return halt_position(walk_of(histogram, q, route, noise), bits)
+    return halt_position(walk_of(histogram, q, route, noise), source)

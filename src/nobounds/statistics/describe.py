@@ -26,7 +26,7 @@ from nobounds.exact import Number, finite_float, round_up
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import Rng, Source, source
+from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.ranks.halving import Halving
 from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS, Description, Summary
 from nobounds.statistics.quantile import ladder_for
@@ -62,7 +62,7 @@ def describe(
     >>> described["age"].values["50%"]
     48
     """
-    spending, relation, bits = Spending.of(epsilon, rho), check_neighbors(neighbors), source(rng)
+    spending, relation, source = Spending.of(epsilon, rho), check_neighbors(neighbors), random_source(rng)
     table = data if isinstance(data, Frame) else frame(data)
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
@@ -70,12 +70,12 @@ def describe(
     unit = next((found.unit for found in table.columns.values()), Unit())  # that of all columns
     plan = _Plan(spending.each(unit.rows), relation, max(len(ladders), 1))
     loss = charged(unit.loss(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}")
-    counts = {name: _count(column, plan, bits) for name, column in table.columns.items()}
+    counts = {name: _count(column, plan, source) for name, column in table.columns.items()}
     most = max(counts.values(), default=0)
     kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]
     skipped = table.skipped | {name: "hardly any numbers" for name in ladders if name not in kept}
     found = {
-        name: _Job(table.columns[name], ladders[name], plan, max(len(kept), 1), counts[name], bits).summary()
+        name: _Job(table.columns[name], ladders[name], plan, max(len(kept), 1), counts[name], source).summary()
         for name in kept
     }
     parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": relation}
@@ -145,10 +145,10 @@ def _check_names(table: Frame, options: dict[str, PerColumn]) -> None:
                 raise ValueError(f"{option} names the column {name!r}, which is not a numeric column of the table")
 
 
-def _count(data: Column, plan: _Plan, bits: Source) -> int:
+def _count(data: Column, plan: _Plan, source: RandomSource) -> int:
     if plan.neighbors == "swap" and not data.nullable:
         return data.rows()
-    return max(0, totals(data.chunks())[0] + plan.noise(plan.count).draw(1, bits))
+    return max(0, totals(data.chunks())[0] + plan.noise(plan.count).draw(1, source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _Job:
     plan: _Plan
     many: int
     count: int
-    bits: Source
+    source: RandomSource
 
     def summary(self) -> Summary:
         """All statistics of the column."""
@@ -205,7 +205,7 @@ class _Job:
 
     def _quantiles(self) -> dict[str, int | float]:
         asked = self.plan.halving(self.data, self.ladder, self.many, self.count)
-        return dict(zip(RANKS, asked.answer(Counts.of(self.data.chunks, self.ladder), self.bits), strict=True))
+        return dict(zip(RANKS, asked.answer(Counts.of(self.data.chunks, self.ladder), self.source), strict=True))
 
     def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
@@ -214,7 +214,7 @@ class _Job:
         center = search.within(Fraction(quantiles["50%"]))
         around = search.deviations(self.data, center)
         walks = search.walks(around, center, _octave(quantiles), search.epsilon)
-        widths = [search.width(walk.candidates, halt_position(walk.walk, self.bits)) for walk in walks]
+        widths = [search.width(walk.candidates, halt_position(walk.walk, self.source)) for walk in walks]
         size = self.count - (0 if self._public else math.ceil(SLACK / self.plan.epsilon(self.plan.count)))
         return search.clip(center, widths, search.trusts(size, walks))
 
@@ -225,11 +225,11 @@ class _Job:
         rule = AverageRule(epsilon, plan.neighbors, rows, self.data.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
-        average = rule.release(count, total, lattice.width, self.bits)
+        average = rule.release(count, total, lattice.width, self.source)
         squares = Squares(lattice, round(average.value))
         rule = replace(rule, epsilon=plan.epsilon(self._part("std")))
         count, total = totals(self.data.chunks(), squares.steps)
-        square = rule.release(count, total, squares.width, self.bits)
+        square = rule.release(count, total, squares.width, self.source)
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
         bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
         # The centre of the squares is the mean but for rounding, which matters where the steps are whole numbers.

@@ -16,7 +16,7 @@ from nobounds.exact import Number, rational
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import MOST_BITS
 from nobounds.noise.discrete import Noise, check_noise
-from nobounds.noise.source import Rng, source
+from nobounds.noise.source import Rng, random_source
 from nobounds.ranks.auto import Method, check_method
 from nobounds.ranks.question import Question
 from nobounds.release.release import Release
@@ -117,12 +117,12 @@ def _bits(beta: Number) -> int:
 def _release(
     statistic: str, data: object, qs: tuple[Fraction, ...], budget: Chargeable | None, rng: Rng, **options: Any
 ) -> Release:
-    records, bits = column(data), source(rng)
+    records, source = column(data), random_source(rng)
     asked = ask(records, qs, **options)
     what = f"quantile {qs[0]}" if statistic == "quantile" else statistic
     cost, parts = asked.priced()
     loss = charged(records.unit.loss(cost, asked.neighbors), budget, what)
-    values = asked.answer(Counts.of(records.chunks, asked.ladder), bits)
+    values = asked.answer(Counts.of(records.chunks, asked.ladder), source)
     value = values[0] if len(values) == 1 else tuple(sorted(values))
     parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
     parameters |= {"method": options.get("method", "auto"), "noise": asked.noise}

@@ -9,7 +9,7 @@ from nobounds.accounting.spending import Chargeable, Spending, charged
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
-from nobounds.noise.source import Rng, source
+from nobounds.noise.source import Rng, random_source
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.question import Question
 from nobounds.release.release import Release
@@ -44,7 +44,7 @@ def quantiles(
     asked = check_ranks(q)
     qs = tuple(sorted(set(asked)))
     spending, relation = Spending.of(epsilon, rho), check_neighbors(neighbors)
-    records, bits = column(data), source(rng)
+    records, source = column(data), random_source(rng)
     options: dict[str, Any] = {"lower": lower, "upper": upper, "resolution": resolution, "rows": rows}
     plan: Question | Halving
     if len(qs) == 1:
@@ -59,7 +59,7 @@ def quantiles(
 
         plan = spending.each(records.unit.rows).plan(halving)
     loss = charged(records.unit.loss(plan.cost(), relation), budget, f"quantiles {', '.join(map(str, qs))}")
-    found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), bits), strict=True))
+    found = dict(zip(qs, plan.answer(Counts.of(records.chunks, plan.ladder), source), strict=True))
     parameters: dict[str, Any] = {"q": [str(each) for each in asked], **plan.ladder.describe()}
     if rows is not None:
         parameters["stated_rows"] = check_rows(rows)

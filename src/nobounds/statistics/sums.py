@@ -15,12 +15,12 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable, Spending, charged
 from nobounds.clipping.average import sum_scales
 from nobounds.clipping.clip import Clip
-from nobounds.clipping.plan import CHANCE, Plan
+from nobounds.clipping.plan import CHANCE, SumPlan
 from nobounds.counting.lattice import Lattice, totals
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import MAX, Number, finite_float
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import Rng, source
+from nobounds.noise.source import Rng, random_source
 from nobounds.release.release import Release
 
 
@@ -46,20 +46,20 @@ def sum(
     >>> release.value, release.parameters["clip"]
     (285119, [-80, 80])
     """
-    records, bits = column(data), source(rng)
+    records, source = column(data), random_source(rng)
     spending = Spending.of(epsilon, rho)
-    plan = Plan.of(records, spending, lower, upper, resolution, neighbors, centered=False)
+    plan = SumPlan.of(records, spending, lower, upper, resolution, neighbors, centered=False)
     swap = plan.neighbors == "swap"
     loss = charged(records.unit.loss(plan.cost(), plan.neighbors), budget, "sum")
-    clip = plan.clip(records, bits)
+    clip = plan.clip(records, source)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
     if swap:
-        average = plan.average.release(count, total, lattice.width, bits)
+        average = plan.average.release(count, total, lattice.width, source)
         noisy = average.count * lattice.low + average.total
         *scales, overlooked = sum_scales(plan.average, lattice.low, lattice.width)
     else:
-        noisy = Fraction(total + lattice.low * count + plan.additive.draw(lattice.largest, bits))
+        noisy = Fraction(total + lattice.low * count + plan.additive.draw(lattice.largest, source))
         scales, overlooked = [plan.additive.scale(lattice.largest), 0.0], 0.0
     value = noisy * lattice.step
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
@@ -85,14 +85,14 @@ def mean(
     >>> mean([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
     47.48...
     """
-    records, bits = column(data), source(rng)
+    records, source = column(data), random_source(rng)
     spending = Spending.of(epsilon, rho)
-    plan = Plan.of(records, spending, lower, upper, resolution, neighbors, centered=True)
+    plan = SumPlan.of(records, spending, lower, upper, resolution, neighbors, centered=True)
     loss = charged(records.unit.loss(plan.cost(), plan.neighbors), budget, "mean")
-    clip = plan.clip(records, bits)
+    clip = plan.clip(records, source)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(records.chunks(), lattice.steps)
-    average = plan.average.release(count, total, lattice.width, bits)
+    average = plan.average.release(count, total, lattice.width, source)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
@@ -115,7 +115,7 @@ def count(
     >>> count([1, 2, None, 4], epsilon=1, rng=random.Random(1)).value
     3
     """
-    records, bits = column(data), source(rng)
+    records, source = column(data), random_source(rng)
     relation = check_neighbors(neighbors)
     spending = Spending.of(epsilon, rho)
     noise = spending.each(records.unit.rows).plan(Additive)
@@ -123,7 +123,7 @@ def count(
     missing = added_only(noise.epsilon) if relation == "swap" and not noise.zcdp else noise.cost()
     cost = pure(Fraction(0)) if public else missing
     loss = charged(records.unit.loss(cost, relation), budget, "count")
-    found = records.rows() if public else totals(records.chunks())[0] + noise.draw(1, bits)
+    found = records.rows() if public else totals(records.chunks())[0] + noise.draw(1, source)
     scale = 0.0 if public else noise.scale(1)
     bar = math.ceil(noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(found - bar, 0)), float(max(found + bar, 0)))
@@ -137,7 +137,7 @@ def _release(
     bar: Fraction,
     clip: Clip,
     scale: Fraction,
-    plan: Plan,
+    plan: SumPlan,
     loss: PrivacyLoss,
     told: dict[str, Any],
     whole: bool = True,

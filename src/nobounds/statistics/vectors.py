@@ -29,7 +29,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.gaussian import DiscreteGaussian
-from nobounds.noise.source import Rng, Source, source
+from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.release.release import Release
 from nobounds.statistics.quantile import ladder_for
 
@@ -70,7 +70,7 @@ def _count_share(dimensions: int) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class VectorPlan:
     """What is spent on what: rho for the number of rows first, and the rest for the clip and the noise."""
 
     rho: Fraction
@@ -82,7 +82,7 @@ class Plan:
     rows: int | None  # public under swap
 
     @classmethod
-    def of(cls, data: Rows, rho: Fraction, neighbors: Neighbors, upper: Number | None, mean: bool) -> "Plan":
+    def of(cls, data: Rows, rho: Fraction, neighbors: Neighbors, upper: Number | None, mean: bool) -> "VectorPlan":
         """The plan for a sum, or for a mean."""
         relation, norms = check_neighbors(neighbors), _column(data, np.zeros(0))
         ladder = ladder_for(norms, None, None if upper is None else positive(upper, "upper"), None)
@@ -118,14 +118,14 @@ class Plan:
             return gaussian(self.count) + clip + gaussian(noise)
         return clip + both(gaussian(noise), gaussian(noise / 4 + self.count))
 
-    def clip(self, norms: Column, size: int, bits: Source) -> tuple[Fraction, Fraction]:
+    def clip(self, norms: Column, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
         """The clip, and rho for the noise."""
         around = size if self.rows is None else self.rows
         search, parts, noise = self.split(around)
-        clip = min(search.find(norms, around, 0, bits).high for _ in range(max(parts - 1, 1)))
-        return (self.inward(clip, search, norms, bits) if parts > 1 else clip), noise
+        clip = min(search.find(norms, around, 0, source).high for _ in range(max(parts - 1, 1)))
+        return (self.inward(clip, search, norms, source) if parts > 1 else clip), noise
 
-    def inward(self, clip: Fraction, search: Search, norms: Column, bits: Source) -> Fraction:
+    def inward(self, clip: Fraction, search: Search, norms: Column, source: RandomSource) -> Fraction:
         """The clip where a walk inward from this one halts: a noisy number of rows beyond passes a noisy constant."""
         histogram, first = (
             Histogram.of(norms.chunks(), DEVIATIONS),
@@ -140,7 +140,7 @@ class Plan:
         threshold = max(math.ceil(_OUTSIDE / eps2), math.ceil(balance))
         starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
         walk = Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
-        position = halt_position(walk, bits)
+        position = halt_position(walk, source)
         return min(clip, Fraction(DEVIATIONS.top(int(candidates[-1 if position is None else position]))))
 
     def inward_epsilons(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
@@ -149,12 +149,12 @@ class Plan:
             return split(fixed_threshold, epsilon, Fraction(1, 2))
         return split(monotonic, epsilon, Fraction(2, 5))
 
-    def size(self, present: int, bits: Source) -> int:
+    def size(self, present: int, source: RandomSource) -> int:
         """The private number of rows that are not missing, or the public number of all if about none is missing."""
         if self.rows is not None and not self.count:
             return self.rows
         variance = 1 / (2 * self.count)
-        noise = DiscreteGaussian(variance).draw(bits)
+        noise = DiscreteGaussian(variance).draw(source)
         if self.rows is None:
             return max(present + noise, 0)
         missing = self.rows - present + noise
@@ -226,17 +226,17 @@ def _vector(
     budget: Chargeable | None,
     rng: Rng,
 ) -> Release:
-    rows, bits, mean = Rows.of(data), source(rng), statistic == "vector_mean"
+    rows, source, mean = Rows.of(data), random_source(rng), statistic == "vector_mean"
     total, at = _budget(epsilon, delta, rho)
-    plan = Plan.of(rows, total, neighbors, upper, mean)
+    plan = VectorPlan.of(rows, total, neighbors, upper, mean)
     what = f"{statistic.replace('_', ' ')} of {rows.dimensions} columns"
     loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at), budget, what)
     norms = rows.norms()
-    size = plan.size(int(np.count_nonzero(~np.isnan(norms))), bits)
-    clip, noise = plan.clip(_column(rows, norms), size, bits)
+    size = plan.size(int(np.count_nonzero(~np.isnan(norms))), source)
+    clip, noise = plan.clip(_column(rows, norms), size, source)
     ball = Ball.of(clip, rows.dimensions)
     law, unit = plan.law(ball, noise), ball.step / (max(size, 1) if mean else 1)
-    value = tuple(finite_float((x + law.draw(bits)) * unit) + 0.0 for x in rows.total(ball))
+    value = tuple(finite_float((x + law.draw(source)) * unit) + 0.0 for x in rows.total(ball))
     parameters: dict[str, Any] = {
         "clip": finite_float(clip),
         "noise": "gaussian",

@@ -13,7 +13,7 @@ from nobounds.accounting.budget import Statement, read
 from nobounds.accounting.spending import Purse
 from nobounds.engines.refusals import raise_alone
 from nobounds.studio.asks import Ask, Origin
-from nobounds.studio.shelf import Kept, Shelf
+from nobounds.studio.shelf import KeptRelease, Shelf
 
 _KEYS = 10_000  # that are remembered
 
@@ -32,7 +32,7 @@ class Desk:
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.shelf = Shelf(origin.budget.with_name(f"{origin.budget.name}.releases"))
-        self._keys: OrderedDict[str, Kept | None] = OrderedDict()
+        self._keys: OrderedDict[str, KeptRelease | None] = OrderedDict()
         self._lock = Lock()
 
     def columns(self) -> dict[str, str]:
@@ -57,7 +57,7 @@ class Desk:
                 self._keys.popitem(last=False)
         return key
 
-    def release(self, key: str, ask: Ask) -> Kept:
+    def release(self, key: str, ask: Ask) -> KeptRelease:
         """Charge the budget, read the data, and keep the release; or the release that this key was good for."""
         with self._lock:
             if key not in self._keys:

@@ -24,7 +24,7 @@ from nobounds.exact import printable
 from nobounds.planning.families import FAMILIES
 from nobounds.studio.asks import STATISTICS, Ask, Guess, forecast, parts
 from nobounds.studio.desk import Charged, Desk
-from nobounds.studio.shelf import Kept
+from nobounds.studio.shelf import KeptRelease
 from nobounds.studio.shown import answers, budget_of, line, picture, words
 
 HERE = Path(__file__).parent
@@ -220,7 +220,7 @@ class Pages:
     ) -> Response:
         return self._page(request, "budget.html", 400 if error else 200, error=error, given=given or {})
 
-    def _kept(self, request: Request) -> Kept:
+    def _kept(self, request: Request) -> KeptRelease:
         kept = self._desk.shelf.get(request.path_params["name"])
         if kept is None:
             raise HTTPException(404)

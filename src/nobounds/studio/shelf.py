@@ -20,7 +20,7 @@ _NAME = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptRelease:
     """A release on the shelf: its name, when it was made, what was asked, and what was answered."""
 
     name: str
@@ -34,12 +34,12 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._unwritten: dict[str, Kept] = {}  # what the folder could not take is shown while the studio runs
+        self._unwritten: dict[str, KeptRelease] = {}  # what the folder could not take is shown while the studio runs
 
-    def put(self, ask: Ask, release: nb.Release | nb.Description) -> Kept:
+    def put(self, ask: Ask, release: nb.Release | nb.Description) -> KeptRelease:
         """Keep a release; in memory, if it cannot be read back from the folder."""
         now = datetime.now(UTC).replace(microsecond=0)
-        kept = Kept(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", now, ask, release)
+        kept = KeptRelease(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", now, ask, release)
         try:
             self._write(kept)
             lost = self.get(kept.name) is None
@@ -49,17 +49,17 @@ class Shelf:
             self._unwritten[kept.name] = kept
         return kept
 
-    def written(self, kept: Kept) -> bool:
+    def written(self, kept: KeptRelease) -> bool:
         """Whether a release is in the folder."""
         return kept.name not in self._unwritten
 
-    def get(self, name: str) -> Kept | None:
+    def get(self, name: str) -> KeptRelease | None:
         """The release of a name, or None."""
         if not _NAME.fullmatch(name):
             return None
         return self._unwritten.get(name) or (_read(self.folder / f"{name}.json") if self._is_ours() else None)
 
-    def all(self) -> list[Kept]:
+    def all(self) -> list[KeptRelease]:
         """Every release, newest first; files that are no releases are passed over."""
         names = {path.stem for path in self.folder.glob("*.json")} | self._unwritten.keys()
         found = (self.get(name) for name in sorted(names, reverse=True))
@@ -72,7 +72,7 @@ class Shelf:
         except OSError:
             return False
 
-    def _write(self, kept: Kept) -> None:
+    def _write(self, kept: KeptRelease) -> None:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         if not self._is_ours():
             raise PermissionError("the folder is that of another user")
@@ -88,7 +88,7 @@ class Shelf:
             draft.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> Kept | None:
+def _read(path: Path) -> KeptRelease | None:
     """The release in a file, or None if there is none that the studio could have written."""
     try:
         if path.stat().st_size > _LARGEST:
@@ -104,7 +104,7 @@ def _read(path: Path) -> Kept | None:
         as_asked = asdict(ask) == fields | {"columns": columns, "q": ranks}
         if not as_asked or release.to_dict() != found["release"] | {"statistic": ask.statistic}:
             return None
-        return Kept(path.stem, datetime.fromisoformat(found["made"]), ask, release)
+        return KeptRelease(path.stem, datetime.fromisoformat(found["made"]), ask, release)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         return None
 

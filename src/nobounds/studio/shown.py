@@ -15,7 +15,7 @@ from nobounds.explaining.explain import paragraphs
 from nobounds.explaining.words import Paragraph, figure
 from nobounds.planning.forecast import digits
 from nobounds.release.description import STATISTICS, Summary
-from nobounds.studio.shelf import Kept
+from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # records, for which errors are told
 
@@ -48,7 +48,7 @@ def line(name: str, found: nb.Forecast) -> dict[str, Any]:
     }
 
 
-def picture(kept: Kept) -> bytes:
+def picture(kept: KeptRelease) -> bytes:
     """A release as a PNG."""
     release, file = kept.release, BytesIO()
     if isinstance(release, nb.Release):
@@ -59,7 +59,7 @@ def picture(kept: Kept) -> bytes:
     return file.getvalue()
 
 
-def answers(kept: Kept) -> tuple[list[str], list[list[str]]]:
+def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
     """The heads and rows of a table of what was answered."""
     release = kept.release
     if isinstance(release, nb.Description):

@@ -20,17 +20,17 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import PrivacyLoss, Unit, rows_of
 from nobounds.accounting.spending import Chargeable, Spending, charged
 from nobounds.clipping.clip import Clip, Search
-from nobounds.clipping.plan import CHANCE, ONE_SIDED, SIZE_SHARE, TWO_SIDED, Plan
+from nobounds.clipping.plan import CHANCE, ONE_SIDED, SIZE_SHARE, TWO_SIDED, SumPlan
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import BITS, SUMMED
 from nobounds.engines.column import Column
-from nobounds.engines.source import Bounding, Facts, Keyed, Source, Tallied
+from nobounds.engines.source import Bounding, Facts, Keyed, TableSource, Tallied
 from nobounds.exact import MAX, Number, finite_float, rational, round_up
 from nobounds.groups import Groups, answers, noise_many
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.key_selection import KeySelection
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import Source as Bits
+from nobounds.noise.source import RandomSource as Bits
 from nobounds.release.grouped import GroupedRelease, ordered
 from nobounds.statistics.quantile import ask, check_rank, ladder_for
 
@@ -45,7 +45,7 @@ _LARGEST = 1 << 60  # steps that add up in 64 bits, with noise
 class Grouping:
     """Which groups are asked for, and whom privacy is for; all public."""
 
-    source: Source
+    source: TableSource
     keyed: Keyed
     delta: Fraction | None
     unit: Unit
@@ -53,7 +53,7 @@ class Grouping:
     budget: Chargeable | None
 
     def quantile(
-        self, name: str, q: Number, spending: Spending, bits: Bits, statistic: str, **facts: Any
+        self, name: str, q: Number, spending: Spending, source: Bits, statistic: str, **facts: Any
     ) -> GroupedRelease:
         """A quantile of each group."""
         rank, data = check_rank(q), self._facts(name)
@@ -63,57 +63,61 @@ class Grouping:
         ladder = ladder_for(data, **facts, bits=BITS)
         what = f"quantile {rank}" if statistic == "quantile" else statistic
         loss = self._charged(asked.cost(), spending, f"{what} of {name}")
-        keys, found = self._tallied(name, ladder, False, spending, bits)
+        keys, found = self._tallied(name, ladder, False, spending, source)
         number = len(found.units)
         groups = Groups(ladder, found.tally.starts(number), found.tally.rungs, found.tally.counts)
-        values = answers(asked, groups, bits)[0]
+        values = answers(asked, groups, source)[0]
         parameters = {"q": str(rank)} if statistic == "quantile" else {}
         parameters |= asked.ladder.describe() | self._told(asked.parts(), spending, name)
         return GroupedRelease(statistic, self.keyed.names, keys, values, loss, parameters)
 
-    def count(self, name: str | None, spending: Spending, bits: Bits) -> GroupedRelease:
+    def count(self, name: str | None, spending: Spending, source: Bits) -> GroupedRelease:
         """How many records each group has."""
         noise = self._part(spending).each(self.unit.rows).plan(Additive)
         loss = self._charged(noise.cost(), spending, f"count of {name or 'rows'}")
-        keys, found = self._tallied(name, Ladder.float_bits(0), False, spending, bits)
+        keys, found = self._tallied(name, Ladder.float_bits(0), False, spending, source)
         number = len(found.units)
         counts = np.diff(np.append(0, np.cumsum(found.tally.counts))[found.tally.starts(number)])
-        noisy = _fitting(np.maximum(_added(counts, noise_many(noise, 1, number, bits)), 0))
+        noisy = _fitting(np.maximum(_added(counts, noise_many(noise, 1, number, source)), 0))
         scale = noise.scale(1)
         bar = noise.half_interval(scale, 0.0, CHANCE)
         parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
         parameters |= self._told({"noise": noise.cost()}, spending, name)
         return GroupedRelease("count", self.keyed.names, keys, noisy, loss, parameters, np.full(number, bar))
 
-    def sum(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
+    def sum(self, name: str, spending: Spending, source: Bits, **facts: Any) -> GroupedRelease:
         """The sum of each group."""
 
-        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]:
+        def release(
+            plan: SumPlan, clip: Clip, found: Tallied
+        ) -> tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]:
             lattice = Lattice.of(clip.low, clip.high, plan.integral)
             number = len(found.units)
             counts, sums = found.tally.totals(lattice, number)
             if int(counts.max(initial=0)) * lattice.largest >= _LARGEST:
                 counts, sums = counts.astype(object), sums.astype(object)
-            noisy = _added(sums + lattice.low * counts, noise_many(plan.additive, lattice.largest, number, bits))
+            noisy = _added(sums + lattice.low * counts, noise_many(plan.additive, lattice.largest, number, source))
             scale = plan.additive.scale(lattice.largest)
             bar = plan.additive.half_interval(scale, 0.0, CHANCE)
             values = _scaled(noisy, lattice.exponent, plan.integral)
             known = {"half_interval": _worth(bar, lattice) if clip.trusted else None}
             return values, np.full(number, _worth(bar, lattice)), {"noise_scale": _worth(scale, lattice)} | known
 
-        return self._summed("sum", name, spending, bits, release, centered=False, **facts)
+        return self._summed("sum", name, spending, source, release, centered=False, **facts)
 
-    def mean(self, name: str, spending: Spending, bits: Bits, **facts: Any) -> GroupedRelease:
+    def mean(self, name: str, spending: Spending, source: Bits, **facts: Any) -> GroupedRelease:
         """The mean of each group (see `average`)."""
 
-        def release(plan: Plan, clip: Clip, found: Tallied) -> tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]:
+        def release(
+            plan: SumPlan, clip: Clip, found: Tallied
+        ) -> tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]:
             lattice = Lattice.of(clip.low, clip.high, plan.integral)
             number, width = len(found.units), lattice.width
             counts, sums = found.tally.totals(lattice, number)
             if int(counts.max(initial=0)) * width >= _LARGEST:
                 counts, sums = counts.astype(object), sums.astype(object)
-            above = _added(sums, noise_many(plan.additive, width, number, bits))
-            below = _added(width * counts - sums, noise_many(plan.additive, width, number, bits))
+            above = _added(sums, noise_many(plan.additive, width, number, source))
+            below = _added(width * counts - sums, noise_many(plan.additive, width, number, source))
             part = above.astype(np.float64)
             whole = part + below.astype(np.float64)
             share = np.clip(np.divide(part, whole, out=np.full(number, 0.5), where=whole > 0), 0.0, 1.0)
@@ -125,15 +129,15 @@ class Grouping:
             bars = np.minimum(bar, 1.0) * _worth(width, lattice)
             return values, bars, {"noise_scale": _worth(scale, lattice)}
 
-        return self._summed("mean", name, spending, bits, release, centered=True, **facts)
+        return self._summed("mean", name, spending, source, release, centered=True, **facts)
 
     def _summed(
         self,
         statistic: str,
         name: str,
         spending: Spending,
-        bits: Bits,
-        release: Callable[[Plan, Clip, Tallied], tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]],
+        source: Bits,
+        release: Callable[[SumPlan, Clip, Tallied], tuple[NDArray[Any], NDArray[np.float64], dict[str, Any]]],
         centered: bool,
         **facts: Any,
     ) -> GroupedRelease:
@@ -142,14 +146,14 @@ class Grouping:
         known = 1 if self.keyed.known is None else max(len(self.keyed.known[0]), 1)
         each = self._part(spending).each(self.unit.rows)
 
-        def planned(number: int) -> Plan:
+        def planned(number: int) -> SumPlan:
             return each.plan(lambda total, zcdp: _plan(total, ladder, centered, data.nullable, zcdp, number))
 
         loss = self._charged(planned(known).cost(), spending, f"{statistic} of {name}")
         summed = SUMMED.limited(ladder.lower, ladder.upper)
-        keys, found = self._tallied(name, summed, True, spending, bits)
+        keys, found = self._tallied(name, summed, True, spending, source)
         plan = planned(max(len(found.units), 1))  # the number of groups is public by now
-        clip = plan.clip(replace(data, chunks=found.tally.chunks), bits)
+        clip = plan.clip(replace(data, chunks=found.tally.chunks), source)
         values, bars, parameters = release(plan, clip, found)
         ends = [(int if plan.integral else finite_float)(end) for end in (clip.low, clip.high)]
         parameters = {"clip": ends, "noise": plan.additive.name} | parameters | ladder.describe()
@@ -199,24 +203,24 @@ class Grouping:
         return of | {"keys": "public" if selection is None else "private"} | told | most
 
     def _tallied(
-        self, name: str | None, ladder: Ladder, sums: bool, spending: Spending, bits: Bits
+        self, name: str | None, ladder: Ladder, sums: bool, spending: Spending, source: Bits
     ) -> tuple[tuple[Any, ...], Tallied]:
         """The keys to show, in order, and the tally of their groups in that order."""
         bounding = None
         if self.unit != Unit():
-            bounding = Bounding(self.unit.name, self.unit.rows, self.groups_per_unit, bits(62))
+            bounding = Bounding(self.unit.name, self.unit.rows, self.groups_per_unit, source(62))
         found = self.source.tally(name, ladder, sums, self.keyed, bounding)
         selection = self._selection(spending)
         if selection is None:
             return found.keys, found
         # They come in the order of the data, which tells of them; in their own a seed gives the same answers, too.
         order = ordered(tuple(array[: len(found.units)] for array in found.keys))
-        kept = order[selection.kept(found.units[order], bits)]
+        kept = order[selection.kept(found.units[order], source)]
         keys = tuple(array.take(_indices(kept)) for array in found.keys)
         return keys, replace(found, units=found.units[kept], tally=found.tally.only(kept))
 
 
-def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp: bool, number: int) -> Plan:
+def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp: bool, number: int) -> SumPlan:
     """What is spent on the common clip of so many groups, and on the noise."""
     one = TWO_SIDED if centered else ONE_SIDED
     size, part = total * SIZE_SHARE, total * max(one / math.isqrt(number), LEAST_CLIP)
@@ -226,7 +230,7 @@ def _plan(total: Fraction, ladder: Ladder, centered: bool, nullable: bool, zcdp:
     # One record more is clipped for each unit of noise in each group.
     outside = math.ceil((number - 1) / noise)
     search = Search(part, "add-remove", ladder, centered, nullable, outside)
-    return Plan(size, search, noise, "add-remove", ladder.integral, None, centered, zcdp)
+    return SumPlan(size, search, noise, "add-remove", ladder.integral, None, centered, zcdp)
 
 
 def _added(whole: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:

@@ -16,10 +16,10 @@ from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.keys import all_differ
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.open import open_source
-from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Source
+from nobounds.engines.source import Bounding, Facts, Keyed, Progress, TableSource
 from nobounds.exact import Number, shown
 from nobounds.noise.discrete import Noise
-from nobounds.noise.source import Rng, source
+from nobounds.noise.source import Rng, random_source
 from nobounds.ranks.auto import Method
 from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease
@@ -261,7 +261,7 @@ class Table:
         return self._told(f"rows per {self._unit}", replace(found, parameters=told))
 
     @property
-    def _source(self) -> Source:
+    def _source(self) -> TableSource:
         """The source, before anything is charged; one that is a query belongs to the process that opened it.
 
         Two processes that read by one connection, or one file position, get each other's bytes.
@@ -289,7 +289,7 @@ class Table:
         unit = self._privacy_unit
         if unit == Unit():
             return None
-        return Bounding(unit.name, unit.rows, unit.rows, source(options.get("rng"))(62))
+        return Bounding(unit.name, unit.rows, unit.rows, random_source(options.get("rng"))(62))
 
     @cached_property
     def _privacy_unit(self) -> Unit:
@@ -383,26 +383,30 @@ class GroupedTable:
         """A private sum of each group, within one clip for all of them."""
         _refuse_unknown(options, Options)
         self._table._require_numeric(column)
-        return self._grouping().sum(column, self._spending(options), source(options.get("rng")), **_facts(options))
+        return self._grouping().sum(
+            column, self._spending(options), random_source(options.get("rng")), **_facts(options)
+        )
 
     def mean(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
         """A private mean of each group, within one clip for all of them."""
         _refuse_unknown(options, Options)
         self._table._require_numeric(column)
-        return self._grouping().mean(column, self._spending(options), source(options.get("rng")), **_facts(options))
+        return self._grouping().mean(
+            column, self._spending(options), random_source(options.get("rng")), **_facts(options)
+        )
 
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> GroupedRelease:
         """A private number of rows of each group, or of those with a value in a column."""
         _refuse_unknown(options, Spent)
         if column is not None:
             self._table._require_numeric(column)
-        return self._grouping().count(column, self._spending(options), source(options.get("rng")))
+        return self._grouping().count(column, self._spending(options), random_source(options.get("rng")))
 
     def _quantile(self, statistic: str, column: str, q: Number, options: Options) -> GroupedRelease:
         _refuse_unknown(options, Options)
         self._table._require_numeric(column)
-        spending, bits = self._spending(options), source(options.get("rng"))
-        return self._grouping().quantile(column, q, spending, bits, statistic, **_facts(options))
+        spending, source = self._spending(options), random_source(options.get("rng"))
+        return self._grouping().quantile(column, q, spending, source, statistic, **_facts(options))
 
     def _spending(self, options: Any) -> Spending:
         spending = Spending.of(options.get("epsilon"), options.get("rho"))

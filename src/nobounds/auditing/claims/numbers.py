@@ -87,14 +87,14 @@ def averaged(rule: AverageRule, data: Data) -> Hashable:
     """The number, sum and average that a mean releases, for whole numbers up to WIDTH."""
     there: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
     public = replace(rule, rows=len(data) if rule.neighbors == "swap" else None)
-    found = public.release(len(there), sum(there), WIDTH, bits=None)  # type: ignore[arg-type]
+    found = public.release(len(there), sum(there), WIDTH, source=None)  # type: ignore[arg-type]
     return found.count, found.total, found.value, found.scales
 
 
 def sized(rule: SizeRule, more: Data, data: Data) -> Hashable:
     """The size that quantiles learn."""
     histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
-    return learned_size(rule, histogram, bits=None)  # type: ignore[arg-type]
+    return learned_size(rule, histogram, source=None)  # type: ignore[arg-type]
 
 
 def cases() -> Iterator[Case]:

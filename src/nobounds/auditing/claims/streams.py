@@ -113,7 +113,7 @@ def sampler_law(walk: Walk, factor: Fraction = Fraction(1)) -> Seen:
     def halted(value: float) -> int:
         script.asked = 0
         with replaced(skip_ahead__Exponential=lambda bits: Fixed(value)):
-            position = halt_position(walk, bits=None)  # type: ignore[arg-type]
+            position = halt_position(walk, source=None)  # type: ignore[arg-type]
         return walk.length if position is None else position
 
     def places() -> Hashable:

@@ -20,7 +20,7 @@ from nobounds.auditing.cases import Case, Worst, neighbouring
 from nobounds.auditing.constants import replaced
 from nobounds.clipping.ball import Ball, Rows
 from nobounds.engines.column import Column
-from nobounds.noise.source import Source
+from nobounds.noise.source import RandomSource
 from nobounds.release.release import Release
 from nobounds.statistics import vectors
 
@@ -55,15 +55,15 @@ def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, tim
             waiting[:] = Rows.total(self, ball)
             return list(waiting)
 
-    class WatchedPlan(vectors.Plan):
+    class WatchedPlan(vectors.VectorPlan):
         __slots__ = ()
 
-        def clip(self, norms: Column, size: int, bits: Source) -> tuple[Fraction, Fraction]:
+        def clip(self, norms: Column, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
             search, parts, noise = self.split(size if self.rows is None else self.rows)
             clips.append(parts * search.cost().rho)
             return CLIP, noise
 
-    class Law:
+    class ScriptedLaw:
         def __init__(self, variance: Fraction) -> None:
             self.variance = variance * times
 
@@ -73,7 +73,7 @@ def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, tim
             of_rows = not clips  # the number of rows is always as many, and all are there if they are public
             return (ROWS - present if neighbors == "add-remove" else present - len(rows)) if of_rows else 0
 
-    with replaced(vectors__DiscreteGaussian=Law, vectors__Rows=WatchedRows, vectors__Plan=WatchedPlan):
+    with replaced(vectors__DiscreteGaussian=ScriptedLaw, vectors__Rows=WatchedRows, vectors__Plan=WatchedPlan):
         release: Release = getattr(vectors, statistic)(rows, rho=rho, neighbors=neighbors)
     return Noisy(numbers, variances, clips[0], release)
 

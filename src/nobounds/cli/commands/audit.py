@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from nobounds.auditing.cases import NEAR, Row
+from nobounds.auditing.cases import NEAR, ClaimRow
 from nobounds.auditing.mine import RUNS, audit_mine
 from nobounds.auditing.sampling import CONFIDENCE
 from nobounds.auditing.table import Which, all_cases, exceeded, loose, run
@@ -66,11 +66,11 @@ def audit(
     raise typer.Exit(1 if found else 0)
 
 
-def _run(which: Which, processes: int) -> list[Row]:
+def _run(which: Which, processes: int) -> list[ClaimRow]:
     cases = all_cases(which)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     silent = not sys.stderr.isatty()
-    rows: list[Row] = []
+    rows: list[ClaimRow] = []
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=silent) as progress:
         done = progress.add_task("Auditing", total=len(cases))
         for place, found in run(which, processes):
@@ -80,7 +80,7 @@ def _run(which: Which, processes: int) -> list[Row]:
     return sorted(rows, key=lambda row: order.index((row.mechanism, row.neighbors, row.unit)))
 
 
-def show(rows: Sequence[Row], words: Sequence[str], *, failed: bool, as_json: bool) -> None:
+def show(rows: Sequence[ClaimRow], words: Sequence[str], *, failed: bool, as_json: bool) -> None:
     """Print the table and the verdict on all of it."""
     if as_json:
         verdict = "failed" if failed else "not refuted" if any(row.kind == "sampled" for row in rows) else "holds"
@@ -97,13 +97,13 @@ def show(rows: Sequence[Row], words: Sequence[str], *, failed: bool, as_json: bo
         console.print(sentence)
 
 
-def plain(row: Row) -> dict[str, Any]:
+def plain(row: ClaimRow) -> dict[str, Any]:
     """A row as plain values; what is infinite is None."""
     found = asdict(row) | {"ratio": row.ratio, "verdict": row.verdict}
     return {name: None if value == float("inf") else value for name, value in found.items()}
 
 
-def in_words(rows: Sequence[Row]) -> list[str]:
+def in_words(rows: Sequence[ClaimRow]) -> list[str]:
     """What the table says, in a few sentences."""
     tight = [row for row in rows if row.kind == "tight"]
     broken, wide = exceeded(rows), loose(rows)
@@ -125,19 +125,19 @@ def in_words(rows: Sequence[Row]) -> list[str]:
     return words
 
 
-def missed(rows: Sequence[Row]) -> list[Row]:
+def missed(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     """The planted bugs that the auditor let pass."""
     return [row for row in rows if row.verdict != "EXCEEDED"]
 
 
-def planted_in_words(rows: Sequence[Row]) -> list[str]:
+def planted_in_words(rows: Sequence[ClaimRow]) -> list[str]:
     """Which planted bugs were caught."""
     lost = missed(rows)
     words = [f"{len(rows)} planted bugs: {len(rows) - len(lost)} caught, {len(lost) or 'none'} missed."]
     return words + [f"missed: {row.mechanism}" for row in lost]
 
 
-def _table(rows: Sequence[Row], widths: Sequence[int]) -> Table:
+def _table(rows: Sequence[ClaimRow], widths: Sequence[int]) -> Table:
     """The rows of one mechanism."""
     first = rows[0]
     title = f"{first.mechanism} ({first.neighbors}, per {first.unit})"
@@ -153,7 +153,7 @@ def _table(rows: Sequence[Row], widths: Sequence[int]) -> Table:
     return table
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ClaimRow) -> tuple[str, ...]:
     numbers = f"{row.claimed:.4g}", f"{row.observed:.4g}", f"{row.ratio:.3f}"
     where = f"{row.x} | {row.y}" + (f" ({row.at})" if row.at else "")
     return row.noise, row.setting, row.measure, *numbers, row.kind, row.verdict, where

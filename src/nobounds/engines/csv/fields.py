@@ -23,7 +23,7 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldReader:
     """How numbers are written in a file, and which texts stand for a missing value."""
 
     decimal: str = "."
@@ -31,7 +31,7 @@ class Fields:
     missing: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, csv: Csv) -> "Fields":
+    def of(cls, csv: Csv) -> "FieldReader":
         """Those of a dialect."""
         return cls(csv.decimal, csv.thousands, csv.missing)
 

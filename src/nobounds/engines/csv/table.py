@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nobounds.engines.csv.dialect import ColumnType, Csv, checked_schema
-from nobounds.engines.csv.fields import Fields
+from nobounds.engines.csv.fields import FieldReader
 from nobounds.engines.csv.layout import Layout, layout_of
 from nobounds.engines.csv.records import Form, blocks
 from nobounds.engines.files.formats import readable
@@ -22,7 +22,7 @@ from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Facts
 from nobounds.engines.streams.share import Share
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_KEPT = 256  # columns: those behind them are read again each time, unless they are known to be asked for
@@ -72,7 +72,7 @@ class CsvFiles:
         """The names that may be shown: all (None) if the user says that there is a header, else the declared ones."""
         return None if self.csv.header is not None else frozenset(self.schema)
 
-    def stream(self) -> Stream:
+    def stream(self) -> TableStream:
         """The files as a Stream."""
         facts, others = {}, {}
         for name in self.names:
@@ -83,11 +83,13 @@ class CsvFiles:
                     facts[name] = Facts(integral=kind == "integer", nullable=True, declared=kind is not None)
         kinds = {name: self._key_type(name) for name in self.names}
         typed = bool(self.names) and all(name in self.schema for name in self.names)
-        return Stream(facts, others, kinds, self.batches, self.rows, typed=typed, share=self.share, shown=self.shown)
+        return TableStream(
+            facts, others, kinds, self.batches, self.rows, typed=typed, share=self.share, shown=self.shown
+        )
 
     def batches(self, keys: list[str], values: list[str]) -> Iterator[Any]:
         """Batches with the columns `keys` in their types, and `values` as float64 with NaN for what is missing."""
-        pa, read = import_pyarrow(), Fields.of(self.csv)
+        pa, read = import_pyarrow(), FieldReader.of(self.csv)
         for batch in self._fields([*keys, *values]):
             parts = [self._as_keys(batch.column(name), name, read) for name in keys]
             for name in values:
@@ -106,7 +108,7 @@ class CsvFiles:
         """The number of records."""
         return sum(len(batch) for batch in self._fields(self.kept_names[:1]))
 
-    def _as_keys(self, fields: Any, name: str, read: Fields) -> Any:
+    def _as_keys(self, fields: Any, name: str, read: FieldReader) -> Any:
         match self.schema.get(name):
             case "integer":
                 return read.integers(fields)

@@ -17,7 +17,7 @@ from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bo
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.source import Facts
 from nobounds.engines.streams.share import Share
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 
 
 def expand(given: object) -> list[Path]:
@@ -46,7 +46,7 @@ def from_paths(
     csv: Csv | None = None,
     schema: Mapping[str, str] | None = None,
     only: Iterable[str] | None = None,
-) -> Stream:
+) -> TableStream:
     """The Stream of files that all have the columns of the first; Parquet files have its types as well.
 
     `csv` and `schema` are for CSV files. `only` names the columns that will be asked for, if it is known.
@@ -89,7 +89,7 @@ def _chained(parts: list[Column], share: Share) -> Column:
     )
 
 
-def _parquet(paths: list[Path]) -> Stream:
+def _parquet(paths: list[Path]) -> TableStream:
     schemas, total = [], 0
     for path in paths:
         with open_parquet(path) as file:
@@ -126,4 +126,4 @@ def _parquet(paths: list[Path]) -> Stream:
         return {name: _chained([read_column(path, name) for path in paths], share) for name in names}
 
     kinds = {field.name: plain(import_pyarrow().nulls(0, field.type)).type for field in schemas[0]}
-    return Stream(facts, others, kinds, batches, lambda: total, again, share=share)
+    return TableStream(facts, others, kinds, batches, lambda: total, again, share=share)

@@ -6,10 +6,10 @@ from typing import Any
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.refusals import raise_alone, replacing_errors
 from nobounds.engines.sql.duck import floated, query_failed, schema_facts
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 
 
-def from_arrow_stream(data: Any) -> Stream:
+def from_arrow_stream(data: Any) -> TableStream:
     """The Stream of an object of Arrow's C stream interface; a reader of pyarrow can be read only once."""
     pa = import_pyarrow()
     once = [data] if isinstance(data, pa.RecordBatchReader) else None
@@ -35,4 +35,4 @@ def from_arrow_stream(data: Any) -> Stream:
         with replacing_errors(query_failed):
             return sum(len(batch) for batch in batches)
 
-    return Stream(facts, others, kinds, batches, rows, query=True)  # the stream may be that of a query
+    return TableStream(facts, others, kinds, batches, rows, query=True)  # the stream may be that of a query

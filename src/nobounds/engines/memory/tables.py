@@ -10,10 +10,10 @@ from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.frames import collected, lazy_failed, named_columns, read_columns, sort_columns
 from nobounds.engines.refusals import replacing_errors
-from nobounds.engines.streams.stream import Stream, facts_of
+from nobounds.engines.streams.stream import TableStream, facts_of
 
 
-def from_memory(data: object) -> Stream:
+def from_memory(data: object) -> TableStream:
     """The Stream of a table in memory."""
     named = list(read_columns(named_columns(data)))
     table, raw = sort_columns(named), dict(named)
@@ -41,14 +41,14 @@ def from_memory(data: object) -> Stream:
         for name, column in table.columns.items()
     }
     kinds = {name: kind for name, column in raw.items() if (kind := key_type(column)) is not None}
-    return Stream(facts, table.skipped, kinds, batches, rows, again, table.typed)
+    return TableStream(facts, table.skipped, kinds, batches, rows, again, table.typed)
 
 
 def _length(column: Any) -> int:
     return column.rows() if isinstance(column, Column) else len(column)
 
 
-def from_lazy(lazy: Any) -> Stream:
+def from_lazy(lazy: Any) -> TableStream:
     """The Stream of a polars LazyFrame: a query that is run, for the columns that are needed, when it is read."""
     import polars
 
@@ -69,4 +69,4 @@ def from_lazy(lazy: Any) -> Stream:
     def rows() -> int:
         return int(collected(lazy.select(polars.len())).item())
 
-    return Stream(empty.facts, empty.others, empty.kinds, batches, rows, query=True)
+    return TableStream(empty.facts, empty.others, empty.kinds, batches, rows, query=True)

@@ -32,7 +32,7 @@ FIRST = "first"
 _RESULT = "result binary"
 
 
-class Kept:
+class KeptRows:
     """Rows that are read once, when they are first needed, and that Spark keeps for as long as this object lives."""
 
     def __init__(self, rows: Any) -> None:
@@ -64,7 +64,7 @@ def _forget(frame: Any) -> None:
 class Passes:
     """The records of one column: a `scan.Remote`."""
 
-    kept: Kept = field(repr=False)
+    kept: KeptRows = field(repr=False)
     name: str
     changes: tuple[Callable[[Floats], Floats], ...] = ()
 

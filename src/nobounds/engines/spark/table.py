@@ -14,7 +14,7 @@ from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
 from nobounds.engines.keys import KeyCodes, plain, public_keys
 from nobounds.engines.source import Bounding, Facts, Keyed, Tallied
-from nobounds.engines.spark.jobs import FIRST, Kept, Kernel, Passes, run
+from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
 from nobounds.ladders.ladder import Ladder
 
 _INTEGRAL = ("byte", "short", "integer", "long")
@@ -85,7 +85,7 @@ class Spark:
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns of rows that are read once, by the first pass."""
-        kept = Kept(self._rows([], names, bounding))
+        kept = KeptRows(self._rows([], names, bounding))
         unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
         return {name: _column(kept, f"v{k}", self.facts[name], unit) for k, name in enumerate(names)}
 
@@ -102,7 +102,7 @@ class Spark:
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row."""
-        kept = Kept(self._rows([], [], bounding).selectExpr("0.0D as v0"))
+        kept = KeptRows(self._rows([], [], bounding).selectExpr("0.0D as v0"))
         unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
         return _column(kept, "v0", Facts(integral=True, nullable=False), unit)
 
@@ -110,7 +110,7 @@ class Spark:
         """One record a unit."""
         units = self.frame.selectExpr(f"{self._key(unit)} as u").where("u is not null")
         sizes = units.groupBy("u").count().selectExpr("count as v0")
-        return _column(Kept(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
+        return _column(KeptRows(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
     def check_keys(self, names: tuple[str, ...]) -> None:
         """TypeError if a column is of a type that cannot be a key or a unit."""
@@ -203,7 +203,7 @@ def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
     return kept.selectExpr(*key, *value, first)
 
 
-def _column(kept: Kept, name: str, facts: Facts, unit: Unit) -> Column:
+def _column(kept: KeptRows, name: str, facts: Facts, unit: Unit) -> Column:
     return Column(
         facts.integral,
         facts.nullable,

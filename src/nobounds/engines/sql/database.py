@@ -25,11 +25,11 @@ from nobounds.engines.sql.duck import from_relation, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 
 
-def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stream:
+def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:
     """The Stream of a query, which must be one `select`; `views` are its CSV files that have declared types."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
@@ -38,7 +38,7 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Stre
         return replace(_opened(connection, query, views), query=True, turns=turn)
 
 
-def _opened(connection: Any, query: str, views: Collection[str]) -> Stream:
+def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
     if _is(connection, "duckdb", "DuckDBPyConnection"):
         with hiding_driver_errors():
             kinds = [str(statement.type) for statement in connection.extract_statements(query)]
@@ -71,7 +71,7 @@ def _is(connection: Any, module: str, name: str) -> bool:
     return isinstance(found, type) and isinstance(connection, found)
 
 
-def _from_adbc(connection: Any, query: str) -> Stream:
+def _from_adbc(connection: Any, query: str) -> TableStream:
     pa = import_pyarrow()
     with hiding_driver_errors():
         vendor = connection.adbc_get_info().get("vendor_name")
@@ -98,10 +98,10 @@ def _from_adbc(connection: Any, query: str) -> Stream:
                     arrays.append(pa.array(_decimals(column) if name in numerics else to_floats(column)))
                 yield pa.record_batch(arrays, names=[*keys, *values])
 
-    return Stream(facts, others, kinds, batches, lambda: _count(connection, query))
+    return TableStream(facts, others, kinds, batches, lambda: _count(connection, query))
 
 
-def _from_cursors(connection: Any, query: str) -> Stream:
+def _from_cursors(connection: Any, query: str) -> TableStream:
     """A driver whose types are not known here: all columns may be numbers, and keys are taken as text."""
     pa = import_pyarrow()
     with hiding_driver_errors(), closing(connection.cursor()) as cursor:
@@ -122,7 +122,7 @@ def _from_cursors(connection: Any, query: str) -> Stream:
 
     facts = {name: Facts(integral=False, nullable=True, declared=False) for name in names}
     kinds = dict.fromkeys(names, pa.large_string())
-    return Stream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
+    return TableStream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
 
 
 def _rows(connection: Any, cursor: Any) -> list[Any]:

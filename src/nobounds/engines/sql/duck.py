@@ -15,14 +15,14 @@ from nobounds.engines.memory.arrow import import_pyarrow, is_decimal, is_integra
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.source import Bounding, Facts
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 
 FIRST = "nobounds_first"
 """The column that is 1 in one row of each unit in each group, and 0 in the others."""
 
 
-def from_relation(relation: Any) -> Stream:
+def from_relation(relation: Any) -> TableStream:
     """The Stream of a DuckDB relation. It is a query, which is run again each time the table is read."""
     schema = _run(lambda: relation.limit(0).to_arrow_table().schema)
     facts, others, kinds = schema_facts(schema)
@@ -34,7 +34,7 @@ def from_relation(relation: Any) -> Stream:
     def rows() -> int:
         return int(_run(lambda: relation.count("*").fetchall()[0][0]))
 
-    return Stream(facts, others, kinds, batches, rows, query=True, turns=turns())
+    return TableStream(facts, others, kinds, batches, rows, query=True, turns=turns())
 
 
 def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[str, Any]]:

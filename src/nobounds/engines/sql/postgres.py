@@ -22,7 +22,7 @@ from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.source import Facts
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)
@@ -63,7 +63,7 @@ class _Field:
         return np.array([np.nan if text is None else float(text) for text in elements], dtype=np.float64)
 
 
-def from_postgres(connection: Any, query: str) -> Stream:
+def from_postgres(connection: Any, query: str) -> TableStream:
     """The Stream of a query by a psycopg connection, in autocommit or not; an open transaction stays open."""
     fields = {field.name: field for field in _fields(connection, query)}
 
@@ -82,7 +82,7 @@ def from_postgres(connection: Any, query: str) -> Stream:
 
     facts = {name: field.facts for name, field in fields.items() if field.facts is not None}
     others = {name: field.family for name, field in fields.items() if field.facts is None}
-    return Stream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
+    return TableStream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
 
 
 def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], found: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
 from nobounds.engines.sql.duck import bounded, query_failed, unit_sizes
 from nobounds.engines.streams.spool import Spool, once
-from nobounds.engines.streams.stream import Stream
+from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.ladder import Ladder
 
 
@@ -27,7 +27,7 @@ def _silent(rows: int) -> None:
 class Local:
     """A Source in this process (see `source.Source`)."""
 
-    stream: Stream
+    stream: TableStream
     progress: Progress = field(default=_silent, repr=False)
 
     @property

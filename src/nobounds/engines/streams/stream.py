@@ -14,7 +14,7 @@ from nobounds.engines.source import Facts
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class TableStream:
     """The public facts of a table, and how it is read.
 
     `batches(keys, values)` starts to read it: pyarrow record batches with the columns `keys` as they are, and `values`
