@@ -17,7 +17,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from nobounds.counting.scan import gathered
-from nobounds.engines.source import Facts
+from nobounds.ladders.facts import Facts
 from nobounds.engines.sql import database
 from nobounds.engines.sql import postgres as engine
 from nobounds.engines.sql.database import from_query

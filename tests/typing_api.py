@@ -8,7 +8,7 @@ import numpy as np
 
 import nobounds as nb
 from nobounds.release.grouped import GroupedRelease
-from nobounds.tables.table import GroupedTable
+from nobounds.tables.grouped import GroupedTable
 
 x = np.arange(10)
 

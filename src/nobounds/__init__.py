@@ -18,8 +18,7 @@ from nobounds.mechanisms.sparse_vector import SparseVector
 from nobounds.release.description import Description
 from nobounds.release.release import Release
 from nobounds.statistics.describe import describe
-from nobounds.statistics.quantile import bounds, maximum, minimum, quantile
-from nobounds.statistics.quantiles import quantiles
+from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.statistics.vectors import vector_mean, vector_sum
 

@@ -1,6 +1,7 @@
 """A scikit-learn transformer that clips each feature at private quantiles: `PrivateClipper`."""
 
 import random
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,23 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from nobounds.accounting.loss import PrivacyLoss, check_neighbors
-from nobounds.accounting.spending import Chargeable, charged
+from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.accounting.spending import Chargeable, Spending
+from nobounds.accounting.terms import Terms
 from nobounds.counting.scan import gathered
+from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.features import frame_features, is_frame, matrix_features
 from nobounds.exact import privacy_parameter
-from nobounds.statistics.quantile import check_rank
-from nobounds.statistics.quantiles import quantiles
+from nobounds.ladders.facts import Facts
+from nobounds.ladders.stated import Stated
+from nobounds.noise.source import RandomSource
+from nobounds.ranks.checks import check_rank
+from nobounds.ranks.halving import Halving
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import plan_together
+from nobounds.ranks.question import Question
+from nobounds.statistics.door import Request, admit
 
 
 class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,20 +69,38 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def fit(self, X: Any, y: Any = None) -> "PrivateClipper":
         """Find the clipping bounds of each feature; the budget is charged before the data are read."""
-        epsilon, relation = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
-        low, high = sorted(check_rank(q) for q in self.quantile_range)
-        features = self._features(X)
-        count = len(features)
-        loss = charged(PrivacyLoss.pure(epsilon, neighbors=relation), self.budget, f"bounds of {count} features")
+        epsilon, neighbors = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
+        qs = tuple(sorted({check_rank(q) for q in self.quantile_range}))
+        stated = Stated.of(self.lower, self.upper, self.resolution)
+        features = Features(tuple(self._features(X)))
+        count = len(features.columns)
+        each = Terms(Spending(epsilon / count, zcdp=False), neighbors)
         rng = None if self.random_state is None else random.Random(check_random_state(self.random_state).randint(2**31))
-        options: dict[str, Any] = {name: getattr(self, name) for name in ("lower", "upper", "resolution")}
-        found = [
-            quantiles(feature, [low, high], epsilon=epsilon / count, neighbors=relation, rng=rng, **options).value
-            for feature in features
-        ]
-        self.lower_, self.upper_ = np.array(found, dtype=np.float64).T
-        self.loss_ = loss
-        return self
+
+        def plan(facts: tuple[Facts, ...]) -> list[Question | Halving]:
+            return [plan_together(fact, each, Options(stated), qs) for fact in facts]
+
+        def answer(
+            plans: list[Question | Halving],
+            facts: tuple[Facts, ...],
+            features: Features,
+            loss: PrivacyLoss,
+            source: RandomSource,
+        ) -> "PrivateClipper":
+            pairs = zip(plans, features.columns, strict=True)
+            ends = [plan.answer(Counts.of(column.chunks, plan.ladder), source) for plan, column in pairs]
+            self.lower_, self.upper_ = np.array([(end[0], end[-1]) for end in ends], dtype=np.float64).T
+            self.loss_ = loss
+            return self
+
+        request = Request(
+            neighbors,
+            plan,
+            lambda plans, facts: PrivacyLoss.pure(epsilon, neighbors=neighbors),
+            lambda facts: f"bounds of {count} features",
+            answer,
+        )
+        return admit(request, features, self.budget, rng)
 
     def transform(self, X: Any) -> Any:
         """X with each feature kept within its bounds."""
@@ -107,6 +135,17 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         tags.input_tags.allow_nan = tags.input_tags.string = True  # what is no number is missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The columns of a matrix or frame, not read yet."""
+
+    columns: tuple[Column, ...]
+
+    def public(self, neighbors: Neighbors) -> tuple[Facts, ...]:
+        """The public facts of each column."""
+        return tuple(column.public(neighbors) for column in self.columns)
 
 
 def _matrix(rows: Any) -> Any:

@@ -29,7 +29,6 @@ from purse import Purse
 import nobounds as nb
 from nobounds.clipping.ball import Rows
 from nobounds.engines.memory.arrays import column
-from nobounds.engines.streams.stream import facts_of
 from nobounds.sklearn import PrivateClipper
 
 ROWS = 24
@@ -513,7 +512,7 @@ def test_no_feature_has_another_ladder_with_a_record_more(kind, monkeypatch):
     told = []
 
     def quantiles(feature, ranks, **how):
-        told.append(facts_of(column(feature)))
+        told.append(column(feature).facts)
         return nb.quantiles(feature, ranks, **how)
 
     monkeypatch.setattr("nobounds.sklearn.quantiles", quantiles)

@@ -80,7 +80,7 @@ class Spending:
         """What each of so many rows may cost for all of them to cost this: epsilons add up, and roots of rho."""
         return Spending(self.amount / (rows**2 if self.zcdp else rows), self.zcdp)
 
-    def told(self, parts: Mapping[str, Cost], unit: Unit) -> dict[str, Any]:
+    def breakdown(self, parts: Mapping[str, Cost], unit: Unit) -> dict[str, Any]:
         """For the parameters of a release: what was spent on which part, for a unit, and how many of its rows count."""
         costs = {name: cost.times(unit.rows) for name, cost in parts.items()}
         spent = {name: round_up(cost.rho if self.zcdp else cost.epsilon) for name, cost in costs.items()}

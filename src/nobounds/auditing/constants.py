@@ -7,14 +7,18 @@ from typing import Any
 
 _PLACES = {
     "above_threshold": "mechanisms.above_threshold",
+    "additive": "noise.additive",
     "auto": "ranks.auto",
     "clip": "clipping.clip",
+    "clipped": "clipping.plan",
     "halving": "ranks.halving",
     "ladder": "ladders.ladder",
+    "question": "ranks.question",
     "scale": "ranks.scale",
     "skip_ahead": "mechanisms.skip_ahead",
     "slices": "ranks.slices",
     "sparse_vector": "mechanisms.sparse_vector",
+    "vector_plans": "clipping.vectors",
     "vectors": "statistics.vectors",
 }
 

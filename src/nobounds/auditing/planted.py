@@ -26,6 +26,7 @@ from nobounds.mechanisms.sparse_vector import Promise
 from nobounds.noise.discrete import Noise
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import Setting
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 
 ONE = Fraction(1)
@@ -207,26 +208,23 @@ def _others() -> Iterator[Case]:
     yield planted("quantiles by halving, all levels for the price of one", _one_level, {"epsilon": 1.0})
 
 
+MAXIMUM = Problem((ONE,), Ladder.float_bits(0), "add-remove", tuning=answers.SHORT)
+
+
 def _unscaled() -> list[Worst]:
-    with answers.short_ladders():
-        question = answers.live(
-            Question.of((ONE,), answers.EPSILON, Ladder.float_bits(0), "add-remove", "exponential", None, True)
-        )
-        return list(answers.users_seen(question))
+    return list(answers.users_seen(answers.live(Question.of(MAXIMUM, answers.EPSILON))))
 
 
 def _free_size() -> list[Worst]:
     """A size of epsilon 1/2 that nobody paid for."""
-    with answers.short_ladders():
-        asked = Question.of((ONE,), Fraction(3, 2), Ladder.float_bits(0), "add-remove", "exponential", None, True)
-        question = answers.live(replace(asked, size=replace(asked.size, epsilon=HALF)))
-        return list(answers.answers_seen(question, "add-remove", False))
+    paid = Question.of(MAXIMUM, Fraction(3, 2))
+    question = answers.live(replace(paid, size=replace(paid.size, epsilon=HALF)))
+    return list(answers.answers_seen(question, "add-remove", False))
 
 
 def _one_level() -> list[Worst]:
-    with replaced(slices__STEPS=2, halving__STEPS=2):
-        ladder, pair = slicing.numbers(100), ((1, 98), (98,))
-        made = slicing.plan(slicing.QUARTERS, "add-remove", ONE, ladder=ladder)
-        setting = Setting(ladder, 0, True, True, slicing.FLAT)
-        x, y = (slicing.Joint(made, data, setting) for data in pair)
-        return [Worst("epsilon", slicing.loss(x, y, slicing.ends), pair)]
+    ladder, pair = slicing.numbers(100), ((1, 98), (98,))
+    made = slicing.plan(slicing.QUARTERS, "add-remove", ONE, ladder=ladder, places=2)
+    setting = Setting(ladder, 0, True, True, slicing.FLAT)
+    x, y = (slicing.Joint(made, data, setting) for data in pair)
+    return [Worst("epsilon", slicing.loss(x, y, slicing.ends), pair)]

@@ -14,7 +14,7 @@ from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.complete import columns, words
 from nobounds.cli.text import Text
 from nobounds.noise.discrete import Noise
-from nobounds.ranks.auto import Method
+from nobounds.ranks.problem import Method
 
 NUMBER = "NUMBER"
 ColumnName = Annotated[

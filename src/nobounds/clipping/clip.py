@@ -24,46 +24,24 @@ import numpy as np
 from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic, moving_threshold, pure, split
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
+from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.counting.histogram import Histogram
-from nobounds.counting.scan import mapped
+from nobounds.counting.scan import Records, mapped
 from nobounds.counting.second_look import Counts
-from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import RandomSource
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import Outward
 from nobounds.ranks.scale import Scale, octave
 
-# All constants: benchmarks/clipping.py, by exact laws on synthetic families; docs/clipping.md has its table.
 BITS = 3  # 8 candidates an octave
-FLOOR = -40  # deviations below 2**-40 are taken for 0
+FLOOR = -40  # deviations below 2**-40 are treated as 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
-# Outward: the share of eps1 in eps1 + eps2, with a tilt and without; and the ranks over eps1 that counts are raised by
-# for each octave from 2 above the scale on.
-SHARE, UNTILTED = Fraction(3, 4), Fraction(39, 50)
-RAISED, RAISED_FROM = 4, 2
-# Inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are lowered by
-# for each octave from 2 above the scale on, where candidates are whole octaves.
-OUTSIDE = 5
-LOWERED, LOWERED_FROM = 2, 2
-# Tilts end after so many octaves: that outweighs all candidates beyond, and a scale that is too low does less harm.
-MOST_RAISED, MOST_LOWERED = 4, 6
-INWARD_SHARE: dict[Neighbors, Fraction] = {"swap": Fraction(7, 20), "add-remove": Fraction(1, 2)}
-MANY = 10_000  # records times epsilon from which the walk goes inward under swap as well
-MOST_OUTSIDE = 10  # of one clip for several sums, at most a tenth lies outside: a guard, which was not measured
-SCALE_RANK = Fraction(3, 4)
-SCALE_NATS, INWARD_NATS = (18, 12), (28, 12)  # over the number of records: eps1 and eps2 of the scale
-# A scale is bought where that is at most a quarter of epsilon; where it is less than a twentieth, so much is spent:
-# data may be 0 for the most part, and then fewer records have to outweigh the empty octaves before them.
-SCALE_SHARE, SCALE_LEAST = Fraction(1, 4), Fraction(1, 20)
-CENTER_NATS: dict[Neighbors, int] = {"swap": 120, "add-remove": 60}  # over the number of records: epsilon of a centre
-CENTER_SHARE = Fraction(1, 8)  # a centre is bought where it costs no more than this part of epsilon ...
-OFFSET = 32  # ... and kept if it is so many times the scale of the deviations from it; else the centre is 0
-NATS = 10.0  # records times eps2 from which a walk outward does not halt on the empty rungs before the data
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +67,26 @@ class Search:
     two_sided: bool
     nullable: bool
     outside: int = 0  # how many records more may lie outside, where one clip is for several sums
+    tuning: ClipTuning = CLIP_TUNING
 
     def cost(self) -> Cost:
         """Whatever the size, the centre and the scale turn out to be, the parts cost epsilon together."""
         return pure(self.epsilon)
 
-    def find(self, data: Column, size: int, slack: int, source: RandomSource) -> Clip:
+    def find(self, records: Records, size: int, slack: int, source: RandomSource) -> Clip:
         """The clip for about `size` records, of which `slack` may not be there."""
         asked, center, left = self.center(size), self.within(Fraction(0)), self.epsilon
         if asked is not None:
-            center = self.within(Fraction(asked.answer(Counts.of(data.chunks, asked.ladder), source)[0]))
+            center = self.within(Fraction(asked.answer(Counts.of(records, asked.ladder), source)[0]))
             left -= asked.cost().epsilon
-        around = self.deviations(data, center)
+        around = self.deviations(records, center)
         scale, origin = self.scale(size, left), None
         if scale is not None:
             origin = octave(halt_position(scale.walk(around), source))
             left -= scale.cost(self.neighbors, False).epsilon
         kept, origin = self.settle(center, origin)
-        around = around if kept == center else self.deviations(data, kept)
-        fewer = replace(self, outside=min(self.outside, max(size, 0) // MOST_OUTSIDE))
+        around = around if kept == center else self.deviations(records, kept)
+        fewer = replace(self, outside=min(self.outside, max(size, 0) // self.tuning.most_outside))
         walks = fewer.walks(around, kept, origin, left)
         widths = [self.width(walk.candidates, halt_position(walk.walk, source)) for walk in walks]
         return self.clip(kept, widths, self.trusts(size - slack - fewer.outside, walks))
@@ -116,19 +95,27 @@ class Search:
         """The question for the median, if so many records make it cheap; else the centre is 0."""
         if not self.two_sided or size <= 0:
             return None
-        half, part = Fraction(1, 2), Fraction(CENTER_NATS[self.neighbors], size)
-        if part > CENTER_SHARE * self.epsilon:
+        half, part = Fraction(1, 2), Fraction(self.tuning.center_nats(self.neighbors), size)
+        if part > self.tuning.center_share * self.epsilon:
             return None
-        missing = self.nullable
-        asked = Question.of(
-            (half,), part, self.ladder, self.neighbors, "exponential", size, missing, "auto", True, True
+        median = Problem(
+            (half,),
+            self.ladder,
+            self.neighbors,
+            self.nullable,
+            rows=size,
+            stated=True,
+            method="auto",
+            grows=True,
+            tuning=self.tuning.ranks,
         )
+        asked = Question.of(median, part)
         return None if isinstance(asked.routes[0][0], Outward) else asked
 
     def settle(self, center: Fraction, origin: int | None) -> tuple[Fraction, int | None]:
         """The centre, if the data lie far from 0 for their scale, else 0; and the scale of the deviations from it."""
         zero = self.within(Fraction(0))
-        if center == zero or origin is None or abs(center) >= OFFSET * Fraction(2) ** origin:
+        if center == zero or origin is None or abs(center) >= self.tuning.offset * Fraction(2) ** origin:
             return center, origin
         magnitude = abs(center - zero) + Fraction(2) ** origin
         return zero, math.frexp(finite_float(magnitude))[1] - 1
@@ -140,7 +127,7 @@ class Search:
         value = value if low is None else max(value, low)
         return value if high is None else min(value, high)
 
-    def deviations(self, data: Column, center: Fraction) -> Histogram:
+    def deviations(self, records: Records, center: Fraction) -> Histogram:
         """The deviations of the records from the centre.
 
         Under swap a missing record stands at the centre: then the number of records is public, and a record that turns
@@ -150,18 +137,18 @@ class Search:
         lower = -math.inf if low is None else finite_float(low)
         upper = math.inf if high is None else finite_float(high)
         change = partial(_deviations, lower, upper, finite_float(center), self.neighbors == "swap")
-        return Histogram.of(mapped(data.chunks(), change), DEVIATIONS)
+        return Histogram.of(mapped(records(), change), DEVIATIONS)
 
     def scale(self, size: int, epsilon: Fraction) -> Scale | None:
         """The scale for so many records, if it is not too dear."""
         if size <= 0:
             return None
-        nats = INWARD_NATS if self.goes_inward(size) else SCALE_NATS
-        cost = Scale(Fraction(nats[0]), Fraction(nats[1]), SCALE_RANK).cost(self.neighbors, False).epsilon
-        if cost > SCALE_SHARE * epsilon * size:
+        nats = self.tuning.inward_nats if self.goes_inward(size) else self.tuning.scale_nats
+        cost = Scale(Fraction(nats[0]), Fraction(nats[1]), self.tuning.scale_rank).cost(self.neighbors, False).epsilon
+        if cost > self.tuning.scale_share * epsilon * size:
             return None
-        unit = max(Fraction(1, size), SCALE_LEAST * epsilon / cost)
-        return Scale(nats[0] * unit, nats[1] * unit, SCALE_RANK)
+        unit = max(Fraction(1, size), self.tuning.scale_least * epsilon / cost)
+        return Scale(nats[0] * unit, nats[1] * unit, self.tuning.scale_rank)
 
     def sides(self, center: Fraction) -> tuple[int, ...]:
         """Where records may lie: above the centre (1), below it (-1), or in one table of magnitudes (0)."""
@@ -175,15 +162,19 @@ class Search:
         sides = self.sides(center)
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
         if origin is not None and self.goes_inward(around.total):
-            eps1, eps2 = split(self.inward_cost, epsilon, INWARD_SHARE[self.neighbors])
-            threshold = math.ceil(OUTSIDE / eps2) + self.outside
-            return [_inward(outside, around.counts, origin, threshold, eps1, eps2) for outside in rungs]
-        eps1, eps2 = split(partial(self.outward_cost, len(sides)), epsilon, UNTILTED if origin is None else SHARE)
-        return [_outward(inside, around.counts, origin, eps1, eps2) for inside in rungs]
+            eps1, eps2 = split(self.inward_cost, epsilon, self.tuning.inward_share(self.neighbors))
+            threshold = math.ceil(self.tuning.outside / eps2) + self.outside
+            return [_inward(outside, around.counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
+        eps1, eps2 = split(
+            partial(self.outward_cost, len(sides)),
+            epsilon,
+            self.tuning.untilted if origin is None else self.tuning.share,
+        )
+        return [_outward(inside, around.counts, origin, eps1, eps2, self.tuning) for inside in rungs]
 
     def goes_inward(self, size: int) -> bool:
         """Whether the walks go inward; the size matters only under swap, and is public or private by then."""
-        return self.neighbors == "add-remove" or size * self.epsilon >= MANY
+        return self.neighbors == "add-remove" or size * self.epsilon >= self.tuning.many
 
     def inward_cost(self, eps1: Fraction, eps2: Fraction) -> Cost:
         """The cost of all walks inward: a record is counted by one of them.
@@ -211,7 +202,7 @@ class Search:
 
     def trusts(self, size: int, walks: list["WidthWalk"]) -> bool:
         """Whether so many records are enough for the walks."""
-        return all(size * walk.walk.eps2 >= NATS for walk in walks)
+        return all(size * walk.walk.eps2 >= self.tuning.nats for walk in walks)
 
     def width(self, candidates: Ints, position: int | None) -> Fraction:
         """The upper edge of the rung where a walk halted, or of its last; on a grid the last point before it."""
@@ -244,26 +235,32 @@ class WidthWalk(NamedTuple):
     candidates: Ints
 
 
-def _outward(rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2: Fraction) -> WidthWalk:
+def _outward(
+    rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
+) -> WidthWalk:
     """Records at or before each rung from 0 on, raised by the tilt, against their number."""
     levels = _up_to(rungs, counts)
     candidates, total = np.arange(len(levels)), int(levels[-1])
     if origin is not None:
-        levels = levels + _tilt(RAISED / eps1, _octaves_beyond(candidates, origin + RAISED_FROM), MOST_RAISED)
+        levels = levels + _tilt(
+            tuning.raised / eps1, _octaves_beyond(candidates, origin + tuning.raised_from), tuning.most_raised
+        )
     # A walk halts early rather than late: the next candidate has 0.90 to 0.94 of the error, and costs nothing.
     released = np.where(candidates > 0, np.minimum(candidates + 1, candidates[-1]), 0)
     return WidthWalk(_walk(levels, total, eps1, eps2), released)
 
 
-def _inward(rungs: Ints, counts: Ints, origin: int, threshold: int, eps1: Fraction, eps2: Fraction) -> WidthWalk:
+def _inward(
+    rungs: Ints, counts: Ints, origin: int, threshold: int, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
+) -> WidthWalk:
     """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0."""
     up_to = _up_to(rungs, counts)
-    far = _octaves_beyond(np.arange(len(up_to)), origin + LOWERED_FROM)
+    far = _octaves_beyond(np.arange(len(up_to)), origin + tuning.lowered_from)
     ends_octave = np.diff(far, append=far[-1] + 1) > 0
     candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
     # The last counts all records; to halt there and never to halt both mean the width 0, so it tells nothing of them.
     beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
-    levels = beyond_next - _tilt(LOWERED / eps2, far[candidates], MOST_LOWERED)
+    levels = beyond_next - _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
     return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates)
 
 

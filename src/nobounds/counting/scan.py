@@ -35,6 +35,9 @@ class Remote(Protocol):
 
 Chunks: TypeAlias = Iterable[Chunk] | Remote
 
+Records: TypeAlias = Callable[[], Chunks]
+"""The records of a column: each call starts a pass over them."""
+
 
 def scan(chunks: Chunks, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
     """What `part` makes of all chunks."""

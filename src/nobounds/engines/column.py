@@ -1,4 +1,4 @@
-"""Column: what every engine makes of its data, a stream of float64 records and two public facts about their type.
+"""Column: what every engine makes of its data, public facts about them and a stream of float64 records.
 
 A record becomes the float64 nearest to it (IEEE round-to-nearest, ties to even; beyond the range, an infinity), and a
 missing record becomes NaN. That depends on the record alone, so the same number gives the same float in each engine.
@@ -7,11 +7,11 @@ Data are refused by public facts only: their type, dtype or number of dimensions
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from nobounds.accounting.loss import Unit
+from nobounds.accounting.loss import Neighbors
 from nobounds.counting.scan import Chunks
+from nobounds.ladders.facts import Facts
 
 CHUNK = 65_536
 """The number of records that are converted at a time."""
@@ -19,27 +19,19 @@ CHUNK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of numbers: two public facts about its type, and its records as float64 chunks.
+    """One column of numbers: its public facts, and its records as float64 chunks.
 
-    `integral` says that the type is an integer or boolean type, and `nullable` that it can hold a missing value.
     `chunks` starts a pass over the records and may be called again; each chunk is a fresh contiguous array, with NaN
-    for the missing records. `rows` counts all records, missing ones too: private unless neighbours have equal sizes.
-    `lower` and `upper` are the bounds that the type itself states: booleans are 0 or 1, unsigned integers not below 0.
-    `unit` says whom privacy is for, and that no unit has more records than its `rows`.
+    for the missing records. `rows` counts all records, missing ones too: sensitive unless neighbours have equal sizes.
     """
 
-    integral: bool
-    nullable: bool
+    facts: Facts
     chunks: Callable[[], Chunks] = field(repr=False)
     rows: Callable[[], int] = field(repr=False)
-    lower: int | None = field(default=None, repr=False)
-    upper: int | None = field(default=None, repr=False)
-    unit: Unit = field(default=Unit(), repr=False)
 
-
-def type_bounds(*, boolean: bool, unsigned: bool) -> dict[str, Any]:
-    """The `lower` and `upper` of a Column that its type states."""
-    return {"lower": 0, "upper": 1} if boolean else {"lower": 0} if unsigned else {}
+    def public(self, neighbors: Neighbors) -> Facts:
+        """The facts, and under swap the number of records."""
+        return replace(self.facts, rows=self.rows()) if neighbors == "swap" else self.facts
 
 
 def windows(length: int) -> Iterator[slice]:

@@ -14,18 +14,8 @@ from typing import Any, Protocol
 from nobounds.arrays import Ints
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
+from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the type of a numeric column says; the fields are those of Column, and `declared`."""
-
-    integral: bool
-    nullable: bool
-    lower: int | None = None
-    upper: int | None = None
-    declared: bool = True  # False for a column of text that may or may not be numbers
 
 
 @dataclass(frozen=True, slots=True)

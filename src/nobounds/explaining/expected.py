@@ -14,7 +14,6 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import SumPlan
 from nobounds.planning import sum_errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster, Statistic
@@ -52,9 +51,7 @@ class Made:
         return min(found), max(found)
 
     def _outside(self, forecaster: Forecaster) -> float:
-        facts = {name: self.options.get(name) for name in _FACTS}
-        centered = self.statistic == "mean"
-        plan = SumPlan.of(forecaster.column, self.spending, **facts, neighbors=self.neighbors, centered=centered)
+        plan = forecaster.sum_plan(self.spending)
         ways = sum_errors.clip_ways(plan, forecaster.sampling.typical())
         samples = [forecaster.fresh(number) for number in range(_CLIPS)]
         return sum(

@@ -11,7 +11,7 @@ from nobounds.exact import finite_float, printable, rational
 from nobounds.explaining.expected import Made
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.words import figure, listed
-from nobounds.statistics.quantile import DEFAULT_BITS
+from nobounds.ladders.stated import DEFAULT_BITS
 
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")

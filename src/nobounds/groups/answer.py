@@ -18,7 +18,7 @@ from nobounds.noise.source import RandomSource
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.question import Question, walk_of
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled, rank_sensitivity
-from nobounds.ranks.scale import OCTAVES, Scale, octave
+from nobounds.ranks.scale import Scale, octave
 
 _LARGEST = 1 << 61
 
@@ -142,13 +142,13 @@ class _Answers:
 
 def _octaves(scale: Scale, coarse: Groups, who: Ints, draws: Draws) -> Ints:
     """Where the walk over the octaves halts for each group."""
-    rungs = OCTAVES.rungs(np.abs(coarse.ladder.map.floats(coarse.rungs)))
-    halved = Groups(OCTAVES, coarse.starts, rungs, coarse.counts).merged()  # few are left: one a sign and octave
+    rungs = scale.octaves.rungs(np.abs(coarse.ladder.map.floats(coarse.rungs)))
+    halved = Groups(scale.octaves, coarse.starts, rungs, coarse.counts).merged()  # few are left: one a sign and octave
     group = np.repeat(np.arange(len(halved)), halved.sizes)
-    order = np.argsort(group * (OCTAVES.last + 1) + halved.rungs, kind="stable")
+    order = np.argsort(group * (scale.octaves.last + 1) + halved.rungs, kind="stable")
     positions, counts = halved.rungs[order], halved.counts[order]
     found = walks_at(
-        positions, counts, halved.starts, OCTAVES.last + 1, scale.rank, Fraction(0), scale.eps1, scale.eps2
+        positions, counts, halved.starts, scale.octaves.last + 1, scale.rank, Fraction(0), scale.eps1, scale.eps2
     )
 
     def one(k: int) -> Walk:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from flint import arb
 
 MOST_EDGES = 1 << 22
-FINE_BITS = 8
-LEAST_BITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +110,11 @@ class Ladder:
         """How many rungs there are."""
         return self.last - self.first + 1
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether its public bounds leave nothing to search for."""
+        return self.size <= 2 and self.lower is not None and self.upper is not None
+
     def rungs(self, values: Floats) -> Ints:
         """The rung of each value; NaN is not allowed."""
         return self.clamped(self.map.of(np.ascontiguousarray(values, dtype=np.float64)))
@@ -139,10 +142,9 @@ class Ladder:
         """Whether it has a unit."""
         return isinstance(self.map, Grid)
 
-    @property
-    def least_bits(self) -> int:
-        """The fewest bits that a growing ladder may have; a grid does not give up points that it tells apart."""
-        return self.map.bits if isinstance(self.map, Grid) else LEAST_BITS
+    def least_bits(self, bits: int) -> int:
+        """The fewest bits of a ladder that grows from `bits` on; a grid keeps all points that it tells apart."""
+        return self.map.bits if isinstance(self.map, Grid) else bits
 
     def with_bits(self, bits: int) -> "Ladder":
         """The same ladder with steps of 2**-bits of the value."""
@@ -159,12 +161,12 @@ class Ladder:
     def _like(self, rungs: Rungs) -> "Ladder":
         return Ladder._whole(rungs).limited(self.lower, self.upper)
 
-    def fine(self) -> "Ladder":
-        """The ladder with many rungs a decade everywhere: a grid has few near 0, a coarse beta everywhere."""
-        if isinstance(self.map, Grid) and self.map.unit / 2**FINE_BITS >= sys.float_info.min:
-            finer: Rungs = Grid(self.map.unit / 2**FINE_BITS, max(self.map.bits, FINE_BITS))
-        elif isinstance(self.map, FloatBits) and self.map.bits < FINE_BITS:
-            finer = FloatBits(FINE_BITS, self.map.floor)
+    def fine(self, bits: int = 8) -> "Ladder":
+        """The ladder with 2**bits rungs an octave everywhere: a grid has few near 0, a coarse beta everywhere."""
+        if isinstance(self.map, Grid) and self.map.unit / 2**bits >= sys.float_info.min:
+            finer: Rungs = Grid(self.map.unit / 2**bits, max(self.map.bits, bits))
+        elif isinstance(self.map, FloatBits) and self.map.bits < bits:
+            finer = FloatBits(bits, self.map.floor)
         else:
             return self
         return self._like(finer)

@@ -12,15 +12,14 @@ import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.clipping.clip import Search
+from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
-from nobounds.engines.column import Column
 from nobounds.laws.answers import AnswerLaw
 from nobounds.laws.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.scale import octave
 
-LEAST = 1e-7  # clips with less probability are left out,
-LEAST_SCALE = 1e-5  # and so are scales
+LEAST = 1e-7  # clips with less probability are left out
 CENTERS = 12
 
 
@@ -36,31 +35,33 @@ class ClipPart:
     high_chances: Floats
 
 
-def clip_law(search: Search, data: Column, size: int, centers: int = CENTERS) -> list[ClipPart]:
-    """The law of the clip when the size was learned to be `size`."""
+def clip_law(
+    search: Search, records: Records, size: int, centers: int = CENTERS, least_scale: float = 1e-5
+) -> list[ClipPart]:
+    """The law of the clip when the noisy size is `size`; scales of less probability than `least_scale` are left out."""
     settled: dict[tuple[Fraction, int | None, Fraction], float] = {}
-    for chance, center, left in _centers(search, data, size, centers):
+    for chance, center, left in _centers(search, records, size, centers):
         scale = search.scale(size, left)
         origins: list[tuple[float, int | None]] = [(1.0, None)]
         if scale is not None:
-            halts, masses = _masses(scale.walk(search.deviations(data, center)))
+            halts, masses = _masses(scale.walk(search.deviations(records, center)))
             origins = [(float(mass), octave(halt)) for halt, mass in zip(halts, masses, strict=True)]
             left -= scale.cost(search.neighbors, False).epsilon
         for mass, origin in origins:
-            if mass * chance > LEAST_SCALE:
+            if mass * chance > least_scale:
                 key = (*search.settle(center, origin), left)
                 settled[key] = settled.get(key, 0.0) + mass * chance
-    return [_part(search, data, chance, *key) for key, chance in settled.items()]
+    return [_part(search, records, chance, *key) for key, chance in settled.items()]
 
 
-def _centers(search: Search, data: Column, size: int, count: int) -> Iterator[tuple[float, Fraction, Fraction]]:
+def _centers(search: Search, records: Records, size: int, count: int) -> Iterator[tuple[float, Fraction, Fraction]]:
     """Centres with their probability, and what is left of epsilon."""
     asked = search.center(size)
     if asked is None:
         yield 1.0, search.within(Fraction(0)), search.epsilon
         return
     left = search.epsilon - asked.cost().epsilon
-    values, masses = AnswerLaw.of(asked, Counts.of(data.chunks, asked.ladder), least=1e-4).pmf(-np.inf, np.inf)
+    values, masses = AnswerLaw.of(asked, Counts.of(records, asked.ladder), least=1e-4).pmf(-np.inf, np.inf)
     groups = np.minimum((np.cumsum(masses) - masses / 2) / masses.sum() * count, count - 1e-9).astype(int)
     for group in np.unique(groups):
         chosen = groups == group
@@ -69,10 +70,10 @@ def _centers(search: Search, data: Column, size: int, count: int) -> Iterator[tu
 
 
 def _part(
-    search: Search, data: Column, chance: float, center: Fraction, origin: int | None, epsilon: Fraction
+    search: Search, records: Records, chance: float, center: Fraction, origin: int | None, epsilon: Fraction
 ) -> ClipPart:
     nothing = Fraction(0)
-    walks = search.walks(search.deviations(data, center), center, origin, epsilon)
+    walks = search.walks(search.deviations(records, center), center, origin, epsilon)
     lows, highs = (np.array([float(center)]), np.ones(1)), (np.array([float(center)]), np.ones(1))
     for which, side in enumerate(search.sides(center)):
         halts, masses = _masses(walks[which].walk)

@@ -26,19 +26,21 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.scan import gathered
 from nobounds.engines.memory.arrays import Column, column
 from nobounds.exact import Number, positive
+from nobounds.ladders.facts import Facts
 
 _POISSON_MEAN, _MOST_MEAN = 10.0, 1e6
 _LARGEST = 1e100  # of numbers to plan with, so that sums and squares are floats
+_FLOATS = Facts(integral=False, nullable=True)
 _LOGITS = 36  # probabilities down to 2e-16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """The quantile function for probabilities between 0 and 1, a column of that type, and the size of a sample."""
+    """The quantile function for probabilities between 0 and 1, the facts of that type, and the size of a sample."""
 
     name: str
     at: Callable[[Floats], Floats]
-    column: Column
+    facts: Facts
     size: int | None = None
 
     @classmethod
@@ -54,12 +56,12 @@ class Shape:
         if times is not None and not 1 / _LARGEST <= times <= _LARGEST:
             raise ValueError(f"scale must be between {1 / _LARGEST:g} and {_LARGEST:g}, got scale={scale!r}")
         if data == "poisson":
-            return cls(data, _poisson(_POISSON_MEAN if times is None else times), column(np.zeros(0, dtype=np.int64)))
+            return cls(data, _poisson(_POISSON_MEAN if times is None else times), Facts(integral=True, nullable=False))
         unit, factor = _CONTINUOUS[data], 1.0 if times is None else times
         if resolution is None:
-            return cls(data, lambda u: factor * unit(u), column(np.zeros(0)))
+            return cls(data, lambda u: factor * unit(u), _FLOATS)
         grid = float(positive(resolution, "resolution"))
-        return cls(data, lambda u: np.rint(factor * unit(u) / grid) * grid, column(np.zeros(0)))
+        return cls(data, lambda u: np.rint(factor * unit(u) / grid) * grid, _FLOATS)
 
 
 def normal_quantile(u: Floats) -> Floats:
@@ -94,10 +96,10 @@ def _of_sample(sample: Column, gridded: bool) -> Shape:
     if max(-ordered[0], ordered[-1]) > _LARGEST:
         raise ValueError(f"data must be a sample of numbers within {_LARGEST:g}, got larger ones")
     size, name = len(ordered), "public sample"
-    if sample.integral or gridded or 2 * len(np.unique(ordered)) < size:
-        return Shape(name, lambda u: ordered[np.minimum((u * size).astype(np.int64), size - 1)], sample, size)
+    if sample.facts.integral or gridded or 2 * len(np.unique(ordered)) < size:
+        return Shape(name, lambda u: ordered[np.minimum((u * size).astype(np.int64), size - 1)], sample.facts, size)
     knots = _knots(size)
-    return Shape(name, lambda u: np.interp(u * (size - 1), knots, ordered[knots]), sample, size)
+    return Shape(name, lambda u: np.interp(u * (size - 1), knots, ordered[knots]), sample.facts, size)
 
 
 def _knots(size: int) -> Ints:

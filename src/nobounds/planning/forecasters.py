@@ -13,17 +13,20 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
 from nobounds.clipping.plan import SumPlan
-from nobounds.engines.column import Column
+from nobounds.ladders.facts import Facts
+from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.planning import answer_errors, sum_errors
 from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
 from nobounds.ranks.halving import Halving
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import plan_separately, plan_together
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
-from nobounds.statistics.quantile import ask, ladder_for
 
 Statistic: TypeAlias = Literal["quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count"]
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
@@ -61,9 +64,14 @@ class Forecaster:
         return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh))
 
     @property
-    def column(self) -> Column:
-        """A column of the type and length of the data."""
-        return replace(self.sampling.shape.column, rows=lambda: self.sampling.n)
+    def facts(self) -> Facts:
+        """The public facts of data of this shape and number."""
+        rows = self.sampling.n if self.options["neighbors"] == "swap" else None
+        return replace(self.sampling.shape.facts, rows=rows)
+
+    def terms(self, spending: Spending) -> Terms:
+        """The terms for this spending."""
+        return Terms(spending, self.options["neighbors"])
 
     @property
     def sampled(self) -> bool:
@@ -88,22 +96,28 @@ class Forecaster:
     def errors(self, spending: Spending, rounds: tuple[int, ...] = ROUNDS) -> Errors:
         """The expected errors for an epsilon or a rho."""
         typical = self.sampling.typical()
-        spent: dict[str, Any] = {"rho" if spending.zcdp else "epsilon": spending.amount}
         cap = self.useless(typical)
         if self.statistic == "count":
             counted = sum_errors.count_outcomes(
-                spending.plan(Additive), typical.total, self.options["neighbors"], self.column.nullable
+                spending.plan(Additive), typical.total, self.options["neighbors"], self.facts.nullable
             )
             return expect([(1.0, None)], lambda _, number: counted, cap, (1,))
         if self.statistic in ("sum", "mean"):
-            plan = SumPlan.of(self.column, spending, **self.options, centered=self.statistic == "mean")
+            plan = self.sum_plan(spending)
             clips = sum_errors.clip_ways(plan, typical)
             return expect(clips, lambda way, k: sum_errors.outcomes(plan, way, self.fresh(k), k), cap, rounds)
         if self.sampled:
-            halving = self._halving(spending)
+            halving = plan_together(self.facts, self.terms(spending), Options.of(self.options), self.qs)
+            assert isinstance(halving, Halving), "there is more than one quantile"
             rounds = tuple(goal for goal in _SAMPLED_ROUNDS if goal <= rounds[-1]) or rounds
             return expect([(1.0, None)], lambda _, number: self._released(halving, number), cap, rounds)
-        return self._answers(ask(self.column, self.qs, **spent, **self.options), typical, cap, rounds)
+        question = plan_separately(self.facts, self.terms(spending), Options.of(self.options), self.qs)
+        return self._answers(question, typical, cap, rounds)
+
+    def sum_plan(self, spending: Spending) -> SumPlan:
+        """The plan for a sum or a mean."""
+        stated = Stated.of(*(self.options.get(name) for name in ("lower", "upper", "resolution")))
+        return SumPlan.of(self.facts, self.terms(spending), stated, centered=self.statistic == "mean")
 
     def _answers(self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...]) -> Errors:
         """Of one quantile, or of both ends in equal parts."""
@@ -117,16 +131,6 @@ class Forecaster:
             return answer_errors.outcomes(question, *way, self.fresh(number), number)
 
         return expect(ways, outcomes, cap, rounds)
-
-    def _halving(self, spending: Spending) -> Halving:
-        data, neighbors = self.column, self.options["neighbors"]
-        ladder = ladder_for(data, *(self.options[name] for name in ("lower", "upper", "resolution")))
-        rows = data.rows() if neighbors == "swap" else None
-
-        def halving(total: Fraction, zcdp: bool) -> Halving:
-            return Halving.of(self.qs, total, ladder, neighbors, rows, data.nullable, True, False, zcdp)
-
-        return spending.plan(halving)
 
     def _released(self, halving: Halving, number: int) -> Outcomes:
         """The errors of one seeded release, in equal parts."""

@@ -72,10 +72,10 @@ def _center(search: Search, size: int, typical: Sample, chance: float) -> tuple[
 
 def _sizes(plan: SumPlan, n: int) -> list[int]:
     """A few of the sizes that may be learned."""
-    if plan.size == 0 or plan.size * n > 50:
+    if plan.eps_size == 0 or plan.eps_size * n > 50:
         return [n]
     most = math.inf if plan.rows is None else plan.rows
-    return [int(min(max(n + noise, 0), most)) for noise in _noise(Additive(plan.size), 1, np.array(LOOKS), False)]
+    return [int(min(max(n + noise, 0), most)) for noise in _noise(Additive(plan.eps_size), 1, np.array(LOOKS), False)]
 
 
 def deviations(search: Search, sample: Sample, center: Fraction) -> Histogram:

@@ -11,75 +11,47 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from nobounds.accounting.loss import Neighbors
 from nobounds.ladders.ladder import Ladder
-from nobounds.noise.discrete import Noise
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, rank_sensitivity, walk_cost
 from nobounds.ranks.scale import Scale
+from nobounds.ranks.tuning import TUNING, RankTuning
 
-Method: TypeAlias = Literal["auto", "walk", "flip", "exponential"]
-
-# Shares of eps1 in eps1 + eps2, and ranks over epsilon that the threshold is raised by, because a walk halts early
-# (benchmarks/choices.py, by exact laws). Inner quantiles: 0.5 and 1 have 0.78 to 0.85 of the error of 0.4 and 0 under
-# add-remove, and the same error under swap. Near the end of the data 0.65 and 0 are within 2 % of the best, and the
-# chance to overshoot the maximum tenfold is 5e-6 (0.6 and 0: 4e-5).
-INNER, OUTER = Fraction(1, 2), Fraction(13, 20)
-RISE = 1
-# A rank is near the end of the data when less than this over epsilon lies beyond it.
-NEAR_END = 8
-# There Gumbel noise, whose eps1 share must be one half, aims this many ranks over epsilon lower: a chance below 1e-4.
-GUMBEL_DROP = 6
-# Far empty rungs must not halt a walk or win a flip: their chance is below exp(-8) in all.
-MARGIN = 8.0
-SIZE_SHARE = Fraction(1, 20)  # of epsilon, for the private size
-SIZE_NATS = 25  # over the rows, if only missing records are private
-SIZE_FAILS = 2000  # a private size that is too large leads to a catastrophe at most once in this many times
-SCALE_SHARE = Fraction(1, 20)  # of epsilon: a scale is bought where it costs no more
-SIGN_SHARE = Fraction(1, 10)  # of epsilon, for the private sign
-TINY = 2.0**-40  # walks outward from 0 take all that is smaller for 0
-# Bits of a growing ladder beyond log2(records * rate of the noise), for flip; and beyond log2(records * epsilon) for a
-# walk, which fine steps halt early and which therefore takes fewer in the tails: 8 or 9 bits for flip at n = 1000 and
-# epsilon 1, where 7 have 1.07 to 1.27 of the error of 8, and 10 have 0.94 to 1.01 (benchmarks/choices.py).
-FLIP_BITS, WALK_BITS, MOST_GROWN = -1.0, -0.5, 40
-FLIP_TAIL = Fraction(3, 10)  # under add-remove a walk is better for quantiles with less in their tail
-# A walk from the side of the fewer records that is not safe by itself has its counts lowered by 2 ranks over epsilon an
-# octave, from 3 octaves above the scale on: 0.58 to 0.97 of the other way's error on six families, 10 ranks from the
-# end (benchmarks/choices.py).
-TILT = 2
 TINIEST = Fraction(1, 1 << 64)  # the smallest tail that steps follow
 LARGEST = 1 << 32  # no plan tells larger sizes apart
 
 
 @dataclass(frozen=True, slots=True)
 class SizeRule:
-    """How the number of records is learned: known, or a private count that is capped by the public number of rows."""
+    """How the number of records is learned: known, or a noisy count that is capped by the public number of rows."""
 
     epsilon: Fraction
     known: int | None = None
     at_most: int = LARGEST
+    fails: int = TUNING.size_fails
 
     @property
     def slack(self) -> float:
-        """How many records too large it is once in SIZE_FAILS times."""
-        return math.log(SIZE_FAILS / 2) / float(self.epsilon) if self.known is None else 0.0
+        """How many records too large it is once in `fails` times."""
+        return math.log(self.fails / 2) / float(self.epsilon) if self.known is None else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What to find, all of it public: a quantile for this epsilon on a ladder that may grow finer with the size."""
+    """One quantile of a problem, and the epsilon for it."""
 
     q: Fraction
     epsilon: Fraction
-    neighbors: Neighbors
-    ladder: Ladder
-    noise: Noise
-    method: Method
-    grows: bool
+    problem: Problem
     zcdp: bool = False  # whether rho is what counts
+
+    @property
+    def tuning(self) -> RankTuning:
+        """The constants of the problem."""
+        return self.problem.tuning
 
     @property
     def tail(self) -> Fraction:
@@ -87,21 +59,15 @@ class Aim:
         return min(self.q, 1 - self.q)
 
 
-def check_method(method: object) -> Method:
-    """The name of the method, checked."""
-    if not isinstance(method, str) or method not in get_args(Method):
-        raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got method={method!r}")
-    return method  # type: ignore[return-value]
-
-
-def size_rule(epsilon: Fraction, neighbors: Neighbors, rows: int | None, stated: bool, missing: bool) -> SizeRule:
-    """What to spend on the size: nothing if it is public or stated, little if only missing records are private."""
-    if rows is not None and (stated or (neighbors == "swap" and not missing)):
-        return SizeRule(Fraction(0), min(rows, LARGEST))
-    spent = epsilon * SIZE_SHARE
+def size_rule(problem: Problem, epsilon: Fraction) -> SizeRule:
+    """What to spend on the size: nothing if it is public or stated, little if only missing records are sensitive."""
+    rows, tuning = problem.rows, problem.tuning
+    if rows is not None and (problem.stated or (problem.neighbors == "swap" and not problem.nullable)):
+        return SizeRule(Fraction(0), min(rows, LARGEST), fails=tuning.size_fails)
+    eps_size = epsilon * tuning.size_share
     if rows is not None:
-        return SizeRule(min(spent, Fraction(SIZE_NATS, max(rows, 1))), at_most=min(rows, LARGEST))
-    return SizeRule(spent)
+        eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1)))
+    return SizeRule(eps_size, at_most=LARGEST if rows is None else min(rows, LARGEST), fails=tuning.size_fails)
 
 
 def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
@@ -115,20 +81,23 @@ def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
     """
     if 0 < aim.q < 1:
         scale = _scale(aim, size, slack)
-        epsilon = aim.epsilon - (scale.cost(aim.neighbors, False).epsilon if scale else 0)
+        epsilon = aim.epsilon - (scale.cost(aim.problem.neighbors, False).epsilon if scale else 0)
         found = _inner(aim, epsilon, size, slack, tilt=scale is not None)
         best = next(found, None)
         plain = next(found, None) if best and best.tilt else best
         if best and plain:
             return Scaled(scale, best, plain) if scale else best
     natural = 2 * aim.q >= 1
-    outer = _walk(aim, aim.epsilon, natural, OUTER, _fine(aim.ladder, natural))
-    if is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - math.ceil(2 * outer.drop), slack):
+    outer = _walk(aim, aim.epsilon, natural, aim.tuning.outer, _fine(aim, natural))
+    if is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - math.ceil(2 * outer.drop), slack, aim.tuning):
         return outer
-    low, high = is_bound(aim.ladder, aim.ladder.first), is_bound(aim.ladder, aim.ladder.last)
+    low, high = (
+        is_bound(aim.problem.ladder, aim.problem.ladder.first),
+        is_bound(aim.problem.ladder, aim.problem.ladder.last),
+    )
     if low or high:
         up = low and (natural or not high)
-        return _walk(aim, aim.epsilon, up, OUTER, _fine(aim.ladder, up))
+        return _walk(aim, aim.epsilon, up, aim.tuning.outer, _fine(aim, up))
     return _outward(aim)
 
 
@@ -158,18 +127,18 @@ def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
 
 def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
     """A scale, if 0 lies inside the ladder and there are enough records; a grid has one, and needs it only to tilt."""
-    bounds = aim.ladder.lower, aim.ladder.upper
+    bounds = aim.problem.ladder.lower, aim.problem.ladder.upper
     one_sided = (bounds[0] is not None and bounds[0] >= 0) or (bounds[1] is not None and bounds[1] <= 0)
-    if not aim.grows or one_sided or size == 0:
+    if not aim.problem.grows or one_sided or size == 0:
         return None
-    if aim.ladder.is_grid:
+    if aim.problem.ladder.is_grid:
         best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
         if not (best and best.tilt):
             return None
     nats = scale_nats(size * aim.epsilon)
     each = Fraction(nats, size)
-    scale = Scale(each, each)
-    return scale if scale.cost(aim.neighbors, False).epsilon <= SCALE_SHARE * aim.epsilon else None
+    scale = Scale(each, each, octaves=aim.tuning.octaves)
+    return scale if scale.cost(aim.problem.neighbors, False).epsilon <= aim.tuning.scale_share * aim.epsilon else None
 
 
 def scale_nats(nats: Fraction) -> int:
@@ -184,67 +153,76 @@ def scale_nats(nats: Fraction) -> int:
 def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> Iterator[OneRoute]:
     """The safe routes to an inner quantile, best first; with a scale, a tilt makes one more of them safe."""
     # Under zCDP the exponential mechanism has the noise of a walk's queries at most, and no noise on a threshold.
-    wanted = aim.noise == "exponential" and (aim.neighbors == "swap" or aim.zcdp or aim.tail > FLIP_TAIL)
-    weighted = aim.method == "exponential" or (aim.method == "auto" and aim.zcdp)
-    if aim.method in ("flip", "exponential") or (aim.method == "auto" and wanted):
-        rate = epsilon / (2 * rank_sensitivity(aim.q, aim.neighbors))
-        for ladder in _growing(aim, size * rate, FLIP_BITS):
-            if is_safe(ladder, rate * aim.tail, size, slack):
-                yield FlipRoute(ladder, epsilon, rate, weighted, again=aim.grows)
+    wanted = aim.problem.noise == "exponential" and (
+        aim.problem.neighbors == "swap" or aim.zcdp or aim.tail > aim.tuning.flip_tail
+    )
+    weighted = aim.problem.method == "exponential" or (aim.problem.method == "auto" and aim.zcdp)
+    if aim.problem.method in ("flip", "exponential") or (aim.problem.method == "auto" and wanted):
+        rate = epsilon / (2 * rank_sensitivity(aim.q, aim.problem.neighbors))
+        for ladder in _growing(aim, size * rate, aim.tuning.flip_bits):
+            if is_safe(ladder, rate * aim.tail, size, slack, aim.tuning):
+                yield FlipRoute(ladder, epsilon, rate, weighted, again=aim.problem.grows)
                 break
-    for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
+    for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.problem.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
         target = aim.q if up else 1 - aim.q
-        if size * aim.epsilon * (1 - target) < NEAR_END:
+        if size * aim.epsilon * (1 - target) < aim.tuning.near_end:
             continue
-        bits = WALK_BITS + math.log2(max(aim.tail, TINIEST)) / 2
-        walks = (_walk(aim, epsilon, up, INNER, ladder) for ladder in _growing(aim, size * aim.epsilon, bits))
+        bits = aim.tuning.walk_bits + math.log2(max(aim.tail, TINIEST)) / 2
+        walks = (
+            _walk(aim, epsilon, up, aim.tuning.inner, ladder) for ladder in _growing(aim, size * aim.epsilon, bits)
+        )
         finest = next(walks)
-        safe = (walk for walk in chain([finest], walks) if is_safe(walk.ladder, walk.eps2 * target, size, slack))
+        safe = (
+            walk for walk in chain([finest], walks) if is_safe(walk.ladder, walk.eps2 * target, size, slack, aim.tuning)
+        )
         if found := next(safe, None):
-            yield replace(found, again=aim.grows)
-        elif tilt and aim.neighbors == "add-remove" and size * aim.epsilon * target >= NEAR_END:
-            yield replace(finest, again=True, tilt=max(_ranks(TILT, aim.epsilon), 1))
+            yield replace(found, again=aim.problem.grows)
+        elif tilt and aim.problem.neighbors == "add-remove" and size * aim.epsilon * target >= aim.tuning.near_end:
+            yield replace(finest, again=True, tilt=max(_ranks(aim.tuning.tilt, aim.epsilon), 1))
 
 
 def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
     """The ladder with `extra` bits more than log2(nats), and then coarser ones."""
-    if not aim.grows:
-        yield aim.ladder
+    if not aim.problem.grows:
+        yield aim.problem.ladder
         return
-    bits = min(max(round(math.log2(max(float(nats), 1.0)) + extra), aim.ladder.least_bits), MOST_GROWN)
-    for fewer in range(bits, aim.ladder.least_bits - 1, -1):
-        yield aim.ladder.with_bits(fewer)
+    bits = min(
+        max(round(math.log2(max(float(nats), 1.0)) + extra), aim.problem.ladder.least_bits(aim.tuning.least_bits)),
+        aim.tuning.most_bits,
+    )
+    for fewer in range(bits, aim.problem.ladder.least_bits(aim.tuning.least_bits) - 1, -1):
+        yield aim.problem.ladder.with_bits(fewer)
 
 
-def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float) -> bool:
+def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float, tuning: RankTuning = TUNING) -> bool:
     """Whether `size` records, each worth so many nats against an empty rung, outweigh all of them.
 
-    A size that is too large by s records with probability exp(-s / slack * ln(SIZE_FAILS / 2)) must not lead to a
-    catastrophe more often than once in SIZE_FAILS times: then without those records the rungs are still outweighed.
+    A size that is too large by s records with probability exp(-s / slack * ln(`size_fails` / 2)) must not lead to a
+    catastrophe more often than once in `size_fails` times: then without those records the rungs are still outweighed.
     """
     each, empty = float(per_record), math.log(ladder.size)
-    return each * size >= empty + MARGIN and each * (size - slack) >= empty
+    return each * size >= empty + tuning.margin and each * (size - slack) >= empty
 
 
 def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder) -> Route:
-    part = Fraction(1, 2) if aim.noise == "gumbel" else share
-    whole = walk_cost(aim.q, up, aim.neighbors, part, 1 - part)
+    part = Fraction(1, 2) if aim.problem.noise == "gumbel" else share
+    whole = walk_cost(aim.q, up, aim.problem.neighbors, part, 1 - part)
     # Under zCDP the range is what counts, and epsilon stands for that of the exponential mechanism.
     unit = epsilon / (whole.eta if aim.zcdp else whole.epsilon)
     eps1, eps2 = part * unit, (1 - part) * unit
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
-    if share == INNER:
+    if share == aim.tuning.inner:
         lattice = aim.q.denominator  # points a rank
-        drop = -Fraction(round(RISE / aim.epsilon * lattice), lattice)
+        drop = -Fraction(round(aim.tuning.rise / aim.epsilon * lattice), lattice)
     else:
-        drop = Fraction(_ranks(GUMBEL_DROP, aim.epsilon) if aim.noise == "gumbel" else 0)
+        drop = Fraction(_ranks(aim.tuning.gumbel_drop, aim.epsilon) if aim.problem.noise == "gumbel" else 0)
     return Route(ladder, up, *ends, eps1, eps2, drop)
 
 
 def _outward(aim: Aim) -> Outward:
-    ladder, sign = aim.ladder.fine(), aim.epsilon * SIGN_SHARE
-    plus, minus = (int(rung) for rung in ladder.rungs(np.array([TINY, -TINY])))
-    up, down = (_walk(aim, aim.epsilon - sign, way, OUTER, ladder) for way in (True, False))
+    ladder, sign = aim.problem.ladder.fine(aim.tuning.fine_bits), aim.epsilon * aim.tuning.sign_share
+    plus, minus = (int(rung) for rung in ladder.rungs(np.array([aim.tuning.tiny, -aim.tuning.tiny])))
+    up, down = (_walk(aim, aim.epsilon - sign, way, aim.tuning.outer, ladder) for way in (True, False))
     return Outward(sign, replace(up, start=plus, from_zero=True), replace(down, start=minus, from_zero=True))
 
 
@@ -252,9 +230,10 @@ def _ranks(over_epsilon: int, epsilon: Fraction) -> int:
     return math.floor(over_epsilon / epsilon + Fraction(1, 2))
 
 
-def _fine(ladder: Ladder, up: bool) -> Ladder:
+def _fine(aim: Aim, up: bool) -> Ladder:
     """To halt in time past the end of the data takes many rungs a decade, unless a public bound ends the ladder."""
-    return ladder if is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine()
+    ladder = aim.problem.ladder
+    return ladder if is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine(aim.tuning.fine_bits)
 
 
 def is_bound(ladder: Ladder, rung: int) -> bool:

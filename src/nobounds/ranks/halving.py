@@ -33,30 +33,14 @@ from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import RandomSource
-from nobounds.ranks.auto import (
-    FLIP_BITS,
-    MARGIN,
-    MOST_GROWN,
-    NEAR_END,
-    OUTER,
-    SizeRule,
-    is_bound,
-    scale_nats,
-    size_rule,
-)
+from nobounds.ranks.auto import SizeRule, is_bound, scale_nats, size_rule
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question, learned_size
 from nobounds.ranks.scale import Scale, octave
-from nobounds.ranks.slices import STEPS, Prior, Slice, SliceAim, runs_in, walk_in
+from nobounds.ranks.slices import Prior, Slice, SliceAim, runs_in, walk_in
+from nobounds.ranks.tuning import RankTuning
 
 HALF = Fraction(1, 2)
-SCALE_SHARE = Fraction(1, 25)  # of epsilon, for the scale, where that is enough
-LEAST_SCALE = 2.0**-40  # smaller scales are taken for this one, where there is no grid
-# Of epsilon, for the size under swap: a record that turns from missing to present costs half as much as one that moves
-# in all levels but the first, so that nothing is lost; but its rho counts.
-SIZE_SHARE, ZCDP_SIZE_SHARE = Fraction(1, 5), Fraction(1, 20)
-PRIOR_FROM, PRIOR_NATS = 2, Fraction(3, 2)  # octaves above the scale, and nats an octave (benchmarks/quantiles.py)
-# The same up to twice as far from an end as walks are taken, where few records speak against the rungs beyond it.
-TIGHT_FROM, TIGHT_NATS = 1, Fraction(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,51 +94,57 @@ class Halving:
     With `zcdp` the exponential mechanism is used, and `each` is the range of a level.
     """
 
-    qs: tuple[Fraction, ...]
-    ladder: Ladder
-    neighbors: Neighbors
-    missing: bool
-    grows: bool
+    problem: Problem
     zcdp: bool
     size: SizeRule
-    scale: Fraction  # epsilon for the scale
+    eps_scale: Fraction
     each: Fraction  # epsilon for a level
 
     @classmethod
-    def of(
-        cls,
-        qs: tuple[Fraction, ...],
-        epsilon: Fraction,
-        ladder: Ladder,
-        neighbors: Neighbors,
-        rows: int | None,
-        missing: bool,
-        grows: bool,
-        stated: bool,
-        zcdp: bool,
-    ) -> "Halving":
+    def of(cls, problem: Problem, epsilon: Fraction, zcdp: bool = False) -> "Halving":
         """Plan the spending: the size, the scale, and equal parts for the levels."""
-        size = size_rule(epsilon, neighbors, rows, stated, missing)
-        if size.epsilon and neighbors == "swap":
-            size = replace(size, epsilon=epsilon * (ZCDP_SIZE_SHARE if zcdp else SIZE_SHARE))
-        scale = epsilon * SCALE_SHARE if grows else Fraction(0)
+        size, tuning = size_rule(problem, epsilon), problem.tuning
+        if size.epsilon and problem.neighbors == "swap":
+            share = tuning.levels_size_share_zcdp if zcdp else tuning.levels_size_share
+            size = replace(size, epsilon=epsilon * share)
+        eps_scale = epsilon * tuning.levels_scale_share if problem.grows else Fraction(0)
         # Under swap only a record that turns from missing to present changes the size, and its levels cost half.
-        left = epsilon - scale - (size.epsilon if neighbors == "add-remove" else 0)
-        return cls(qs, ladder, neighbors, missing, grows, zcdp, size, scale, left / levels(qs))
+        left = epsilon - eps_scale - (size.epsilon if problem.neighbors == "add-remove" else 0)
+        return cls(problem, zcdp, size, eps_scale, left / levels(problem.qs))
+
+    @property
+    def qs(self) -> tuple[Fraction, ...]:
+        """The quantiles, in increasing order."""
+        return self.problem.qs
+
+    @property
+    def ladder(self) -> Ladder:
+        """The candidates."""
+        return self.problem.ladder
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The neighbour relation."""
+        return self.problem.neighbors
+
+    @property
+    def tuning(self) -> RankTuning:
+        """The constants of the problem."""
+        return self.problem.tuning
 
     def cost(self) -> Cost:
         """The cost of the size, the scale and the levels, whatever is found."""
         level = range_bounded(self.each) if self.zcdp else pure(self.each)
         if self.neighbors == "add-remove":
-            parts = [pure(self.size.epsilon), pure(self.scale), *[level] * levels(self.qs)]
+            parts = [pure(self.size.epsilon), pure(self.eps_scale), *[level] * levels(self.qs)]
         else:
             across = 2 * range_bounded(self.each * Fraction(2, 3)).rho  # into another slice
             level = Cost(level.kinds, max(level.rho, across) if self.zcdp else level.rho)
-            added = both(level, pure(self.each / 2)) if self.missing else level
+            added = both(level, pure(self.each / 2)) if self.problem.nullable else level
             added = Cost(added.kinds, level.rho)
-            first = Cost(both(level, level).kinds, level.rho) if self.missing else level
-            size = added_only(self.size.epsilon) if self.missing else pure(self.size.epsilon)
-            parts = [size, pure(self.scale), first, *[added] * (levels(self.qs) - 1)]
+            first = Cost(both(level, level).kinds, level.rho) if self.problem.nullable else level
+            size = added_only(self.size.epsilon) if self.problem.nullable else pure(self.size.epsilon)
+            parts = [size, pure(self.eps_scale), first, *[added] * (levels(self.qs) - 1)]
         return sum(parts[1:], parts[0])
 
     def parts(self) -> dict[str, Cost]:
@@ -165,23 +155,23 @@ class Halving:
         found = [level] * levels(self.qs)
         return {
             "size": pure(self.size.epsilon),
-            "scale": pure(self.scale),
+            "scale": pure(self.eps_scale),
             "answer": sum(found[1:], found[0]),
         }
 
     def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
         """Private quantiles in increasing order."""
         setting = self.settle(counts.coarse, source)
-        histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder)
+        histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder, self.tuning.places)
         found: dict[int, int] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for node in tree(self.qs):
-            piece = Slice(cuts[node.left], cuts[node.right])
+            piece = Slice(cuts[node.left], cuts[node.right], self.tuning.places)
             if node.level == 0 and not self.is_safe(node, setting):
                 place = self._walked(node, counts, setting, source)
             else:
                 place = self._chosen(node, piece, histogram, setting, source)
-            found[node.which], cuts[node.which] = place // STEPS, piece.cut(place)
+            found[node.which], cuts[node.which] = place // self.tuning.places, piece.cut(place)
             setting = self.with_scale(setting, found[node.which])
         values = (setting.ladder.value(rung) for rung in sorted(found.values()))
         return tuple(value if self.ladder.integral else float(value) for value in values)
@@ -191,17 +181,20 @@ class Halving:
         size = learned_size(self.size, histogram, source)
         found = None
         unit = Scale(Fraction(1), Fraction(1)).cost(self.neighbors, False).epsilon
-        if size > 0 and self.scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
-            scale = Scale(self.scale / unit, self.scale / unit)
+        if size > 0 and self.eps_scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
+            scale = Scale(self.eps_scale / unit, self.eps_scale / unit, octaves=self.tuning.octaves)
             found = octave(halt_position(scale.walk(histogram), source))
         return self.setting(size, found)
 
     def setting(self, size: int, found: int | None) -> Setting:
         """The setting for a size and a scale."""
         ladder = self.ladder
-        if self.grows:
+        if self.problem.grows:
             nats = max(float(size * self.rate(HALF)), 1.0)
-            bits = min(max(round(math.log2(nats) + FLIP_BITS), ladder.least_bits), MOST_GROWN)
+            bits = min(
+                max(round(math.log2(nats) + self.tuning.flip_bits), ladder.least_bits(self.tuning.least_bits)),
+                self.tuning.most_bits,
+            )
             ladder = ladder.with_bits(bits) if found is None else ladder.with_bits(bits).at_scale(found)
         exact = self.size.known is not None or self.neighbors == "swap"
         flat = Prior(0, Fraction(0))
@@ -215,8 +208,8 @@ class Halving:
 
     def prior(self, scale: float) -> Prior:
         """The prior for data of this scale."""
-        least = float(self.ladder.map.unit) if isinstance(self.ladder.map, Grid) else LEAST_SCALE
-        return Prior(math.frexp(max(abs(scale), least))[1] - 1 + PRIOR_FROM, PRIOR_NATS)
+        least = float(self.ladder.map.unit) if isinstance(self.ladder.map, Grid) else self.tuning.levels_least_scale
+        return Prior(math.frexp(max(abs(scale), least))[1] - 1 + self.tuning.prior_from, self.tuning.prior_nats)
 
     def rate(self, slope: Fraction) -> Fraction:
         """The rate of noise of a choice; its sensitivity is 1 in a slice, and max(slope, 1 - slope) for a record more.
@@ -230,32 +223,35 @@ class Halving:
 
     def split(self, slope: Fraction, up: bool) -> tuple[Fraction, Fraction]:
         """(eps1, eps2) of a walk outward, whose threshold is slope * (the weight of its slice)."""
-        added = moving_threshold(slope if up else 1 - slope, OUTER, 1 - OUTER)
-        moved = monotonic(OUTER, 1 - OUTER)
+        added = moving_threshold(slope if up else 1 - slope, self.tuning.outer, 1 - self.tuning.outer)
+        moved = monotonic(self.tuning.outer, 1 - self.tuning.outer)
         if self.neighbors == "add-remove":
             whole = added.eta if self.zcdp else added.epsilon
         elif self.zcdp:
             whole = max(moved.eta, added.eta * Fraction(3, 2), 2 * added.epsilon)
         else:
             whole = max(moved.epsilon, 2 * added.epsilon)
-        return self.each * OUTER / whole, self.each * (1 - OUTER) / whole
+        return self.each * self.tuning.outer / whole, self.each * (1 - self.tuning.outer) / whole
 
     def is_safe(self, node: Node, setting: Setting) -> bool:
         """Whether there are enough records for the first choice among all rungs."""
         ladder, q = setting.ladder, self.qs[node.which]
         # With a scale, the rungs that the prior leaves alone, and as many for all others.
         candidates = 2 * setting.prior.plain(ladder) if setting.scaled else ladder.size
-        return float(self.rate(q) * min(q, 1 - q)) * (setting.size - self.size.slack) >= math.log(candidates) + MARGIN
+        return (
+            float(self.rate(q) * min(q, 1 - q)) * (setting.size - self.size.slack)
+            >= math.log(candidates) + self.tuning.margin
+        )
 
     def outward(self, node: Node, setting: Setting) -> bool | None:
         """Whether a walk goes up (True) or down (False), because the end of the data is near; None for a choice."""
-        return self.near_end(node, setting, NEAR_END)
+        return self.near_end(node, setting, self.tuning.near_end)
 
     def prior_for(self, node: Node, setting: Setting) -> Prior:
         """The prior, a tighter one near an end of the data."""
-        if not setting.scaled or self.near_end(node, setting, 2 * NEAR_END) is None:
+        if not setting.scaled or self.near_end(node, setting, 2 * self.tuning.near_end) is None:
             return setting.prior
-        return Prior(setting.prior.octave + TIGHT_FROM - PRIOR_FROM, TIGHT_NATS)
+        return Prior(setting.prior.octave + self.tuning.tight_from - self.tuning.prior_from, self.tuning.tight_nats)
 
     def near_end(self, node: Node, setting: Setting, nats: int) -> bool | None:
         """Which end of the data is nearer than so many nats of a level, the upper (True) or the lower; None if none is.
@@ -296,26 +292,22 @@ class Halving:
             first, last = piece.rungs
             return piece.middle(first + position if self.outward(node, setting) else last - position)
         if node.leaf and not self.zcdp:
-            return flip_rung(found, source) * STEPS
-        return weighted_rung(found, source) * (STEPS if node.leaf else 1)
+            return flip_rung(found, source) * self.tuning.places
+        return weighted_rung(found, source) * (self.tuning.places if node.leaf else 1)
 
     def _walked(self, node: Node, counts: Counts, setting: Setting, source: RandomSource) -> int:
         """The first answer when there are few records: that of a single quantile, in the middle of its rung."""
         epsilon = self.each / 2 if self.zcdp else self.each  # a range is at most twice the epsilon
-        asked = Question.of(
-            (self.qs[node.which],),
-            epsilon,
-            self.ladder,
-            self.neighbors,
-            "exponential",
-            setting.size,
-            self.missing,
-            "walk",
-            self.grows,
-            True,
+        rank = replace(
+            self.problem,
+            qs=(self.qs[node.which],),
+            rows=setting.size,
+            stated=True,
+            noise="exponential",
+            method="walk",
         )
-        value = asked.answer(counts, source)[0]
-        return int(setting.ladder.rungs(np.array([float(value)]))[0]) * STEPS + STEPS // 2
+        value = Question.of(rank, epsilon).answer(counts, source)[0]
+        return int(setting.ladder.rungs(np.array([float(value)]))[0]) * self.tuning.places + self.tuning.places // 2
 
     def _rank(self, which: int) -> Fraction:
         return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]

@@ -6,7 +6,7 @@ permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer w
 records around the target (see `counts`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -25,62 +25,64 @@ from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise, discrete_laplace
 from nobounds.noise.source import RandomSource
-from nobounds.ranks.auto import Aim, Method, SizeRule, choose, first_allowed, size_rule
+from nobounds.ranks.auto import Aim, SizeRule, choose, first_allowed, size_rule
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, cost, rank_sensitivity
 from nobounds.ranks.scale import octave
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, all of it public: quantiles for one total epsilon on one ladder."""
+    """A plan for the quantiles of a problem, for one total epsilon; all of it public."""
 
-    qs: tuple[Fraction, ...]
+    problem: Problem
     epsilon: Fraction
-    ladder: Ladder
-    neighbors: Neighbors
-    noise: Noise
     size: SizeRule
     routes: tuple[tuple[AnyRoute, ...], ...]
-    missing: bool  # whether a record can be missing
 
     @classmethod
     @lru_cache(maxsize=256)  # public arguments, exact result: the second call of a kind costs nothing
-    def of(
-        cls,
-        qs: tuple[Fraction, ...],
-        epsilon: Fraction,
-        ladder: Ladder,
-        neighbors: Neighbors,
-        noise: Noise,
-        rows: int | None,
-        missing: bool,
-        method: Method = "walk",
-        grows: bool = False,
-        stated: bool = False,
-        zcdp: bool = False,
-    ) -> "Question":
+    def of(cls, problem: Problem, epsilon: Fraction, zcdp: bool = False) -> "Question":
         """Plan the spending: first the size, if the route depends on it, then equal parts for the quantiles.
 
-        `rows` is public: the number of rows under swap, or the number of records as `stated` by the user. With `zcdp`
-        the routes are those that cost the least rho.
+        With `zcdp` the routes are those that cost the least rho.
         """
-        rule = size_rule(epsilon, neighbors, rows, stated, missing)
+        rule, qs = size_rule(problem, epsilon), problem.qs
 
         def plan(size: SizeRule, each: Fraction) -> "Question":
-            aims = (Aim(q, each, neighbors, ladder, noise, method, grows, zcdp) for q in qs)
-            routes = tuple(choose(aim, size) for aim in aims)
-            return cls(qs, epsilon, ladder, neighbors, noise, size, routes, missing)
+            routes = tuple(choose(Aim(q, each, problem, zcdp), size) for q in qs)
+            return cls(problem, epsilon, size, routes)
 
         each = (epsilon - rule.epsilon) / len(qs)
         first = plan(rule, each)
         if rule.known is None and all(len(found) == 1 for found in first.routes):
-            return plan(SizeRule(Fraction(0), 0), epsilon / len(qs))  # nothing depends on the size
+            return plan(replace(rule, epsilon=Fraction(0), known=0), epsilon / len(qs))  # nothing depends on the size
         # Parts may cost less together than each alone: walks in opposite directions, or a private size under swap,
         # which a record that moves does not change. What they leave is theirs as well, unless with more to spend they
         # would take other routes that leave nothing. Under zCDP epsilon is nominal, and says nothing of what is left.
         spent = first.cost().epsilon
         second = plan(rule, each * epsilon / spent) if spent < epsilon and not zcdp else first
         return second if second.cost().epsilon <= epsilon else first
+
+    @property
+    def qs(self) -> tuple[Fraction, ...]:
+        """The quantiles."""
+        return self.problem.qs
+
+    @property
+    def ladder(self) -> Ladder:
+        """The candidates."""
+        return self.problem.ladder
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The neighbour relation."""
+        return self.problem.neighbors
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of walks."""
+        return self.problem.noise
 
     def cost(self) -> Cost:
         """The cost of the whole answer, whichever routes are taken."""
@@ -94,13 +96,13 @@ class Question:
     def priced(self) -> tuple[Cost, dict[str, Cost]]:
         """The cost, and its parts."""
         found = [
-            worst([cost(route, q, self.neighbors, self.missing) for route in routes])
+            worst([cost(route, q, self.neighbors, self.problem.nullable) for route in routes])
             for q, routes in zip(self.qs, self.routes, strict=True)
         ]
         answers, size = sum(found[1:], found[0]), pure(self.size.epsilon)
         if self.neighbors != "swap":
             return size + answers, {"size": size, "answer": answers}
-        return (added_only(self.size.epsilon) if self.missing else size) + answers, {"answer": answers}
+        return (added_only(self.size.epsilon) if self.problem.nullable else size) + answers, {"answer": answers}
 
     @lru_cache(maxsize=256)  # noqa: B019 - see priced
     def loss(self) -> PrivacyLoss:

@@ -15,10 +15,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.walk import Walk
-
-# One rung a power of two, from 2**-40 on; at smaller scales, and where most records are 0, there is no scale.
-_FLOOR = -40
-OCTAVES = Ladder.float_bits(0, _FLOOR).limited(Fraction(0), None)
+from nobounds.ranks.tuning import OCTAVES, SCALE_FLOOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +25,7 @@ class Scale:
     eps1: Fraction
     eps2: Fraction
     rank: Fraction = Fraction(1, 2)
+    octaves: Ladder = OCTAVES
 
     def cost(self, neighbors: Neighbors, missing: bool) -> Cost:
         """Counts of magnitudes - rank n; a record that moves may move its magnitude either way."""
@@ -39,11 +37,11 @@ class Scale:
 
     def walk(self, histogram: Histogram) -> Walk:
         """The walk for these records."""
-        sizes = magnitudes(histogram)
+        sizes = magnitudes(histogram, self.octaves)
         return Walk(
             starts=np.concatenate([[0], sizes.rungs[sizes.rungs > 0]]),
             levels=np.concatenate([[sizes.below(1)], sizes.up_to[sizes.rungs > 0]]),
-            length=OCTAVES.last + 1,
+            length=self.octaves.last + 1,
             threshold=self.rank * sizes.total,
             step=Fraction(1, self.rank.denominator),
             eps1=self.eps1,
@@ -52,15 +50,15 @@ class Scale:
         )
 
 
-def magnitudes(histogram: Histogram) -> Histogram:
+def magnitudes(histogram: Histogram, octaves: Ladder = OCTAVES) -> Histogram:
     """The magnitudes of the records on the octaves, each rung taken at its value."""
-    rungs = OCTAVES.rungs(np.abs(histogram.ladder.map.floats(histogram.rungs)))
-    counts = np.zeros(OCTAVES.last + 1, dtype=np.int64)
+    rungs = octaves.rungs(np.abs(histogram.ladder.map.floats(histogram.rungs)))
+    counts = np.zeros(octaves.last + 1, dtype=np.int64)
     np.add.at(counts, rungs, histogram.counts)
     occupied = np.flatnonzero(counts)
-    return Histogram(OCTAVES, occupied, counts[occupied])
+    return Histogram(octaves, occupied, counts[occupied])
 
 
 def octave(position: int | None) -> int | None:
     """The exponent of the octave where the walk halted: the scale is 2**octave; None if there is no scale."""
-    return None if not position else position - 1 + _FLOOR
+    return None if not position else position - 1 + SCALE_FLOOR

@@ -1,10 +1,10 @@
 """Slices of a histogram: the records between two private answers, and the choice of a rank among them.
 
-An answer splits the records in two. Records on its own rung belong to both sides in part: a rung has STEPS places, the
+An answer splits the records in two. Records on its own rung belong to both sides in part: a rung has places, the
 answer is one of them, and each record of the rung counts for as much as the places on a side. Whatever the answer, a
 record has the weight 1 over all slices, so that a level of disjoint slices costs no more than one choice among all
 records; and ties, which are most of the data on a grid, are split at the rank that was aimed at. Weights are whole
-numbers of 1 / STEPS.
+numbers of 1 / places.
 """
 
 import math
@@ -19,27 +19,28 @@ from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.runs import Runs, ranks
 from nobounds.mechanisms.walk import Walk
+from nobounds.ranks.tuning import TUNING
 
-STEPS = 1024  # places on a rung
 MOST_OCTAVES = 40  # of a prior
 _MOST_RANKS = 1 << 46  # that an octave lowers by: so that all octaves together, in places, fit into 64 bits
 
 
 class Slice(NamedTuple):
-    """The places from `low` to before `high`; place p lies on rung p // STEPS."""
+    """The places from `low` to before `high`, of which each rung has `places`; place p lies on rung p // places."""
 
     low: int
     high: int
+    places: int = TUNING.places
 
     @classmethod
-    def whole(cls, ladder: Ladder) -> "Slice":
+    def whole(cls, ladder: Ladder, places: int = TUNING.places) -> "Slice":
         """All places of a ladder."""
-        return cls(ladder.first * STEPS, (ladder.last + 1) * STEPS)
+        return cls(ladder.first * places, (ladder.last + 1) * places, places)
 
     @property
     def rungs(self) -> tuple[int, int]:
         """The first and the last rung with a place in it."""
-        return self.low // STEPS, (self.high - 1) // STEPS
+        return self.low // self.places, (self.high - 1) // self.places
 
     def cut(self, place: int) -> int:
         """Where a place cuts the slice in two, neither of them empty if there are two places or more."""
@@ -47,15 +48,15 @@ class Slice(NamedTuple):
 
     def middle(self, rung: int) -> int:
         """The place in the middle of what it has of a rung."""
-        return (max(self.low, rung * STEPS) + min(self.high, (rung + 1) * STEPS)) // 2
+        return (max(self.low, rung * self.places) + min(self.high, (rung + 1) * self.places)) // 2
 
     def weights(self, histogram: Histogram) -> tuple[Ints, Ints]:
-        """The occupied rungs, and the weight of the records of each in this slice, in units of 1 / STEPS."""
+        """The occupied rungs, and the weight of the records of each in this slice, in units of 1 / places."""
         first, last = self.rungs
         some = slice(*np.searchsorted(histogram.rungs, [first, last + 1]))
         rungs = histogram.rungs[some]
-        places = np.minimum(self.high, (rungs + 1) * STEPS) - np.maximum(self.low, rungs * STEPS)
-        return rungs, histogram.counts[some] * places
+        there = np.minimum(self.high, (rungs + 1) * self.places) - np.maximum(self.low, rungs * self.places)
+        return rungs, histogram.counts[some] * there
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +100,21 @@ class SliceAim:
     offset: Fraction
     leaf: bool  # whether no slice is split here, so that rungs are chosen and not their places
 
-    def target(self, weight: int) -> Fraction:
-        """The rank in units of 1 / STEPS, for a slice of this weight."""
-        return self.slope * weight + self.offset * STEPS
+    def target(self, weight: int, places: int) -> Fraction:
+        """The rank in units of 1 / places, for a slice of this weight."""
+        return self.slope * weight + self.offset * places
 
 
 def runs_in(histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, prior: Prior) -> Runs:
     """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at."""
     rungs, weights = piece.weights(histogram)
-    target, each = aim.target(int(weights.sum())), rate / STEPS
+    target, each = aim.target(int(weights.sum()), piece.places), rate / piece.places
     if aim.leaf:
         ends_at, trusted, unit = (piece.rungs[0], piece.rungs[1] + 1), piece.rungs, 1
         starts, ends, low, high = ranks(rungs, weights, *ends_at)
         growth = np.zeros_like(starts)
     else:
-        trusted, unit = (piece.low, piece.high - 1), STEPS
+        trusted, unit = (piece.low, piece.high - 1), piece.places
         starts, ends, low, high, growth = _spread(rungs, weights, piece, target)
     cuts = prior.cuts(histogram.ladder) * unit
     cuts = cuts[(starts[0] < cuts) & (cuts < ends[-1])]
@@ -122,7 +123,7 @@ def runs_in(histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, p
     low, high, growth = (np.concatenate([values, values[run]])[order] for values in (low, high, growth))
     starts = np.concatenate([starts, cuts])[order]
     ends = np.append(starts[1:], ends[-1])
-    lowered = prior.lowered(histogram.ladder, starts // unit, rate) * STEPS
+    lowered = prior.lowered(histogram.ladder, starts // unit, rate) * piece.places
     return Runs.between(starts, ends, low, high, target, each, trusted, lowered, growth)
 
 
@@ -131,7 +132,7 @@ def _spread(rungs: Ints, weights: Ints, piece: Slice, target: Fraction) -> tuple
 
     An occupied rung is three runs: places whose ranks lie below the target, touch it, and lie above it.
     """
-    first, end = np.maximum(rungs * STEPS, piece.low), np.minimum((rungs + 1) * STEPS, piece.high)
+    first, end = np.maximum(rungs * piece.places, piece.low), np.minimum((rungs + 1) * piece.places, piece.high)
     each, up_to = weights // (end - first), np.cumsum(weights, dtype=np.int64)
     before = up_to - weights
     below = np.clip(-((before - math.ceil(target)) // each) - 1, 0, end - first)
@@ -150,11 +151,13 @@ def walk_in(histogram: Histogram, piece: Slice, aim: SliceAim, up: bool, eps1: F
     first, last = piece.rungs
     total = int(weights.sum())
     if up:
-        positions, levels, target = rungs - first, np.cumsum(weights, dtype=np.int64), aim.target(total)
+        positions, levels, target = rungs - first, np.cumsum(weights, dtype=np.int64), aim.target(total, piece.places)
     else:
         positions, levels = (last - rungs)[::-1], np.cumsum(weights[::-1], dtype=np.int64)
-        target = total - aim.target(total)
+        target = total - aim.target(total, piece.places)
     if not len(positions) or positions[0] > 0:
         positions, levels = np.append(0, positions), np.append(0, levels)
     lattice = Fraction(1, math.lcm(aim.slope.denominator, aim.offset.denominator))
-    return Walk(positions, levels, last - first + 1, target, lattice, eps1 / STEPS, eps2 / STEPS, rising=True)
+    return Walk(
+        positions, levels, last - first + 1, target, lattice, eps1 / piece.places, eps2 / piece.places, rising=True
+    )

@@ -16,10 +16,10 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.noise.source import RandomSource, Rng, random_source
+from nobounds.ranks.checks import check_rank
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route, walk_cost
 from nobounds.release.release import Release
-from nobounds.statistics.quantile import check_rank
 
 
 def unbounded_quantile(
@@ -42,7 +42,7 @@ def unbounded_quantile(
     """
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta, lower=lower))
     records = column(data)
-    loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2, records.nullable), relation)
+    loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2, records.facts.nullable), relation)
     position = _halt(records, 1, rank, route, kind, random_source(rng))
     value = route.ladder.top(route.stop if position is None else position)
     return Release("quantile", value, loss, {"q": str(rank), "method": "Algorithm 2", "beta": str(beta)})
@@ -67,7 +67,7 @@ def fully_unbounded_quantile(
     rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
     records, source = column(data), random_source(rng)
     # The second walk goes up the negated data, which is down the data.
-    both = [walk_cost(rank, up, relation, route.eps1, route.eps2, records.nullable) for up in (True, False)]
+    both = [walk_cost(rank, up, relation, route.eps1, route.eps2, records.facts.nullable) for up in (True, False)]
     loss = PrivacyLoss.of(both[0] + both[1], relation)
     up = _halt(records, 1, rank, route, kind, source)
     down = _halt(records, -1, 1 - rank, route, kind, source)

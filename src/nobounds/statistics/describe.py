@@ -10,86 +10,100 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 from nobounds.accounting.cost import Cost, gaussian, pure
-from nobounds.accounting.loss import Neighbors, Unit, check_neighbors, rows_of
-from nobounds.accounting.spending import Chargeable, Spending, charged, nominal
+from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
+from nobounds.accounting.spending import Spending, nominal
+from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, Search
-from nobounds.clipping.plan import CHANCE, SLACK
+from nobounds.clipping.plan import CHANCE
+from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.counting.lattice import Lattice, Squares, totals
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
-from nobounds.engines.memory.frames import Frame, frame
-from nobounds.exact import Number, finite_float, round_up
+from nobounds.engines.memory.frames import Frame, FrameFacts, frame
+from nobounds.exact import finite_float, round_up
+from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import RandomSource, Rng, random_source
+from nobounds.noise.source import RandomSource
 from nobounds.ranks.halving import Halving
+from nobounds.ranks.problem import Problem
 from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS, Description, Summary
-from nobounds.statistics.quantile import ladder_for
-
-PerColumn = Number | Mapping[str, Number] | None
+from nobounds.statistics.door import Request, admit
+from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
 
 NUMERIC = Fraction(1, 4)  # a column of a file without types is numeric if it has so many numbers of the most found
 
 
-def describe(
-    data: object,
-    *,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    lower: PerColumn = None,
-    upper: PerColumn = None,
-    resolution: PerColumn = None,
-    neighbors: Neighbors = "add-remove",
-    budget: Chargeable | None = None,
-    rng: Rng = None,
-) -> Description:
-    """A private count, mean, standard deviation, minimum, 5/25/50/75/95 % and maximum of each numeric column.
+@spelled_out
+def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
+    """A private count, mean, standard deviation, minimum, 5/25/50/75/95% and maximum of each numeric column.
 
     data: a pandas or polars DataFrame, an Arrow table, a dict of columns, a numpy array, or one column.
-    epsilon, rho: the total privacy loss of all numbers together, for one row of the table; give one of them.
-    lower, upper, resolution: public facts as in `quantile`, one number for all columns or a dict by column.
-    budget: a `Budget` that is charged before the data are read.
-
-    Columns that are not numeric by their type are listed as skipped. Integer columns have resolution 1.
+    The loss is that of all numbers together, for one row of the table. `lower`, `upper` and `resolution` are one number
+    for all columns, or a dict by column. Columns that are not numeric by their type are listed as skipped.
 
     >>> import random
     >>> described = describe({"age": range(18, 78), "name": ["x"] * 60}, epsilon=100, rng=random.Random(1))
     >>> described["age"].values["50%"]
     48
     """
-    spending, relation, source = Spending.of(epsilon, rho), check_neighbors(neighbors), random_source(rng)
+    terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
+
+    def answer(
+        plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss, source: RandomSource
+    ) -> Description:
+        counts = {name: _count(column, plan, source) for name, column in table.columns.items()}
+        most = max(counts.values(), default=0)
+        kept = [name for name in counts if facts.typed or counts[name] >= NUMERIC * most]
+        few = {name: "hardly any numbers" for name in counts if name not in kept}
+        jobs = {
+            name: _Job(table.columns[name], facts.columns[name], plan, len(kept), counts[name], source, name)
+            for name in kept
+        }
+        parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": terms.neighbors}
+        parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(max(len(kept), 1)), plan.unit)
+        columns = {name: job.summary() for name, job in jobs.items()}
+        return Description(columns, facts.skipped | few, loss, parameters)
+
+    request = Request(
+        terms.neighbors,
+        lambda facts: DescribePlan.of(facts, terms, stated),
+        lambda plan, facts: plan.unit.loss(plan.cost(), terms.neighbors),
+        lambda facts: f"describe {', '.join(facts.columns)}",
+        answer,
+    )
     table = data if isinstance(data, Frame) else frame(data)
-    options = {"lower": lower, "upper": upper, "resolution": resolution}
-    ladders = {name: _ladder(name, column, options) for name, column in table.columns.items()}
-    _check_names(table, options)
-    unit = next((found.unit for found in table.columns.values()), Unit())  # that of all columns
-    plan = _Plan(spending.each(unit.rows), relation, max(len(ladders), 1))
-    loss = charged(unit.loss(plan.cost(), relation), budget, f"describe {', '.join(map(str, ladders))}")
-    counts = {name: _count(column, plan, source) for name, column in table.columns.items()}
-    most = max(counts.values(), default=0)
-    kept = [name for name in ladders if table.typed or counts[name] >= NUMERIC * most]
-    skipped = table.skipped | {name: "hardly any numbers" for name in ladders if name not in kept}
-    found = {
-        name: _Job(table.columns[name], ladders[name], plan, max(len(kept), 1), counts[name], source).summary()
-        for name in kept
-    }
-    parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": relation}
-    parameters |= rows_of(table.query) | spending.told(plan.parts(max(len(kept), 1)), unit)
-    return Description(found, skipped, loss, parameters)
+    return admit(request, table, options.get("budget"), options.get("rng"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """How much is spent on what: equal shares for a number of columns, of an epsilon or of a rho."""
+class DescribePlan:
+    """How much is spent on what: equal shares for the columns, of an epsilon or of a rho."""
 
-    spending: Spending
+    spending: Spending  # for one row
     neighbors: Neighbors
-    columns: int
+    unit: Unit
+    ladders: dict[str, Ladder]
+
+    @classmethod
+    def of(cls, facts: FrameFacts, terms: Terms, stated: Mapping[str, Any]) -> "DescribePlan":
+        """The plan for a table."""
+        unit = next((column.unit for column in facts.columns.values()), Unit())  # that of all columns
+        ladders = {name: _stated(name, stated).ladder(column) for name, column in facts.columns.items()}
+        _check_names(facts, stated)
+        return cls(terms.spending.each(unit.rows), terms.neighbors, unit, ladders)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns, at least 1."""
+        return max(len(self.ladders), 1)
 
     def cost(self) -> Cost:
         """The cost of all counts and of all columns that turn out to be numeric, however many these are."""
@@ -119,34 +133,27 @@ class _Plan:
         """The noise for so much."""
         return Additive(self.epsilon(amount), self.spending.zcdp)
 
-    def halving(self, data: Column, ladder: Ladder, many: int, count: int) -> Halving:
-        """How the quantiles of one of so many columns are found."""
+    def halving(self, facts: Facts, ladder: Ladder, many: int, count: int) -> Halving:
+        """How the quantiles of one of `many` columns are chosen."""
         qs = tuple(RANKS.values())
-
-        def plan(epsilon: Fraction, zcdp: bool) -> Halving:
-            return Halving.of(qs, epsilon, ladder, self.neighbors, count, data.nullable, True, True, zcdp)
-
-        return Spending(self.part("quantiles", many), self.spending.zcdp).plan(plan)
+        problem = Problem(qs, ladder, self.neighbors, facts.nullable, rows=count, stated=True, grows=True)
+        return Spending(self.part("quantiles", many), self.spending.zcdp).plan(partial(Halving.of, problem))
 
 
-def _ladder(name: str, data: Column, options: dict[str, PerColumn]) -> Ladder:
-    """The ladder of a column, from public facts."""
-    low, high, grid = (
-        option.get(name) if isinstance(option, Mapping) else option
-        for option in (options["lower"], options["upper"], options["resolution"])
-    )
-    return ladder_for(data, low, high, grid)
+def _stated(name: str, options: Mapping[str, Any]) -> Stated:
+    """What the user states about a column."""
+    return Stated.of(**{key: each.get(name) if isinstance(each, Mapping) else each for key, each in options.items()})
 
 
-def _check_names(table: Frame, options: dict[str, PerColumn]) -> None:
+def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
     for option, given in options.items():
         for name in given if isinstance(given, Mapping) else ():
-            if name not in table.columns:
+            if name not in facts.columns:
                 raise ValueError(f"{option} names the column {name!r}, which is not a numeric column of the table")
 
 
-def _count(data: Column, plan: _Plan, source: RandomSource) -> int:
-    if plan.neighbors == "swap" and not data.nullable:
+def _count(data: Column, plan: DescribePlan, source: RandomSource) -> int:
+    if plan.neighbors == "swap" and not data.facts.nullable:
         return data.rows()
     return max(0, totals(data.chunks())[0] + plan.noise(plan.count).draw(1, source))
 
@@ -156,11 +163,17 @@ class _Job:
     """One of so many columns, what may be spent on it, and its private count."""
 
     data: Column
-    ladder: Ladder
-    plan: _Plan
+    facts: Facts
+    plan: DescribePlan
     many: int
     count: int
     source: RandomSource
+    name: str
+
+    @property
+    def ladder(self) -> Ladder:
+        """The candidates."""
+        return self.plan.ladders[self.name]
 
     def summary(self) -> Summary:
         """All statistics of the column."""
@@ -192,37 +205,37 @@ class _Job:
     @property
     def _public(self) -> bool:
         """Whether the count is public."""
-        return self.plan.neighbors == "swap" and not self.data.nullable
+        return self.plan.neighbors == "swap" and not self.facts.nullable
 
     @property
     def _times(self) -> int:
         """What a unit costs, over what a row costs."""
-        rows = self.data.unit.rows
+        rows = self.facts.unit.rows
         return rows**2 if self.plan.spending.zcdp else rows
 
     def _part(self, name: str) -> Fraction:
         return self.plan.part(name, self.many)
 
     def _quantiles(self) -> dict[str, int | float]:
-        asked = self.plan.halving(self.data, self.ladder, self.many, self.count)
+        asked = self.plan.halving(self.facts, self.ladder, self.many, self.count)
         return dict(zip(RANKS, asked.answer(Counts.of(self.data.chunks, self.ladder), self.source), strict=True))
 
     def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
         epsilon = self.plan.epsilon(self._part("min and max"))
-        search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.data.nullable)
+        search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.facts.nullable)
         center = search.within(Fraction(quantiles["50%"]))
-        around = search.deviations(self.data, center)
+        around = search.deviations(self.data.chunks, center)
         walks = search.walks(around, center, _octave(quantiles), search.epsilon)
         widths = [search.width(walk.candidates, halt_position(walk.walk, self.source)) for walk in walks]
-        size = self.count - (0 if self._public else math.ceil(SLACK / self.plan.epsilon(self.plan.count)))
+        size = self.count - (0 if self._public else math.ceil(CLIP_TUNING.slack / self.plan.epsilon(self.plan.count)))
         return search.clip(center, widths, search.trusts(size, walks))
 
     def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
         """Mean and standard deviation within the clip, with their intervals."""
-        plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
+        plan, rows = self.plan, self.facts.rows
         epsilon, zcdp = plan.epsilon(self._part("mean")), plan.spending.zcdp
-        rule = AverageRule(epsilon, plan.neighbors, rows, self.data.nullable, zcdp=zcdp)
+        rule = AverageRule(epsilon, plan.neighbors, rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
         average = rule.release(count, total, lattice.width, self.source)

@@ -1,187 +1,43 @@
 """Sums and means of vectors whose norms nobody can bound: per-example gradients, embeddings, rows of many columns.
 
-Part of rho finds a clip for the Euclidean norms (see `clip`), the rest pays for discrete Gaussian noise on the exact
-sum of the clipped rows. A clipped row is a vector of whole numbers whose norm is checked in whole numbers, so the
-sensitivity is what it is said to be; a row becomes what it becomes by itself, and whole numbers add up in any order.
+Part of rho buys a clip for the Euclidean norms (see `clipping.vectors`), the rest pays for discrete Gaussian noise on
+the exact sum of the clipped rows. A clipped row is a vector of whole numbers whose norm is checked in whole numbers, so
+the sensitivity is what it is said to be; rows are clipped one by one, and whole numbers add up in any order.
 
 A row with a NaN or an infinity in it is missing: it is counted nowhere and adds nothing.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 import numpy as np
 
 from nobounds.accounting.conversions import rho_from_approximate
-from nobounds.accounting.cost import Cost, both, fixed_threshold, gaussian, monotonic, split
-from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
-from nobounds.accounting.spending import Chargeable, charged, nominal
-from nobounds.arrays import Floats
-from nobounds.clipping.ball import Ball, Rows
-from nobounds.clipping.clip import BITS, DEVIATIONS, Search
-from nobounds.counting.histogram import Histogram
-from nobounds.engines.column import Column, windows
+from nobounds.accounting.loss import PrivacyLoss, check_neighbors
+from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
+from nobounds.clipping.vectors import VectorPlan
+from nobounds.counting.ball import Ball
+from nobounds.engines.column import windows
+from nobounds.engines.memory.vectors import Rows
 from nobounds.exact import Number, finite_float, positive, privacy_parameter, rational, shown
-from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.skip_ahead import halt_position
-from nobounds.mechanisms.walk import Walk
-from nobounds.noise.gaussian import DiscreteGaussian
-from nobounds.noise.source import RandomSource, Rng, random_source
+from nobounds.ladders.facts import VectorFacts
+from nobounds.ladders.stated import Stated
+from nobounds.noise.source import RandomSource
 from nobounds.release.release import Release
-from nobounds.statistics.quantile import ladder_for
-
-_FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
-_SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only the search for a clip needs it
-# Once in a few thousand times a search finds a clip that is far too high, and training takes as many steps: the lower
-# clip of two counts. Far out the candidates of a search are whole octaves, so that a walk inward from there follows. If
-# there are too few rows to pay for all three, there is one search.
-_PARTS = 3
-_NATS = 50  # rows times epsilon from which a search finds a clip; below 40 it is often lost among empty candidates ...
-_MOST = Fraction(1, 2)  # ... and this part of rho may be spent to get there
-_INWARD = 3 << BITS  # candidates of the walk inward: three octaves
-# It halts where so many rows over eps2 are outside, or so many times the cube root of d / (2 rho). The best number is
-# sqrt(d / (2 rho)) if all rows point in one direction, and near d / (2 rho) if in random ones. For 10**5 x 100 with
-# lognormal norms, over the error of the true 99.9 % norm: at rho 0.5, 1.15 to 1.3 in random directions and 0.7 in one;
-# at epsilon 1 and delta 1e-6, 0.8 and 1.4.
-_OUTSIDE, _BALANCE = 5, 12
+from nobounds.statistics.door import Request, admit
+from nobounds.statistics.keywords import DEFAULTS, VectorKeywords, spelled_out
 
 
-def _clip_share(dimensions: int) -> Fraction:
-    """The part of rho for the clip, if it is enough: about 1 / (2 + sqrt(d)).
-
-    Measured against the best clip on six families of norms (two lognormal ones, chi, Pareto, constant, and one row in
-    a thousand 100 times larger), with the excess in one direction or in random ones, for d = 10, 100 and 1000,
-    n = 10**4 and 10**5, and rho from 0.02 to 0.5. At d = 100 the error is 1.4 times the best on average if there is one
-    direction, and 1.3 times in random ones; a smaller part is worse in the first case, a larger one in the second.
-    """
-    return Fraction(1, 2 + math.isqrt(dimensions))
-
-
-def _count_share(dimensions: int) -> Fraction:
-    """The part of rho for the number of rows of a mean: about 1 / (1 + 2 sqrt(d)).
-
-    The error of a mean is (noise of the sum + mean * noise of the number) / n; this part is the best for a mean of half
-    the clip, and not far from it for those between 0 and the clip.
-    """
-    return Fraction(1, 1 + math.isqrt(4 * dimensions))
-
-
-@dataclass(frozen=True, slots=True)
-class VectorPlan:
-    """What is spent on what: rho for the number of rows first, and the rest for the clip and the noise."""
-
-    rho: Fraction
-    neighbors: Neighbors
-    ladder: Ladder
-    dimensions: int
-    nullable: bool
-    mean: bool
-    rows: int | None  # public under swap
-
-    @classmethod
-    def of(cls, data: Rows, rho: Fraction, neighbors: Neighbors, upper: Number | None, mean: bool) -> "VectorPlan":
-        """The plan for a sum, or for a mean."""
-        relation, norms = check_neighbors(neighbors), _column(data, np.zeros(0))
-        ladder = ladder_for(norms, None, None if upper is None else positive(upper, "upper"), None)
-        rows = len(data.data) if relation == "swap" else None
-        return cls(rho, relation, ladder, data.dimensions, data.nullable, mean, rows)
-
-    @property
-    def count(self) -> Fraction:
-        """Rho for the number of rows; 0 where it is public or not needed.
-
-        Under swap a row that moves changes the sum by two radii and the number by nothing, one that turns from missing
-        to present the sum by one radius: that pair leaves three quarters of the rho of the noise to the number.
-        """
-        if self.rows is None:
-            return self.rho * (_count_share(self.dimensions) if self.mean else _SIZE)
-        return self.split(self.rows)[2] * Fraction(3, 4) if self.mean and self.nullable else Fraction(0)
-
-    def split(self, size: int) -> tuple[Search, int, Fraction]:
-        """A search of a clip for about so many rows, how many parts cost the same, and rho for the noise."""
-        parts, least = _PARTS, Fraction(_NATS, max(size, 1))
-        if least > nominal(self.rho * _MOST / parts):
-            parts = 1
-        epsilon = max(nominal(self.rho * _clip_share(self.dimensions) / parts), least)
-        epsilon = min(epsilon, nominal(self.rho * _MOST / parts))
-        search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable)
-        return search, parts, self.rho - parts * search.cost().rho - (self.count if self.rows is None else 0)
-
-    def cost(self, size: int = 0) -> Cost:
-        """The cost of all parts: the same for every private size, so that it is known before the data are read."""
-        search, parts, noise = self.split(size if self.rows is None else self.rows)
-        clip = gaussian(parts * search.cost().rho)
-        if self.rows is None:
-            return gaussian(self.count) + clip + gaussian(noise)
-        return clip + both(gaussian(noise), gaussian(noise / 4 + self.count))
-
-    def clip(self, norms: Column, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
-        """The clip, and rho for the noise."""
-        around = size if self.rows is None else self.rows
-        search, parts, noise = self.split(around)
-        clip = min(search.find(norms, around, 0, source).high for _ in range(max(parts - 1, 1)))
-        return (self.inward(clip, search, norms, source) if parts > 1 else clip), noise
-
-    def inward(self, clip: Fraction, search: Search, norms: Column, source: RandomSource) -> Fraction:
-        """The clip where a walk inward from this one halts: a noisy number of rows beyond passes a noisy constant."""
-        histogram, first = (
-            Histogram.of(norms.chunks(), DEVIATIONS),
-            int(DEVIATIONS.rungs(np.array([finite_float(clip)]))[0]),
-        )
-        candidates = np.arange(first, max(first - _INWARD, 0), -1)
-        if not len(candidates):
-            return clip
-        levels = histogram.total - np.append(0, histogram.up_to)[np.searchsorted(histogram.rungs, candidates)]
-        eps1, eps2 = self.inward_epsilons(search.epsilon)
-        balance = _BALANCE * math.cbrt(self.dimensions / (2 * self.rho))
-        threshold = max(math.ceil(_OUTSIDE / eps2), math.ceil(balance))
-        starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
-        walk = Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
-        position = halt_position(walk, source)
-        return min(clip, Fraction(DEVIATIONS.top(int(candidates[-1 if position is None else position]))))
-
-    def inward_epsilons(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-        """eps1 and eps2 of the walk inward; under swap a row that moves counts once more or once less."""
-        if self.neighbors == "add-remove":
-            return split(fixed_threshold, epsilon, Fraction(1, 2))
-        return split(monotonic, epsilon, Fraction(2, 5))
-
-    def size(self, present: int, source: RandomSource) -> int:
-        """The private number of rows that are not missing, or the public number of all if about none is missing."""
-        if self.rows is not None and not self.count:
-            return self.rows
-        variance = 1 / (2 * self.count)
-        noise = DiscreteGaussian(variance).draw(source)
-        if self.rows is None:
-            return max(present + noise, 0)
-        missing = self.rows - present + noise
-        return self.rows if missing <= _FEW_MISSING * math.sqrt(variance) else max(self.rows - missing, 0)
-
-    def law(self, ball: Ball, noise: Fraction) -> DiscreteGaussian:
-        """The noise on each coordinate: rho = sensitivity**2 / (2 variance) (Canonne, Kamath and Steinke 2020)."""
-        sensitivity = ball.radius if self.neighbors == "add-remove" else 2 * ball.radius
-        return DiscreteGaussian(Fraction(sensitivity**2) / (2 * noise))
-
-
-def vector_sum(
-    data: object,
-    *,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    neighbors: Neighbors = "add-remove",
-    upper: Number | None = None,
-    budget: Chargeable | None = None,
-    rng: Rng = None,
-) -> Release:
-    """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is found privately.
+@spelled_out
+def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Release:
+    """A private sum of the rows of a two-dimensional array, clipped at a Euclidean norm that is chosen privately.
 
     Give `rho` for zero-concentrated privacy, or `epsilon` and `delta`; `upper` is a public bound on the norms. A row
-    with a NaN or an infinity is missing. The release tells the clip, and in `noise_scale` the standard deviation of the
-    noise on each coordinate; what clipping changed is not in it.
+    with a NaN or an infinity is missing. The release states the clip, and in `noise_scale` the standard deviation of
+    the noise on each coordinate; what clipping changed is not in it.
 
     >>> import random
     >>> release = vector_sum(np.ones((6000, 3)), epsilon=1, delta=1e-6, rng=random.Random(1))
@@ -189,67 +45,59 @@ def vector_sum(
     epsilon 1 at delta 1e-06 (add-remove, per row; rho 0.02436)
     (3, None)
     """
-    return _vector("vector_sum", data, epsilon, delta, rho, neighbors, upper, budget, rng)
+    return _vector("vector_sum", data, options)
 
 
-def vector_mean(
-    data: object,
-    *,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    neighbors: Neighbors = "add-remove",
-    upper: Number | None = None,
-    budget: Chargeable | None = None,
-    rng: Rng = None,
-) -> Release:
-    """A private mean of the rows of a two-dimensional array; the keywords and the release are those of `vector_sum`.
+@spelled_out
+def vector_mean(data: object, **options: Unpack[VectorKeywords]) -> Release:
+    """A private mean of the rows of a two-dimensional array; the release is like that of `vector_sum`.
 
-    Where the number of rows is private, it is bought as well, and its noise is not in the standard deviation either.
+    Where the number of rows is sensitive, it is bought as well, and its noise is not in the standard deviation either.
 
     >>> import random
     >>> release = vector_mean(np.ones((6000, 3)), rho=0.1, rng=random.Random(1))
     >>> [round(x, 1) for x in release.value]
     [1.0, 1.0, 1.0]
     """
-    return _vector("vector_mean", data, epsilon, delta, rho, neighbors, upper, budget, rng)
+    return _vector("vector_mean", data, options)
 
 
-def _vector(
-    statistic: str,
-    data: object,
-    epsilon: Number | None,
-    delta: Number | None,
-    rho: Number | None,
-    neighbors: Neighbors,
-    upper: Number | None,
-    budget: Chargeable | None,
-    rng: Rng,
-) -> Release:
-    rows, source, mean = Rows.of(data), random_source(rng), statistic == "vector_mean"
-    total, at = _budget(epsilon, delta, rho)
-    plan = VectorPlan.of(rows, total, neighbors, upper, mean)
-    what = f"{statistic.replace('_', ' ')} of {rows.dimensions} columns"
-    loss = charged(PrivacyLoss.of(plan.cost(), plan.neighbors, delta=at), budget, what)
-    norms = rows.norms()
-    size = plan.size(int(np.count_nonzero(~np.isnan(norms))), source)
-    clip, noise = plan.clip(_column(rows, norms), size, source)
-    ball = Ball.of(clip, rows.dimensions)
-    law, unit = plan.law(ball, noise), ball.step / (max(size, 1) if mean else 1)
-    value = tuple(finite_float((x + law.draw(source)) * unit) + 0.0 for x in rows.total(ball))
-    parameters: dict[str, Any] = {
-        "clip": finite_float(clip),
-        "noise": "gaussian",
-        "noise_scale": finite_float(Fraction(math.sqrt(law.variance)) * unit),
-        "dimensions": rows.dimensions,
-        "spending": "rho",
-        **({} if upper is None else {"upper": str(plan.ladder.upper)}),
-    }
-    return Release(statistic, value, loss, parameters)
+def _vector(statistic: str, data: object, options: Any) -> Release:
+    rows = Rows.of(data)
+    total, delta = _total(options.get("epsilon"), options.get("delta"), options.get("rho"))
+    terms = Terms(Spending(total, zcdp=True), check_neighbors(options.get("neighbors", DEFAULTS["neighbors"])))
+    upper, mean = options.get("upper"), statistic == "vector_mean"
+    stated = Stated(upper=None if upper is None else positive(upper, "upper"))
+
+    def answer(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss, source: RandomSource) -> Release:
+        norms = rows.norms()
+        size = plan.size(int(np.count_nonzero(~np.isnan(norms))), source)
+        clip, noise = plan.clip(lambda: (norms[window].copy() for window in windows(len(norms))), size, source)
+        ball = Ball.of(clip, facts.dimensions)
+        law, unit = plan.law(ball, noise), ball.step / (max(size, 1) if mean else 1)
+        value = tuple(finite_float((x + law.draw(source)) * unit) + 0.0 for x in rows.total(ball))
+        parameters: dict[str, Any] = {
+            "clip": finite_float(clip),
+            "noise": "gaussian",
+            "noise_scale": finite_float(Fraction(math.sqrt(law.variance)) * unit),
+            "dimensions": facts.dimensions,
+            "spending": "rho",
+            **({} if upper is None else {"upper": str(plan.ladder.upper)}),
+        }
+        return Release(statistic, value, loss, parameters)
+
+    request = Request(
+        terms.neighbors,
+        partial(VectorPlan.of, terms=terms, stated=stated, mean=mean),
+        lambda plan, facts: PrivacyLoss.of(plan.cost(), plan.neighbors, delta=delta),
+        lambda facts: f"{statistic.replace('_', ' ')} of {facts.dimensions} columns",
+        answer,
+    )
+    return admit(request, rows, options.get("budget"), options.get("rng"))
 
 
-def _budget(epsilon: Number | None, delta: Number | None, rho: Number | None) -> tuple[Fraction, Fraction | None]:
-    """The rho that is asked for, and the delta at which epsilon is told."""
+def _total(epsilon: Number | None, delta: Number | None, rho: Number | None) -> tuple[Fraction, Fraction | None]:
+    """The rho that may be spent, and the delta at which the loss is stated."""
     if rho is not None and epsilon is None and delta is None:
         return privacy_parameter(rho, "rho"), None
     if rho is not None or epsilon is None or delta is None:
@@ -259,18 +107,10 @@ def _budget(epsilon: Number | None, delta: Number | None, rho: Number | None) ->
             "for example rho=0.02, or epsilon=1, delta=1e-6"
         )
     at = rational(delta, "delta")
-    found = rho_from_approximate(privacy_parameter(epsilon, "epsilon"), at)
-    if found < Fraction(1, 10**12):
+    total = rho_from_approximate(privacy_parameter(epsilon, "epsilon"), at)
+    if total < Fraction(1, 10**12):
         raise ValueError(
             "epsilon and delta must leave a rho of at least 1e-12, "
             f"got epsilon={shown(epsilon)} and delta={shown(delta)}; give a larger epsilon or delta"
         )
-    return found, at
-
-
-def _column(rows: Rows, norms: Floats) -> Column:
-    def chunks() -> Iterator[Floats]:
-        for window in windows(len(norms)):
-            yield norms[window].copy()
-
-    return Column(False, rows.nullable, chunks, rows=lambda: len(norms), lower=0)
+    return total, at

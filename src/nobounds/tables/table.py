@@ -6,66 +6,35 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
-from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, check_neighbors, rows_of
-from nobounds.accounting.spending import Chargeable, Spending, charged
+from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
+from nobounds.accounting.spending import Chargeable
 from nobounds.engines.column import Column
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
-from nobounds.engines.keys import all_differ
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.open import open_source
-from nobounds.engines.source import Bounding, Facts, Keyed, Progress, TableSource
+from nobounds.engines.source import Bounding, Progress, TableSource
 from nobounds.exact import Number, shown
-from nobounds.noise.discrete import Noise
+from nobounds.ladders.facts import Facts
 from nobounds.noise.source import Rng, random_source
-from nobounds.ranks.auto import Method
 from nobounds.release.description import Description
-from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
-from nobounds.statistics.describe import PerColumn, describe
-from nobounds.statistics.quantile import bounds, maximum, minimum, quantile
-from nobounds.statistics.quantiles import quantiles
+from nobounds.statistics.describe import describe
+from nobounds.statistics.keywords import Bounded, Charged, Counted, Each, Searched, Spent, Walked, spelled_out
+from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
-from nobounds.tables.grouping import Grouping, check_delta
+
+if TYPE_CHECKING:
+    from nobounds.tables.grouped import GroupedTable
 
 _SUGGESTED = Fraction(19, 20)
 _MOST = 1 << 31
-_NO_PICKLE = (
+NO_PICKLE = (
     "a table cannot be pickled: it holds data, and the budget that they are charged to; "
     "open it in the process that asks, with Budget(path=...)"
 )
-
-
-class Spent(TypedDict, total=False):
-    """What a statistic may cost: epsilon (pure) or rho (zCDP); and a seeded generator, for tests alone."""
-
-    epsilon: Number | None
-    rho: Number | None
-    rng: Rng
-
-
-class Options(Spent, total=False):
-    """The keywords of the statistics of a column; they are those of `nobounds.quantile`."""
-
-    lower: Number | None
-    upper: Number | None
-    resolution: Number | None
-
-
-class Walk(Options, total=False):
-    """The further keywords of extremes."""
-
-    beta: Number | None
-    noise: Noise
-
-
-class Search(Walk, total=False):
-    """The further keywords of a quantile."""
-
-    method: Method
-    rows: Number | None
 
 
 class Table:
@@ -107,7 +76,7 @@ class Table:
         self._opened, self._process = open_source(data, progress, csv, schema), os.getpid()
         self._neighbors, self._budget = check_neighbors(neighbors), budget
         self._unit = unit
-        self._rows_per_unit = None if rows_per_unit is None else _whole(rows_per_unit, "rows_per_unit")
+        self._rows_per_unit = None if rows_per_unit is None else whole_number(rows_per_unit, "rows_per_unit")
         if unit is None and rows_per_unit is not None:
             raise ValueError("rows_per_unit needs unit, the column that says whose row it is")
         if unit is not None:
@@ -156,52 +125,51 @@ class Table:
             raise ValueError(HEADER_UNKNOWN)
         return {name: kind for name, kind in kinds.items() if self._shows(name)}
 
-    def quantile(self, column: str, q: Number, **options: Unpack[Search]) -> Release:
+    @spelled_out
+    def quantile(self, column: str, q: Number, **options: Unpack[Searched]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
-        return self._told(column, quantile(self._column(column, options), q, **self._common(column), **options))
+        return quantile(self._column(column, options), q, **self._charged, **options)
 
-    def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Options]) -> Release:
+    @spelled_out
+    def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Counted]) -> Release:
         """Private quantiles of a column, as `nobounds.quantiles` gives them."""
-        return self._told(column, quantiles(self._column(column, options), q, **self._common(column), **options))
+        return quantiles(self._column(column, options), q, **self._charged, **options)
 
-    def maximum(self, column: str, **options: Unpack[Walk]) -> Release:
+    @spelled_out
+    def maximum(self, column: str, **options: Unpack[Walked]) -> Release:
         """A private maximum."""
-        return self._told(column, maximum(self._column(column, options), **self._common(column), **options))
+        return maximum(self._column(column, options), **self._charged, **options)
 
-    def minimum(self, column: str, **options: Unpack[Walk]) -> Release:
+    @spelled_out
+    def minimum(self, column: str, **options: Unpack[Walked]) -> Release:
         """A private minimum."""
-        return self._told(column, minimum(self._column(column, options), **self._common(column), **options))
+        return minimum(self._column(column, options), **self._charged, **options)
 
-    def bounds(self, column: str, **options: Unpack[Walk]) -> Release:
+    @spelled_out
+    def bounds(self, column: str, **options: Unpack[Walked]) -> Release:
         """A private minimum and maximum."""
-        return self._told(column, bounds(self._column(column, options), **self._common(column), **options))
+        return bounds(self._column(column, options), **self._charged, **options)
 
-    def sum(self, column: str, **options: Unpack[Options]) -> Release:
+    @spelled_out
+    def sum(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private sum."""
-        return self._told(column, sum(self._column(column, options), **self._common(column), **options))
+        return sum(self._column(column, options), **self._charged, **options)
 
-    def mean(self, column: str, **options: Unpack[Options]) -> Release:
+    @spelled_out
+    def mean(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private mean."""
-        return self._told(column, mean(self._column(column, options), **self._common(column), **options))
+        return mean(self._column(column, options), **self._charged, **options)
 
+    @spelled_out
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:
         """A private number of rows, or of those with a value in a column; of a unit at most `rows_per_unit` count."""
         if column is not None:
-            return self._told(column, count(self._column(column, options), **self._common(column), **options))
+            return count(self._column(column, options), **self._charged, **options)
         marks = self._source.row_marks(self._bounding(options))
-        return self._told(None, count(marks, **self._common("rows"), **options))
+        return count(self._named(marks, "rows", counted=True), **self._charged, **options)
 
-    def describe(
-        self,
-        columns: Iterable[str] | None = None,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        lower: PerColumn = None,
-        upper: PerColumn = None,
-        resolution: PerColumn = None,
-        rng: Rng = None,
-    ) -> Description:
+    @spelled_out
+    def describe(self, columns: Iterable[str] | None = None, **options: Unpack[Each]) -> Description:
         """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
@@ -213,21 +181,11 @@ class Table:
             self._require_numeric(name)
         if not names:
             raise ValueError("describe needs a numeric column, got none")
-        found = self._source.columns(names, self._bounding({"rng": rng}))
+        numeric_columns = self._source.columns(names, self._bounding(options))
         skipped = {name: kind for name, kind in self._source.others.items() if columns is None and self._shows(name)}
         # A column that is named explicitly is assumed to be numeric.
         typed = self._source.typed or columns is not None or all(self._source.facts[name].declared for name in names)
-        return describe(
-            Frame(found, skipped, typed, self._source.query),
-            epsilon=epsilon,
-            rho=rho,
-            lower=lower,
-            upper=upper,
-            resolution=resolution,
-            neighbors=self._neighbors,
-            budget=self._budget,
-            rng=rng,
-        )
+        return describe(Frame(numeric_columns, skipped, typed, self._source.query), **self._charged, **options)
 
     def group_by(
         self,
@@ -242,6 +200,8 @@ class Table:
         else. Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
         groups_per_unit: at most so many groups of a unit are used; by default as many as it has rows.
         """
+        from nobounds.tables.grouped import GroupedTable
+
         return GroupedTable(self, by, keys, delta, groups_per_unit)
 
     def suggest_rows_per_unit(
@@ -254,11 +214,10 @@ class Table:
         """
         if self._unit is None:
             raise ValueError("rows per unit need unit, the column that says whose row it is")
-        sizes = self._source.rows_of_units(self._unit)
-        budget = None if self._budget is None else _Named(self._budget, f"rows per {self._unit}")
-        found = quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=budget, rng=rng)
-        told = {name: value for name, value in found.parameters.items() if name != "rows_per_unit"}  # all rows count
-        return self._told(f"rows per {self._unit}", replace(found, parameters=told))
+        sizes = self._named(self._source.rows_of_units(self._unit), f"rows per {self._unit}")
+        release = quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=self._budget, rng=rng)
+        counts_all = {name: value for name, value in release.parameters.items() if name != "rows_per_unit"}
+        return replace(release, parameters=counts_all)
 
     @property
     def _source(self) -> TableSource:
@@ -278,11 +237,19 @@ class Table:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(_NO_PICKLE)
+        raise TypeError(NO_PICKLE)
 
     def _column(self, name: str, options: Any) -> Column:
         self._require_numeric(name)
-        return self._source.columns([name], self._bounding(options))[name]
+        return self._named(self._source.columns([name], self._bounding(options))[name], name)
+
+    def _named(self, column: Column, name: str, *, counted: bool = False) -> Column:
+        """The column with its name, and whether its rows are those of a query, among its public facts."""
+        return replace(column, facts=replace(column.facts, name=name, query=self._source.query, counted=counted))
+
+    @property
+    def _charged(self) -> Charged:
+        return {"neighbors": self._neighbors, "budget": self._budget}
 
     def _bounding(self, options: Any) -> Bounding | None:
         """How rows of a unit are chosen, if there are units."""
@@ -301,15 +268,6 @@ class Table:
                 "table.suggest_rows_per_unit(epsilon=...) helps to choose it"
             )
         return Unit(self._unit, self._rows_per_unit)
-
-    def _told(self, column: str | None, release: Release) -> Release:
-        """The release, with the name of its column, and what its rows are those of."""
-        of = {} if column is None else {"column": column}
-        return replace(release, parameters=of | rows_of(self._source.query) | release.parameters)
-
-    def _common(self, column: str) -> dict[str, Any]:
-        budget = None if self._budget is None else _Named(self._budget, column)
-        return {"neighbors": self._neighbors, "budget": budget}
 
     def _shows(self, name: str) -> bool:
         """Whether the name of a column may be shown."""
@@ -333,154 +291,16 @@ class Table:
         return f"Table({len(self._source.facts) + len(self._source.others)} columns{unit})"
 
 
-class GroupedTable:
-    """A table by groups: each statistic gives an answer for each key, all of them for one epsilon."""
-
-    def __init__(
-        self,
-        table: Table,
-        by: tuple[str, ...],
-        keys: Iterable[Any] | None,
-        delta: Number | None,
-        groups_per_unit: int | None,
-    ) -> None:
-        if not by:
-            raise ValueError("group_by needs a column, for example group_by('region', keys=['north', 'south'])")
-        for name in by:
-            table._require(name)
-        if len(set(by)) < len(by):
-            raise ValueError("group_by needs each column once, got one of them twice")
-        table._source.check_keys(by)
-        if (keys is None) == (delta is None):
-            got = "neither" if keys is None else "both"
-            raise ValueError(f"group_by needs keys= (public) or delta= (keys are chosen privately), got {got}")
-        if table._neighbors == "swap":
-            raise ValueError("groups need neighbors='add-remove', got neighbors='swap'")
-        if groups_per_unit is not None and table._unit is None:
-            raise ValueError("groups_per_unit needs a table with a unit")
-        self._table, self._by = table, by
-        self._delta = None if delta is None else check_delta(delta)
-        self._groups_per_unit = None if groups_per_unit is None else _whole(groups_per_unit, "groups_per_unit")
-        self._keys = None
-        if keys is not None:
-            self._keys = table._source.known_keys(by, _by_column(keys, len(by)))
-            if not all_differ(self._keys):
-                raise ValueError("keys must differ, got one of them twice")
-
-    def quantile(self, column: str, q: Number, **options: Unpack[Options]) -> GroupedRelease:
-        """A private q-quantile of each group."""
-        return self._quantile("quantile", column, q, options)
-
-    def maximum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
-        """A private maximum of each group."""
-        return self._quantile("maximum", column, 1, options)
-
-    def minimum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
-        """A private minimum of each group."""
-        return self._quantile("minimum", column, 0, options)
-
-    def sum(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
-        """A private sum of each group, within one clip for all of them."""
-        _refuse_unknown(options, Options)
-        self._table._require_numeric(column)
-        return self._grouping().sum(
-            column, self._spending(options), random_source(options.get("rng")), **_facts(options)
-        )
-
-    def mean(self, column: str, **options: Unpack[Options]) -> GroupedRelease:
-        """A private mean of each group, within one clip for all of them."""
-        _refuse_unknown(options, Options)
-        self._table._require_numeric(column)
-        return self._grouping().mean(
-            column, self._spending(options), random_source(options.get("rng")), **_facts(options)
-        )
-
-    def count(self, column: str | None = None, **options: Unpack[Spent]) -> GroupedRelease:
-        """A private number of rows of each group, or of those with a value in a column."""
-        _refuse_unknown(options, Spent)
-        if column is not None:
-            self._table._require_numeric(column)
-        return self._grouping().count(column, self._spending(options), random_source(options.get("rng")))
-
-    def _quantile(self, statistic: str, column: str, q: Number, options: Options) -> GroupedRelease:
-        _refuse_unknown(options, Options)
-        self._table._require_numeric(column)
-        spending, source = self._spending(options), random_source(options.get("rng"))
-        return self._grouping().quantile(column, q, spending, source, statistic, **_facts(options))
-
-    def _spending(self, options: Any) -> Spending:
-        spending = Spending.of(options.get("epsilon"), options.get("rho"))
-        if spending.zcdp and self._delta is not None:
-            raise ValueError("keys that are chosen privately need epsilon, got rho; give epsilon, or public keys")
-        return spending
-
-    def _grouping(self) -> Grouping:
-        table, unit = self._table, self._table._privacy_unit
-        most = min(self._groups_per_unit or unit.rows, unit.rows)
-        return Grouping(table._source, Keyed(self._by, self._keys), self._delta, unit, most, table._budget)
-
-    def __copy__(self) -> "GroupedTable":
-        """As that of a Table."""
-        return self
-
-    def __deepcopy__(self, memo: object) -> "GroupedTable":
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(_NO_PICKLE)
-
-    def __repr__(self) -> str:
-        return f"GroupedTable(by {', '.join(self._by)}, of {self._table!r})"
-
-
-class _Named:
-    """A budget whose charges say which column they are for."""
-
-    def __init__(self, budget: Chargeable, name: str) -> None:
-        self._budget, self._name = budget, name
-
-    def charge(self, loss: PrivacyLoss, what: str) -> None:
-        """Charge it."""
-        charged(loss, self._budget, f"{what} of {self._name}")
-
-
 def _kind(facts: Facts) -> str:
     return "number" if facts.declared else "text that may be numbers"
 
 
-def _facts(options: Any) -> dict[str, Any]:
-    return {name: options.get(name) for name in ("lower", "upper", "resolution")}
-
-
-def _refuse_unknown(options: Any, known: type) -> None:
-    """Refuse other keywords, as a function that lists its own would."""
-    for name in options:
-        if name not in known.__annotations__:
-            raise TypeError(
-                f"{name} is no keyword of a statistic by groups; there are {', '.join(known.__annotations__)}"
-            )
-
-
-def _whole(given: Any, name: str) -> int:
+def whole_number(given: Any, name: str) -> int:
     """A whole number from 1 on, one of numpy too."""
     try:
-        found = 0 if isinstance(given, bool) else operator.index(given)
+        number = 0 if isinstance(given, bool) else operator.index(given)
     except TypeError:
-        found = 0
-    if not 1 <= found <= _MOST:
+        number = 0
+    if not 1 <= number <= _MOST:
         raise ValueError(f"{name} must be a whole number from 1 to {_MOST}, got {name}={shown(given)}")
-    return found
-
-
-def _by_column(keys: Iterable[Any], width: int) -> list[list[Any]]:
-    """Public keys as a list for each column."""
-    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        raise TypeError(f"keys must be a list of keys, got {type(keys).__name__}")
-    found = list(keys)
-    if not found:
-        raise ValueError("keys must have at least one key, got none")
-    if width == 1:
-        return [found]
-    if not all(isinstance(key, tuple | list) and len(key) == width for key in found):
-        raise ValueError(f"each key must be a tuple of {width} values, one for each column")
-    return [list(column) for column in zip(*found, strict=True)]
+    return number

@@ -7,7 +7,6 @@ branch has a real chance.
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -21,16 +20,16 @@ from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Measure, Worst, audited
 from nobounds.auditing.claims.walks import NOISES
-from nobounds.auditing.constants import replaced
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.laws.answers import AnswerLaw, laplace_at_least
 from nobounds.laws.halting import Law
 from nobounds.noise.discrete import Noise
-from nobounds.ranks.auto import Method, first_allowed
+from nobounds.ranks.auto import first_allowed
+from nobounds.ranks.problem import Method, Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import AnyRoute, FlipRoute
-from nobounds.statistics.quantile import planned
+from nobounds.ranks.tuning import TUNING
 
 MISSING = math.nan
 EPSILON = Fraction(2)
@@ -49,20 +48,8 @@ RANKS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1))
 PERSONS = ((-FAR, -FAR), (-1e200, -1e200), (-3.0, 5.0), (0.0, 0.0), (5.0, 5.0), (FAR, FAR))
 
 
-@contextmanager
-def short_ladders() -> Iterator[None]:
-    """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
-    with replaced(ladder__FINE_BITS=0):
-        _forget_plans()
-        try:
-            yield
-        finally:
-            _forget_plans()
-
-
-def _forget_plans() -> None:
-    Question.of.cache_clear()
-    planned.cache_clear()
+# Walks take the steps of the ladder itself, so that their laws are short; nothing else changes.
+SHORT = replace(TUNING, fine_bits=0)
 
 
 def live(question: Question) -> Question:
@@ -113,7 +100,8 @@ def joint_log_law(question: Question, data: Sequence[Any]) -> Floats:
 def _only(question: Question, route: AnyRoute, which: int) -> Question:
     """One of the answers, on one route."""
     size = replace(question.size, known=0)
-    return replace(question, qs=(question.qs[which],), routes=((replace(route, at_least=0),),), size=size)
+    problem = replace(question.problem, qs=(question.qs[which],))
+    return replace(question, problem=problem, routes=((replace(route, at_least=0),),), size=size)
 
 
 def _telling(ladder: Ladder) -> Any:
@@ -141,7 +129,10 @@ def users_seen(question: Question) -> Iterator[Worst]:
 
 def asked(relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method = "walk") -> Question:
     """The question with all of its routes alive; short ladders only."""
-    return live(Question.of(qs, EPSILON, Ladder.float_bits(0), _name(relation), noise, *PUBLIC[relation], method))
+    rows, nullable = PUBLIC[relation]
+    ladder, neighbors = Ladder.float_bits(0), _name(relation)
+    problem = Problem(qs, ladder, neighbors, nullable, rows, noise=noise, method=method, tuning=SHORT)
+    return live(Question.of(problem, EPSILON))
 
 
 def cases() -> Iterator[Case]:
@@ -167,13 +158,11 @@ def _case(name: str, relation: str, qs: tuple[Fraction, ...], noise: Noise, meth
         return asked(relation, qs, noise, method)
 
     def claims() -> dict[Measure, float]:
-        with short_ladders():
-            loss = question().loss()
+        loss = question().loss()
         return {"epsilon": loss.epsilon, "range": loss.eta}
 
     def look() -> list[Worst]:
-        with short_ladders():
-            return list(answers_seen(question(), _name(relation), missing))
+        return list(answers_seen(question(), _name(relation), missing))
 
     of = ", ".join(f"q {q}" for q in qs) if len(qs) == 1 else "minimum and maximum"
     more = relation.removeprefix(_name(relation)).removeprefix(", ")
@@ -199,16 +188,14 @@ def _users(q: Fraction) -> Case:
 
     def question() -> Question:
         each = Spending.of(EPSILON, None).each(unit.rows).amount
-        return live(Question.of((q,), each, Ladder.float_bits(0), "add-remove", "exponential", None, True))
+        return live(Question.of(Problem((q,), Ladder.float_bits(0), "add-remove", tuning=SHORT), each))
 
     def claims() -> dict[Measure, float]:
-        with short_ladders():
-            loss = unit.loss(question().cost(), "add-remove")
+        loss = unit.loss(question().cost(), "add-remove")
         return {"epsilon": loss.epsilon, "range": loss.eta}
 
     def look() -> list[Worst]:
-        with short_ladders():
-            return list(users_seen(question()))
+        return list(users_seen(question()))
 
     tight = _tight("add-remove", (q,), "exponential")
     return Case("quantile", f"q {q}", "exponential", "add-remove", "user of 2 rows", claims, look, tight, q == 1)

@@ -5,6 +5,7 @@ The walks for the widths are independent, so the worst outcome of all is the wor
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -15,10 +16,11 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, audited, neighbouring, pure_claims
-from nobounds.auditing.constants import replaced
-from nobounds.clipping.clip import CENTER_NATS, DEVIATIONS, SCALE_RANK, Search, WidthWalk
+from nobounds.clipping.clip import DEVIATIONS, Search, WidthWalk
+from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
+from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
-from nobounds.engines.memory.arrays import Column, column
+from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.laws.answers import AnswerLaw
 from nobounds.laws.halting import Law
@@ -40,14 +42,15 @@ def searching(
     two_sided: bool = True,
     ladder: Ladder = LINE,
     nullable: bool = True,
+    tuning: ClipTuning = CLIP_TUNING,
 ) -> Search:
     """A search for this epsilon."""
-    return Search(Fraction(epsilon), relation, ladder, two_sided, nullable)
+    return Search(Fraction(epsilon), relation, ladder, two_sided, nullable, tuning=tuning)
 
 
-def floats(data: Sequence[Any]) -> Column:
-    """Records as a column."""
-    return column(np.array(data, dtype=float))
+def floats(data: Sequence[Any]) -> Records:
+    """Records of a column."""
+    return column(np.array(data, dtype=float)).chunks
 
 
 def telling(walk: WidthWalk) -> Ints:
@@ -113,9 +116,9 @@ def outward_seen(search: Search, origin: int | None) -> Iterator[Worst]:
 
 def inward_seen(search: Search) -> list[Worst]:
     """The walks inward, for small data as for large."""
-    with replaced(clip__MANY=0):
-        settings = ((1, 0.0, CROWDS[1]), (1, 0.0, CROWDS[2]), (33, 0.0, ()), (1, 1000.0, ()))
-        return [one for origin, at, crowd in settings for one in widths_seen(search, origin, at, 1, crowd)]
+    search = replace(search, tuning=replace(search.tuning, many=0))
+    settings = ((1, 0.0, CROWDS[1]), (1, 0.0, CROWDS[2]), (33, 0.0, ()), (1, 1000.0, ()))
+    return [one for origin, at, crowd in settings for one in widths_seen(search, origin, at, 1, crowd)]
 
 
 def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
@@ -125,7 +128,7 @@ def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
 
 def center_law(question: Question, data: Data) -> Floats:
     """The median, asked for a size that the data need not have."""
-    ((_, _, part),) = AnswerLaw.of(question, Counts.of(floats(data).chunks, question.ladder), least=0).parts
+    ((_, _, part),) = AnswerLaw.of(question, Counts.of(floats(data), question.ladder), least=0).parts
     return part.log_pmf()
 
 
@@ -137,7 +140,7 @@ def cases() -> Iterator[Case]:
             for epsilon in (Fraction(1, 2), Fraction(5)):
                 yield from _walks(relation, two_sided, epsilon)
         for each in (Fraction(1, 4), Fraction(1)):
-            yield _scale(relation, Scale(each, each, SCALE_RANK))
+            yield _scale(relation, Scale(each, each, CLIP_TUNING.scale_rank))
         yield _center(relation)
 
 
@@ -179,7 +182,7 @@ def _scale(relation: Neighbors, scale: Scale) -> Case:
 
 def _center(relation: Neighbors) -> Case:
     def question() -> Question:
-        asked = searching(relation, 8).center(CENTER_NATS[relation])
+        asked = searching(relation, 8).center(CLIP_TUNING.center_nats(relation))
         assert asked is not None
         return asked
 

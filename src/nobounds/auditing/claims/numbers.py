@@ -68,7 +68,8 @@ def asked(statistic: str, options: dict[str, Any], data: Data, nullable: bool = 
     rows: Any = chain.from_iterable(data) if users else data  # type: ignore[arg-type]
     records = [math.nan if record is MISSING else record for record in rows]
     found = column(np.array(records, dtype=np.float64 if nullable else np.int64))
-    return STATISTICS[statistic](replace(found, unit=USER) if users else found, **options)
+    unit = replace(found, facts=replace(found.facts, unit=USER))
+    return STATISTICS[statistic](unit if users else found, **options)
 
 
 def released(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> str:

@@ -6,6 +6,7 @@ multiply. A rung has few places here, so that all of them can be enumerated.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -14,7 +15,6 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.cases import Case, Measure, Worst
-from nobounds.auditing.constants import replaced
 from nobounds.auditing.divergences import ORDERS
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
@@ -22,10 +22,11 @@ from nobounds.laws.halting import Law
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.walk import Walk
-from nobounds.ranks import slices
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import HALF, Halving, Node, Setting, tree
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.slices import Prior, Slice
+from nobounds.ranks.tuning import TUNING
 
 At: TypeAlias = tuple[tuple[int, int], Slice, Setting]
 Some: TypeAlias = Callable[[Floats], Sequence[int]]
@@ -52,10 +53,12 @@ def plan(
     zcdp: bool = False,
     ladder: Ladder = FIVE,
     missing: bool = True,
+    places: int = TUNING.places,
 ) -> Halving:
     """A plan that spends only on its levels: the size and the scale are priced apart."""
     size = SizeRule(Fraction(0), 0)
-    return Halving(tuple(qs), ladder, relation, missing, False, zcdp, size, Fraction(0), each)
+    problem = Problem(tuple(qs), ladder, relation, missing, tuning=replace(TUNING, places=places))
+    return Halving(problem, zcdp, size, Fraction(0), each)
 
 
 class Joint:
@@ -66,7 +69,7 @@ class Joint:
         present = [record for record in data if record == record]
         self.histogram = Histogram.of([np.array(present, dtype=float)], setting.ladder)
         self.nodes = {(node.left, node.right): node for node in tree(plan.qs)}
-        self.whole, self.root = Slice.whole(setting.ladder), (-1, len(plan.qs))
+        self.whole, self.root = Slice.whole(setting.ladder, plan.tuning.places), (-1, len(plan.qs))
         self._laws: dict[tuple[Node, Slice, Prior], tuple[Ints, Floats]] = {}
 
     def law(self, node: Node, piece: Slice, setting: Setting) -> tuple[Ints, Floats]:
@@ -87,17 +90,17 @@ class Joint:
             rungs = rungs if self.plan.outward(node, setting) else rungs[::-1]
             return np.array([piece.middle(rung) for rung in rungs.tolist()]), log_pmf
         if node.leaf:
-            return rungs * slices.STEPS, (weighted_law if self.plan.zcdp else flip_law)(found).log_pmf()
+            return rungs * self.plan.tuning.places, (weighted_law if self.plan.zcdp else flip_law)(found).log_pmf()
         return np.arange(piece.low, piece.high), weighted_law(found).log_pmf()
 
     def after(self, node: Node, piece: Slice, setting: Setting, place: int) -> list[At]:
         """The nodes that follow a place, their slices, and what is known by then."""
-        cut, known = piece.cut(place), self.plan.with_scale(setting, place // slices.STEPS)
+        cut, known = piece.cut(place), self.plan.with_scale(setting, place // self.plan.tuning.places)
         return [
             (key, part, known)
             for key, part in (
-                ((node.left, node.which), Slice(piece.low, cut)),
-                ((node.which, node.right), Slice(cut, piece.high)),
+                ((node.left, node.which), Slice(piece.low, cut, piece.places)),
+                ((node.which, node.right), Slice(cut, piece.high, piece.places)),
             )
             if key in self.nodes
         ]
@@ -170,13 +173,11 @@ def _pure(
     gone = any(record != record for record in y)
 
     def look() -> list[Worst]:
-        steps = 2 if relation == "add-remove" else 1
-        with replaced(slices__STEPS=steps, halving__STEPS=steps):
-            ladder = numbers(rungs)
-            made = plan(qs, relation, HALF, zcdp=zcdp, ladder=ladder)
-            size = 0 if relation == "add-remove" else 2
-            one, other = (Joint(made, data, Setting(ladder, size, True, True, FLAT)) for data in (x, y))
-            return [Worst("epsilon", loss(one, other, ends), (x, y), f"{rungs} rungs")]
+        places, ladder = 2 if relation == "add-remove" else 1, numbers(rungs)
+        made = plan(qs, relation, HALF, zcdp=zcdp, ladder=ladder, places=places)
+        size = 0 if relation == "add-remove" else 2
+        one, other = (Joint(made, data, Setting(ladder, size, True, True, FLAT)) for data in (x, y))
+        return [Worst("epsilon", loss(one, other, ends), (x, y), f"{rungs} rungs")]
 
     def claims() -> dict[Measure, float]:
         kinds = plan(qs, relation, HALF, zcdp=zcdp).cost().kinds
@@ -201,12 +202,11 @@ def _zcdp(each: Fraction) -> Case:
 
     def made() -> tuple[Halving, Any]:
         ladder = numbers(50)
-        return plan(qs, "add-remove", each, zcdp=True, ladder=ladder), Setting(ladder, 8, True, True, FLAT)
+        return plan(qs, "add-remove", each, zcdp=True, ladder=ladder, places=3), Setting(ladder, 8, True, True, FLAT)
 
     def look() -> list[Worst]:
-        with replaced(slices__STEPS=3, halving__STEPS=3):
-            how, setting = made()
-            return [Worst("rho", rho_of(Joint(how, (), setting), Joint(how, (25,), setting)), ((25,), ()), "50 rungs")]
+        how, setting = made()
+        return [Worst("rho", rho_of(Joint(how, (), setting), Joint(how, (25,), setting)), ((25,), ()), "50 rungs")]
 
     return Case(
         "quantiles by halving",

@@ -18,8 +18,10 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, neighbouring
 from nobounds.auditing.constants import replaced
-from nobounds.clipping.ball import Ball, Rows
-from nobounds.engines.column import Column
+from nobounds.clipping.vectors import VectorPlan
+from nobounds.counting.ball import Ball
+from nobounds.counting.scan import Records
+from nobounds.engines.memory.vectors import Rows
 from nobounds.noise.source import RandomSource
 from nobounds.release.release import Release
 from nobounds.statistics import vectors
@@ -55,10 +57,10 @@ def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, tim
             waiting[:] = Rows.total(self, ball)
             return list(waiting)
 
-    class WatchedPlan(vectors.VectorPlan):
+    class WatchedPlan(VectorPlan):
         __slots__ = ()
 
-        def clip(self, norms: Column, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
+        def clip(self, norms: Records, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
             search, parts, noise = self.split(size if self.rows is None else self.rows)
             clips.append(parts * search.cost().rho)
             return CLIP, noise
@@ -73,7 +75,9 @@ def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, tim
             of_rows = not clips  # the number of rows is always as many, and all are there if they are public
             return (ROWS - present if neighbors == "add-remove" else present - len(rows)) if of_rows else 0
 
-    with replaced(vectors__DiscreteGaussian=ScriptedLaw, vectors__Rows=WatchedRows, vectors__Plan=WatchedPlan):
+    with replaced(
+        vector_plans__DiscreteGaussian=ScriptedLaw, vectors__Rows=WatchedRows, vectors__VectorPlan=WatchedPlan
+    ):
         release: Release = getattr(vectors, statistic)(rows, rho=rho, neighbors=neighbors)
     return Noisy(numbers, variances, clips[0], release)
 

@@ -20,9 +20,9 @@ from nobounds.engines.csv.records import Form, blocks
 from nobounds.engines.files.formats import readable
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
-from nobounds.engines.source import Facts
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
+from nobounds.ladders.facts import Facts
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_KEPT = 256  # columns: those behind them are read again each time, unless they are known to be asked for

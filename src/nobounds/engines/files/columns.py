@@ -14,6 +14,7 @@ from nobounds.engines.csv.layout import HEADER_UNKNOWN, layout_of
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.formats import is_parquet, readable
 from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.ladders.facts import Facts
 
 
 def read_column(
@@ -52,7 +53,7 @@ def _from_csv(path: Path, name: str, csv: Csv | None, schema: Mapping[str, str] 
             floats = batch.column(0).to_numpy()
             yield from (floats[window].copy() for window in windows(len(floats)))
 
-    return Column(facts[name].integral, nullable=True, chunks=chunks, rows=files.rows)
+    return Column(Facts(facts[name].integral, nullable=True), chunks, rows=files.rows)
 
 
 def _from_parquet(path: Path, name: str) -> Column:
@@ -66,7 +67,7 @@ def _from_parquet(path: Path, name: str) -> Column:
                 yield to_floats(batch.column(name))
 
     stated = stated_bounds(field.type)
-    return Column(integral, field.nullable or not integral, chunks, rows=lambda: length, **stated)
+    return Column(Facts(integral, field.nullable or not integral, **stated), chunks, rows=lambda: length)
 
 
 def open_parquet(path: Path) -> Any:

@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from nobounds.engines.files.formats import is_parquet, readable
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
 from nobounds.engines.memory.frames import arrow_family
-from nobounds.engines.source import Facts
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
+from nobounds.ladders.facts import Facts
 
 
 def expand(given: object) -> list[Path]:
@@ -68,7 +69,6 @@ def from_paths(
 
 def _chained(parts: list[Column], share: Share) -> Column:
     """The columns of several files as one."""
-    first = parts[0]
 
     def chunks() -> Iterator[Any]:
         read = 0
@@ -78,15 +78,8 @@ def _chained(parts: list[Column], share: Share) -> Column:
                 share.at(read)
                 yield chunk
 
-    nullable = any(part.nullable for part in parts)
-    return Column(
-        first.integral,
-        nullable,
-        chunks,
-        rows=lambda: sum(part.rows() for part in parts),
-        lower=first.lower,
-        upper=first.upper,
-    )
+    facts = replace(parts[0].facts, nullable=any(part.facts.nullable for part in parts))
+    return Column(facts, chunks, rows=lambda: sum(part.rows() for part in parts))
 
 
 def _parquet(paths: list[Path]) -> TableStream:

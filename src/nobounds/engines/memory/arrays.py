@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, type_bounds, windows
+from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, windows
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import from_arrow, speaks_arrow
 from nobounds.engines.memory.sequences import from_sequence
+from nobounds.ladders.facts import Facts, type_bounds
 
 __all__ = ["CHUNK", "Column", "column"]
 
@@ -29,7 +30,7 @@ def column(data: object) -> Column:
     arrays that are not one-dimensional ValueError, by their type alone.
 
     >>> column(np.array([3, 1, 2], dtype=np.int16))
-    Column(integral=True, nullable=False)
+    Column(facts=Facts(integral=True, nullable=False))
     """
     if isinstance(data, Column):
         return data
@@ -73,7 +74,7 @@ def _from_numpy(data: NDArray[Any]) -> Column:
             yield floats
 
     stated = type_bounds(boolean=data.dtype.kind == "b", unsigned=data.dtype.kind == "u")
-    return Column(integral, masked or not integral, chunks, rows=lambda: len(records), **stated)
+    return Column(Facts(integral, masked or not integral, **stated), chunks, rows=lambda: len(records))
 
 
 def _nearest_floats(records: NDArray[Any]) -> NDArray[np.float64]:
@@ -105,7 +106,7 @@ def _from_pandas(data: Any, pandas: Any) -> Column:
 
     stated = type_bounds(boolean=isinstance(values, pandas.arrays.BooleanArray), unsigned=dtype.kind == "u")
     integral = not isinstance(values, pandas.arrays.FloatingArray)
-    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(values), **stated)
+    return Column(Facts(integral, nullable=True, **stated), chunks, rows=lambda: len(values))
 
 
 def _from_polars(data: Any, polars: Any) -> Column:
@@ -119,4 +120,4 @@ def _from_polars(data: Any, polars: Any) -> Column:
             yield np.array(data[window].cast(polars.Float64).to_numpy(), dtype=np.float64)
 
     stated = type_bounds(boolean=dtype == polars.Boolean, unsigned=dtype.is_unsigned_integer())
-    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(data), **stated)
+    return Column(Facts(integral, nullable=True, **stated), chunks, rows=lambda: len(data))

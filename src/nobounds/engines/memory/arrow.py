@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.engines.column import Column, refuse_frame, refuse_type, type_bounds, windows
+from nobounds.engines.column import Column, refuse_frame, refuse_type, windows
 from nobounds.engines.refusals import replacing_errors
+from nobounds.ladders.facts import Facts, type_bounds
 
 _DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}  # of decimals by their number of bits
 
@@ -36,7 +37,7 @@ def from_arrow(data: Any) -> Column:
     def chunks() -> Iterator[NDArray[np.float64]]:
         return (to_floats(data[window]) for window in windows(len(data)))
 
-    return Column(integral, nullable=True, chunks=chunks, rows=lambda: len(data), **stated_bounds(data.type))
+    return Column(Facts(integral, nullable=True, **stated_bounds(data.type)), chunks, rows=lambda: len(data))
 
 
 def in_memory(data: Any) -> Any:

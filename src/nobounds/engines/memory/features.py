@@ -18,6 +18,7 @@ from nobounds.engines.memory.arrow import is_decimal, speaks_arrow, to_floats
 from nobounds.engines.memory.frames import named_columns
 from nobounds.engines.memory.sequences import nearest_float
 from nobounds.engines.refusals import raise_alone
+from nobounds.ladders.facts import Facts
 
 
 def is_frame(data: Any) -> bool:
@@ -84,7 +85,7 @@ def _floats(made: Callable[[], Floats], rows: int) -> Column:
         floats = made()
         return (floats[window].copy() for window in windows(len(floats)))
 
-    return Column(integral=False, nullable=True, chunks=chunks, rows=lambda: rows)
+    return Column(Facts(integral=False, nullable=True), chunks, rows=lambda: rows)
 
 
 def _objects(elements: Callable[[], list[Any]], rows: int) -> Column:

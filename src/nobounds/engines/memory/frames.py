@@ -13,14 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nobounds.accounting.loss import Neighbors
 from nobounds.engines.column import Column, refuse_frame
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrays import column
 from nobounds.engines.memory.arrow import import_pyarrow, in_memory, is_arrow_stream, speaks_arrow
 from nobounds.engines.refusals import raise_alone, replacing_errors
+from nobounds.ladders.facts import Facts
 
 _UNNAMED = "value"
 _TEXT = frozenset({"str", "str_", "StringDtype", "String", "string", "large_string", "string_view"})
+
+
+@dataclass(frozen=True, slots=True)
+class FrameFacts:
+    """What is public about a table: its numeric columns, and the family of the type of each other column.
+
+    typed: whether types say which columns are numeric; else all are listed as numeric.
+    query: as in `source.TableSource`.
+    """
+
+    columns: dict[str, Facts]
+    skipped: dict[str, str]
+    typed: bool = True
+    query: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +45,13 @@ class Frame:
 
     columns: dict[str, Column]
     skipped: dict[str, str]
-    typed: bool = field(default=True, repr=False)  # whether types told the numeric columns; else all are here
-    query: bool = field(default=False, repr=False)  # as in `source.Source`
+    typed: bool = field(default=True, repr=False)  # as in FrameFacts
+    query: bool = field(default=False, repr=False)
+
+    def public(self, neighbors: Neighbors) -> FrameFacts:
+        """The public facts of all columns."""
+        columns = {name: column.public(neighbors) for name, column in self.columns.items()}
+        return FrameFacts(columns, self.skipped, self.typed, self.query)
 
 
 def frame(data: object) -> Frame:
@@ -41,7 +62,7 @@ def frame(data: object) -> Frame:
     Series, or "value". Other data raise TypeError and columns of one name ValueError, by types and names alone.
 
     >>> frame({"age": np.array([31, 45]), "name": np.array(["Ann", "Bob"])})
-    Frame(columns={'age': Column(integral=True, nullable=False)}, skipped={'name': 'text'})
+    Frame(columns={'age': Column(facts=Facts(integral=True, nullable=False))}, skipped={'name': 'text'})
     """
     return replace(sort_columns(named_columns(data)), query=_is_query(data))
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, windows
 from nobounds.engines.numbers import parse_number
+from nobounds.ladders.facts import Facts
 
 _PLAIN = frozenset({bool, int, float})
 
@@ -30,7 +31,7 @@ def from_sequence(data: Sequence[object]) -> Column:
     def chunks() -> Iterator[NDArray[np.float64]]:
         return (_convert(data[window]) for window in windows(len(data)))
 
-    return Column(integral=always_int, nullable=not always_int, chunks=chunks, rows=lambda: len(data))
+    return Column(Facts(integral=always_int, nullable=not always_int), chunks, rows=lambda: len(data))
 
 
 def nearest_float(record: object) -> float:

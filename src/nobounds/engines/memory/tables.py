@@ -10,7 +10,7 @@ from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.frames import collected, lazy_failed, named_columns, read_columns, sort_columns
 from nobounds.engines.refusals import replacing_errors
-from nobounds.engines.streams.stream import TableStream, facts_of
+from nobounds.engines.streams.stream import TableStream
 
 
 def from_memory(data: object) -> TableStream:
@@ -37,7 +37,7 @@ def from_memory(data: object) -> TableStream:
 
     # Elements of a list have no common type.
     facts = {
-        name: replace(facts_of(column), declared=not isinstance(raw[name], list | tuple))
+        name: replace(column.facts, declared=not isinstance(raw[name], list | tuple))
         for name, column in table.columns.items()
     }
     kinds = {name: kind for name, column in raw.items() if (kind := key_type(column)) is not None}

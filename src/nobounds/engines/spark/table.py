@@ -3,7 +3,7 @@
 Columns are taken by their place and renamed, so that no name needs quotes or is ambiguous.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,9 @@ from nobounds.accounting.loss import Unit
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
 from nobounds.engines.keys import KeyCodes, plain, public_keys
-from nobounds.engines.source import Bounding, Facts, Keyed, Tallied
+from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
+from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
 _INTEGRAL = ("byte", "short", "integer", "long")
@@ -204,12 +205,4 @@ def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
 
 
 def _column(kept: KeptRows, name: str, facts: Facts, unit: Unit) -> Column:
-    return Column(
-        facts.integral,
-        facts.nullable,
-        partial(Passes, kept, name),
-        rows=kept.count,
-        lower=facts.lower,
-        upper=facts.upper,
-        unit=unit,
-    )
+    return Column(replace(facts, unit=unit), partial(Passes, kept, name), rows=kept.count)

@@ -20,13 +20,13 @@ from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.memory.sequences import from_sequence
 from nobounds.engines.numbers import parse_number
-from nobounds.engines.source import Facts
 from nobounds.engines.sql.duck import from_relation, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
+from nobounds.ladders.facts import Facts
 
 
 def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:

@@ -14,9 +14,10 @@ from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow, is_decimal, is_integral, stated_bounds, to_floats
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.refusals import replacing_errors
-from nobounds.engines.source import Bounding, Facts
+from nobounds.engines.source import Bounding
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
+from nobounds.ladders.facts import Facts
 
 FIRST = "nobounds_first"
 """The column that is 1 in one row of each unit in each group, and 0 in the others."""

@@ -19,10 +19,10 @@ from nobounds.arrays import Floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.keys import plain, text_of
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
-from nobounds.engines.source import Facts
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
+from nobounds.ladders.facts import Facts
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)

@@ -12,10 +12,11 @@ from nobounds.counting.tally import Tallying
 from nobounds.engines.column import Column, windows
 from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.memory.arrow import import_pyarrow
-from nobounds.engines.source import Bounding, Facts, Keyed, Progress, Tallied
+from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
 from nobounds.engines.sql.duck import bounded, query_failed, unit_sizes
 from nobounds.engines.streams.spool import Spool, once
 from nobounds.engines.streams.stream import TableStream
+from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
 
@@ -96,7 +97,7 @@ class Local:
         facts = Facts(integral=True, nullable=False)
         if bounding is None:
             rows = once(self._rows)
-            return Column(True, False, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
+            return Column(facts, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
 
         def marks(batch: Any) -> dict[str, Floats]:
             return {"rows": np.zeros(len(batch))}
@@ -184,15 +185,7 @@ def _cast(batch: Any, kinds: list[Any]) -> Any:
 
 
 def _spooled(spool: Any, name: str, facts: Facts, unit: Unit) -> Column:
-    return Column(
-        facts.integral,
-        facts.nullable,
-        lambda: spool().chunks(name),
-        rows=lambda: spool().rows,
-        lower=facts.lower,
-        upper=facts.upper,
-        unit=unit,
-    )
+    return Column(replace(facts, unit=unit), lambda: spool().chunks(name), rows=lambda: spool().rows)
 
 
 def _floats(batch: Any, place: int) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nobounds.engines.column import Column
-from nobounds.engines.source import Facts
+from nobounds.ladders.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,3 @@ class TableStream:
     shown: frozenset[str] | None = None
     query: bool = False
     turns: Any = field(default=nullcontext(), repr=False)
-
-
-def facts_of(column: Column) -> Facts:
-    """The facts of a Column."""
-    return Facts(column.integral, column.nullable, column.lower, column.upper)

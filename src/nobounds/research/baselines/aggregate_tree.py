@@ -18,9 +18,9 @@ from nobounds.accounting.cost import pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.arrays import Floats
 from nobounds.exact import Number, privacy_parameter
+from nobounds.ranks.checks import check_ranks
 from nobounds.release.release import Release
 from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
-from nobounds.statistics.quantile import check_ranks
 
 Levels = list[Floats]  # one array of node values a level, from below the root down to the leaves
 _TOLERANCE = 1e-6  # a child holds the quantile if its records go up to it within this; the public code's number

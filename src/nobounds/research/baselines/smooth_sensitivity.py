@@ -18,9 +18,9 @@ import numpy as np
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
 from nobounds.exact import Number, positive, privacy_parameter
+from nobounds.ranks.checks import check_rank
 from nobounds.release.release import Release
 from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
-from nobounds.statistics.quantile import check_rank
 
 
 def smooth_quantile(

@@ -19,7 +19,7 @@ from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route
 from nobounds.research.baselines import emq_law
 from nobounds.research.paper.work import Result, Task
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 ROWS, Q, UPPERS = 60, Fraction(9, 10), (20.0, 10.0)
 EDGES = np.linspace(0, 20, 401)  # where densities are told: a twentieth a step
@@ -30,8 +30,8 @@ def laws(rng: np.random.Generator) -> Result:
     data = np.sort(rng.uniform(0, 10, ROWS))
     found: Result = {f"EMQ, told [0, {upper:g}]": _bounded(data, upper).tolist() for upper in UPPERS}
     found["UQE"] = _walked(data).tolist()
-    asked = ask(column(data), (Q,), epsilon=1, lower=0)
-    law = AnswerLaw.of(asked, Counts.of(column(data).chunks, asked.ladder))
+    plan = planned(column(data), (Q,), epsilon=1, lower=0)
+    law = AnswerLaw.of(plan, Counts.of(column(data).chunks, plan.ladder))
     found["nobounds"] = np.diff([1 - law.above(float(edge)) for edge in EDGES]).tolist()
     found["truth"] = float(np.quantile(data, float(Q)))
     return found

@@ -18,7 +18,7 @@ from nobounds.laws.halting import Law
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route
 from nobounds.research.paper.work import Result, Task
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 ROWS = 1000
 FACTORS = tuple(float(f) for f in np.geomspace(1.0, 1e4, 33))
@@ -35,8 +35,8 @@ def chances(_: np.random.Generator) -> Result:
     """P(answer > factor times the largest record) for each factor, epsilon 1."""
     data = np.linspace(0, 100, ROWS)
     found = {name: _paper(data, *how) for name, how in PAPER.items()}
-    asked = ask(column(data), (Fraction(1),), epsilon=1)
-    law = AnswerLaw.of(asked, Counts.of(column(data).chunks, asked.ladder), least=1e-15)
+    plan = planned(column(data), (Fraction(1),), epsilon=1)
+    law = AnswerLaw.of(plan, Counts.of(column(data).chunks, plan.ladder), least=1e-15)
     found[OURS] = [law.above(factor * float(data.max())) for factor in FACTORS]
     return found
 

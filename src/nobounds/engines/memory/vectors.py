@@ -1,69 +1,23 @@
-"""Rows of numbers as vectors of whole numbers in a ball: clipped by Euclidean norm, and added up without rounding.
+"""Two-dimensional arrays to Rows: one vector a row, refused by their type and shape alone."""
 
-What a row becomes depends on that row alone, and its norm is checked in whole numbers. So the sum changes by no more
-than the radius when a row is added, exactly, and whole numbers add up in any order.
-"""
-
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.arrays import Floats, Ints
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats
+from nobounds.counting.ball import Ball, norms
 from nobounds.engines.column import refuse_type
 from nobounds.engines.memory.arrow import speaks_arrow
 from nobounds.engines.memory.sequences import nearest_float
 from nobounds.engines.refusals import replacing_errors
-from nobounds.exact import MAX, finite_float
+from nobounds.ladders.facts import Facts, VectorFacts
 
-_BLOCK = 1 << 20  # numbers that are worked on at a time
-_LEAST_EXPONENT = -1074
 _FRAMES = frozenset({"DataFrame", "LazyFrame", "Table", "RecordBatch"})
 _LISTS = {"pandas": "tolist", "polars": "to_list", "pyarrow": "to_pylist"}
-
-
-@dataclass(frozen=True, slots=True)
-class Ball:
-    """Vectors of whole numbers of steps of 2**exponent with a Euclidean norm of at most `radius`."""
-
-    exponent: int
-    radius: int
-    reach: float  # the clip in steps: where rows are scaled to before they are rounded, which adds sqrt(d) / 2 at most
-
-    @classmethod
-    def of(cls, clip: Fraction, dimensions: int) -> "Ball":
-        """The lattice for a clip: 2**28 steps, or as many as let the squares of d whole numbers add up to 2**62."""
-        bits = min(28, (60 - dimensions.bit_length()) // 2)
-        exponent = math.frexp(finite_float(clip))[1] - bits if clip else _LEAST_EXPONENT
-        reach = clip / Fraction(2) ** exponent
-        return cls(exponent, math.ceil(reach) + math.isqrt(dimensions - 1) // 2 + 1, float(reach))
-
-    @property
-    def step(self) -> Fraction:
-        """What one step is worth."""
-        return Fraction(2) ** self.exponent
-
-    def steps(self, rows: Floats) -> Ints:
-        """The rows that are not missing, scaled into the ball and rounded to whole numbers."""
-        scaled, exponents, lengths = _scaled(rows[np.isfinite(rows).all(axis=1)])
-        with np.errstate(over="ignore", under="ignore"):
-            whole = np.minimum(np.ldexp(1.0, exponents - self.exponent), self.reach / np.maximum(lengths, 0.5))
-            found = np.rint(scaled * whole[:, None]).astype(np.int64)
-        return self.enforced(found)
-
-    def enforced(self, whole: Ints) -> Ints:
-        """The same vectors, with those outside the ball drawn towards 0 until they are inside.
-
-        Rounding leaves none outside; this makes it so whatever the floats do.
-        """
-        whole = np.clip(whole, -self.radius, self.radius)  # so that the squares cannot overflow
-        while (outside := np.square(whole).sum(axis=1) > self.radius**2).any():
-            whole[outside] -= np.sign(whole[outside])
-        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +25,8 @@ class Rows:
     """A matrix of numbers, one record a row. Its width is public, and whether a row can be missing."""
 
     data: NDArray[Any]
-    declared: bool = True  # whether the type of `data` was declared, and not found by a library in the records
+    declared: bool = True  # whether the type of `data` was declared, and not inferred from the records
+    block: int = 1 << 20  # numbers that are worked on at a time
 
     @classmethod
     def of(cls, data: object) -> "Rows":
@@ -106,16 +61,21 @@ class Rows:
         """Whether a row can be missing."""
         return self.data.dtype.kind == "f" or not self.declared
 
+    def public(self, neighbors: Neighbors) -> VectorFacts:
+        """The public facts; under swap the number of rows is one of them."""
+        norms = Facts(False, self.nullable, lower=0, rows=len(self.data) if neighbors == "swap" else None)
+        return VectorFacts(self.dimensions, norms)
+
     def blocks(self) -> Iterator[Floats]:
         """Some rows at a time, as fresh float64 arrays."""
-        height = max(1, _BLOCK // self.dimensions)
+        height = max(1, self.block // self.dimensions)
         for start in range(0, len(self.data), height):
             with np.errstate(all="ignore"):
                 yield np.array(self.data[start : start + height], dtype=np.float64, order="C", copy=True)
 
     def norms(self) -> Floats:
         """The norm of each row; NaN if it is missing, and the largest float if it is larger."""
-        return np.concatenate([np.zeros(0), *(_norms(rows) for rows in self.blocks())])
+        return np.concatenate([np.zeros(0), *(norms(rows) for rows in self.blocks())])
 
     def total(self, ball: Ball) -> list[int]:
         """The exact sum of the clipped rows."""
@@ -146,29 +106,3 @@ def _matrix(data: object) -> NDArray[Any]:
     with replacing_errors(lambda: TypeError(f"data must be readable as a numpy array, got {name} that is not; {fix}")):
         found: NDArray[Any] = np.asarray(data) if speaks[0] or speaks[1] else np.from_dlpack(data)  # type: ignore[arg-type]
     return found
-
-
-def _scaled(rows: Floats) -> tuple[Floats, NDArray[np.int32], Floats]:
-    """Each row over a power of two that leaves its largest magnitude in [1/2, 1), the exponent, and its norm then.
-
-    No square overflows, and none that matters underflows. They are added up in halves, by operations on single numbers:
-    the order in which a library sums a row may depend on the rows around it, and a norm must not.
-    """
-    exponents = np.frexp(np.abs(rows).max(axis=1))[1]
-    with np.errstate(under="ignore"):
-        scaled = np.ldexp(rows, -exponents[:, None])
-        squares = np.square(scaled)
-        while (width := squares.shape[1]) > 1:
-            half = (width + 1) // 2
-            squares[:, : width - half] += squares[:, half:]
-            squares = squares[:, :half]
-    return scaled, exponents, np.sqrt(squares[:, 0])
-
-
-def _norms(rows: Floats) -> Floats:
-    present = np.isfinite(rows).all(axis=1)
-    _, exponents, lengths = _scaled(rows[present])
-    norms = np.full(len(rows), np.nan)
-    with np.errstate(over="ignore", under="ignore"):
-        norms[present] = np.minimum(np.ldexp(lengths, exponents), MAX)
-    return norms

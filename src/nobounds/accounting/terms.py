@@ -1,0 +1,24 @@
+"""Terms: what a statistic may cost, and between which neighbouring data sets."""
+
+from dataclasses import dataclass, replace
+
+from nobounds.accounting.loss import Neighbors, check_neighbors
+from nobounds.accounting.spending import Spending
+from nobounds.exact import Number
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The epsilon or rho that a statistic may cost for one unit, and the neighbour relation."""
+
+    spending: Spending
+    neighbors: Neighbors = "add-remove"
+
+    @classmethod
+    def of(cls, epsilon: Number | None, rho: Number | None, neighbors: object = "add-remove") -> "Terms":
+        """The terms as the user gives them, checked."""
+        return cls(Spending.of(epsilon, rho), check_neighbors(neighbors))
+
+    def each(self, rows: int) -> "Terms":
+        """The terms for one of `rows` rows of a unit."""
+        return replace(self, spending=self.spending.each(rows))

@@ -1,0 +1,109 @@
+"""The door: every statistic passes through here, in this order.
+
+Plan from public facts, charge, read, answer, release. A plan sees facts and no records, so that what it costs cannot
+depend on them; the charge comes before the first record is read; what an answer reads was paid for.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from nobounds.accounting.cost import Cost
+from nobounds.accounting.loss import Neighbors, PrivacyLoss
+from nobounds.accounting.spending import Chargeable, charged
+from nobounds.accounting.terms import Terms
+from nobounds.engines.column import Column
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.facts import Facts
+from nobounds.noise.source import RandomSource, Rng, random_source
+from nobounds.release.release import Release
+
+F_co = TypeVar("F_co", covariant=True)
+F = TypeVar("F")
+D = TypeVar("D")
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class Data(Protocol[F_co]):
+    """Data that were opened and not read: only their public facts are known."""
+
+    def public(self, neighbors: Neighbors) -> F_co:
+        """The public facts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Generic[F, D, P, R]):
+    """A statistic that is wanted, with its parameters checked.
+
+    plan: from public facts to what will be done.
+    loss: what the plan costs a unit.
+    purpose: what a budget's ledger says the charge is for.
+    answer: from the plan, the facts, the data and the loss to the release, by noise from a source.
+    """
+
+    neighbors: Neighbors
+    plan: Callable[[F], P]
+    loss: Callable[[P, F], PrivacyLoss]
+    purpose: Callable[[F], str]
+    answer: Callable[[P, F, D, PrivacyLoss, RandomSource], R]
+
+
+def admit(request: Request[F, Any, P, R], data: Data[F], budget: Chargeable | None, rng: Rng) -> R:
+    """The release of a statistic: plan, charge, and only then read and answer."""
+    source = random_source(rng)
+    facts = data.public(request.neighbors)
+    plan = request.plan(facts)
+    loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
+    return request.answer(plan, facts, data, loss, source)
+
+
+class ColumnPlan(Protocol):
+    """A plan for a statistic of one column."""
+
+    def cost(self) -> Cost:
+        """The cost for one row."""
+        ...
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A noisy answer, and what its release says about it."""
+
+    value: int | float | tuple[int | float, ...]
+    parameters: dict[str, Any]
+    interval: tuple[float, float] | None = None
+
+
+C = TypeVar("C", bound=ColumnPlan)
+
+
+def release_column(
+    statistic: str,
+    purpose: str,
+    terms: Terms,
+    plan: Callable[[Facts], C],
+    answer: Callable[[C, Column, RandomSource], Answer],
+    data: object,
+    options: Any,
+) -> Release:
+    """The release of a statistic of one column; `options` has the budget and the generator."""
+
+    def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss, source: RandomSource) -> Release:
+        noisy = answer(plan, data, source)
+        breakdown = terms.spending.breakdown(plan.parts(), facts.unit)
+        return Release(statistic, noisy.value, loss, facts.origin() | noisy.parameters | breakdown, noisy.interval)
+
+    request = Request(
+        terms.neighbors,
+        plan,
+        lambda plan, facts: facts.unit.loss(plan.cost(), terms.neighbors),
+        lambda facts: purpose if facts.name is None else f"{purpose} of {facts.name}",
+        released,
+    )
+    return admit(request, column(data), options.get("budget"), options.get("rng"))

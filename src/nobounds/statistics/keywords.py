@@ -1,0 +1,174 @@
+"""The keywords of the statistics, each written once: its type here, its default and its meaning below.
+
+A function that takes `**options: Unpack[...]` and is decorated with `spelled_out` shows these keywords in its signature
+and in its help, as if they were written out.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypedDict, TypeVar, get_args
+
+from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import Chargeable
+from nobounds.accounting.terms import Terms
+from nobounds.exact import Number
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.stated import Stated
+from nobounds.noise.discrete import Noise
+from nobounds.noise.source import Rng
+from nobounds.ranks.problem import Method
+
+PerColumn = Number | Mapping[str, Number] | None
+
+
+class Spent(TypedDict, total=False):
+    """What a statistic may cost."""
+
+    epsilon: Number | None
+    rho: Number | None
+    rng: Rng
+
+
+class Charged(TypedDict, total=False):
+    """Whom privacy is for and what the statistic is charged to; a `Table` has both for all of its statistics."""
+
+    neighbors: Neighbors
+    budget: Chargeable | None
+
+
+class Bounded(Spent, total=False):
+    """What is public about the values."""
+
+    lower: Number | None
+    upper: Number | None
+    resolution: Number | None
+
+
+class Counted(Bounded, total=False):
+    """What is public about the number of records."""
+
+    rows: Number | None
+
+
+class Walked(Bounded, total=False):
+    """Expert settings of a walk."""
+
+    beta: Number | None
+    noise: Noise
+    ladder: Ladder | None
+
+
+class Searched(Walked, Counted, total=False):
+    """Expert settings of a quantile."""
+
+    method: Method
+
+
+class Each(Spent, total=False):
+    """What is public about the values of each column."""
+
+    lower: PerColumn
+    upper: PerColumn
+    resolution: PerColumn
+
+
+class CountKeywords(Spent, Charged, total=False):
+    """The keywords of `count`."""
+
+
+class SumKeywords(Bounded, Charged, total=False):
+    """The keywords of `sum` and `mean`."""
+
+
+class QuantileKeywords(Searched, Charged, total=False):
+    """The keywords of `quantile`."""
+
+
+class QuantilesKeywords(Counted, Charged, total=False):
+    """The keywords of `quantiles`."""
+
+
+class ExtremeKeywords(Walked, Charged, total=False):
+    """The keywords of `maximum`, `minimum` and `bounds`."""
+
+
+class DescribeKeywords(Each, Charged, total=False):
+    """The keywords of `describe`."""
+
+
+class VectorKeywords(Charged, total=False):
+    """The keywords of `vector_sum` and `vector_mean`."""
+
+    epsilon: Number | None
+    delta: Number | None
+    rho: Number | None
+    upper: Number | None
+    rng: Rng
+
+
+DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
+
+MEANINGS = {
+    "epsilon": "the total privacy loss, as pure differential privacy; give epsilon or rho.",
+    "delta": "with epsilon, for approximate differential privacy.",
+    "rho": "the total privacy loss, as zero-concentrated differential privacy (zCDP).",
+    "lower": "a public lower bound, if you have one; it shortens the ladder, and records below it are clamped.",
+    "upper": "a public upper bound, likewise.",
+    "resolution": "the grid the values lie on (0.01 for cents); integer and boolean types imply 1.",
+    "rows": "the number of records, if you may state it: then no epsilon is spent on learning it.",
+    "neighbors": '"add-remove" (one row more or less) or "swap" (one row changed, the number of rows public).',
+    "beta": "the largest ratio of neighbouring candidates; by default they grow finer with the number of records.",
+    "noise": '"exponential", "laplace" or "gumbel", all exact.',
+    "ladder": "candidates of your own, instead of `beta` and `resolution`.",
+    "method": '"auto" takes the best by public facts and the noisy size; "walk" is AboveThreshold, "flip" '
+    'permute-and-flip, "exponential" the exponential mechanism.',
+    "budget": "a `Budget` that is charged before the data are read.",
+    "rng": "a seeded generator for tests and experiments; a release for others must leave it None.",
+}
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def spelled_out(function: F) -> F:
+    """The function with the keywords of its `**options` in its signature and help; other keywords are refused."""
+    keywords = _keywords(function)
+    plain = inspect.signature(function)
+    own = [given for given in plain.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
+    spelled = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=keywords[name])
+        for name in MEANINGS
+        if name in keywords
+    ]
+    allowed = {given.name for given in [*own, *spelled]}
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        if not options.keys() <= allowed:
+            name = next(iter(options.keys() - allowed))
+            known = ", ".join(given.name for given in spelled)
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}; there are {known}")
+        return function(*args, **options)
+
+    lines = "\n".join(f"    {given.name}: {MEANINGS[given.name]}" for given in spelled)
+    checked.__signature__ = plain.replace(parameters=[*own, *spelled])  # type: ignore[attr-defined]
+    checked.__doc__ = f"{function.__doc__}\n\n    Keywords:\n\n{lines}\n    "
+    return checked  # type: ignore[return-value]
+
+
+def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
+    """The keywords of the TypedDict in `**options: Unpack[...]`, with their types."""
+    (given,) = (p for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_KEYWORD)
+    (listed,) = get_args(given.annotation)
+    types: dict[str, Any] = listed.__annotations__
+    return {name: getattr(kind, "__forward_arg__", kind) for name, kind in types.items()}
+
+
+def terms_of(options: Mapping[str, Any]) -> Terms:
+    """The terms in these keywords."""
+    return Terms.of(options.get("epsilon"), options.get("rho"), options.get("neighbors", DEFAULTS["neighbors"]))
+
+
+def stated_of(options: Mapping[str, Any]) -> Stated:
+    """What these keywords state about the values."""
+    return Stated.of(*(options.get(name) for name in ("lower", "upper", "resolution")))
