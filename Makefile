@@ -8,10 +8,10 @@ TUMULT := .venv-tumult
 SAMPLES := src/nobounds/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check explore lint bench accuracy clipping sparse quantiles paper mutants docs figures screens why peers
+.PHONY: help demo test check explore lint bench accuracy clipping sparse quantiles paper mutants docs figures architecture screens why peers
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bundled sample data
 	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --header yes --epsilon 1 --resolution 1 --lower 0
@@ -57,6 +57,9 @@ docs: $(READY) ## the documentation site, into site/ (offline, and a warning is 
 
 figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
 	$(BIN)/python benchmarks/concepts.py --out docs/concepts
+
+architecture: ## the picture of the rooms from the imports, docs/architecture.svg
+	$(PYTHON) tools/pages/architecture.py
 
 why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (half an hour)
 	$(PEERS)/bin/python benchmarks/why.py --tumult $(TUMULT)/bin/python
