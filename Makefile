@@ -72,10 +72,11 @@ peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of d
 screens: $(READY) ## the pictures of docs/studio.md, by clicking through the studio in Chromium (a minute)
 	$(BIN)/python benchmarks/studio.py --out docs/studio
 
-lint: $(READY) ## format, lint and types alone
+lint: $(READY) ## format, lint, types and words alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tools/words.py
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nobounds needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
