@@ -105,3 +105,30 @@ def test_imports_of_every_kind_are_seen(architecture, tmp_path):
         "mid": {"low": 2},
         "top": {"__init__": 2},
     }
+
+
+RECORDS = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.stem != "index")
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_a_decision_is_short_and_names_files_that_exist(path):
+    """Context, decision, consequences in 10 to 25 lines, in the index, with no file that is gone."""
+    text = path.read_text()
+    title = re.match(r"# (.+)\n", text)[1]
+    assert re.findall(r"^## (.+)$", text, re.M) == ["Context", "Decision", "Consequences"]
+    assert 10 <= len(text.splitlines()) <= 25
+    assert f"[{title}]({path.name})" in (path.parent / "index.md").read_text()
+    for file in re.findall(r"`(?:python )?([\w/]+\.py)(?: [\w ]+)?`", text):
+        places = [ROOT, ROOT / "src" / "nobounds"]
+        assert any((place / file).is_file() for place in places) or list((ROOT / "tests").rglob(file)), file
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_the_measurements_of_a_decision_can_be_made_again(path):
+    """Each target of make, and each measurement of benchmarks/choices.py, is there."""
+    text = path.read_text()
+    makefile, choices = (ROOT / "Makefile").read_text(), (ROOT / "benchmarks" / "choices.py").read_text()
+    for target in re.findall(r"`make (\w+)`", text):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+    for names in re.findall(r"`python benchmarks/choices\.py ([\w ]+)`", text):
+        assert all(f"def {name}()" in choices for name in names.split()), names
