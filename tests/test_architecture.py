@@ -63,7 +63,7 @@ def test_every_room_has_a_row_and_every_row_a_room(architecture):
     rows = re.findall(r"^\| `([\w.]+)` \| .+ \|$", section("The rooms"), re.M)
     rooms = set(architecture.imports())
     assert {row.removesuffix(".py") for row in rows} == rooms and len(rows) == len(rooms)
-    assert set(architecture.CAPTIONS) == rooms
+    assert set(architecture.CAPTIONS) <= rooms, "a caption of a room that is gone"
 
 
 def test_the_walk_is_the_one_that_a_call_takes():
