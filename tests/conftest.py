@@ -5,11 +5,12 @@
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
-from postgres import postgres  # noqa: F401
+from support.postgres import postgres  # noqa: F401
 
 import nobounds.noise.source
 
@@ -33,6 +34,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.noise.source, "_system_bits", random.Random(item.nodeid).getrandbits)
         return (yield)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Doctests are those of src: of the tests, only the files of tests are imported to be collected."""
+    return True if collection_path.suffix == ".py" and not collection_path.name.startswith("test_") else None
 
 
 def exploring(config: pytest.Config) -> bool:

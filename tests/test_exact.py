@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 from hypothesis import given
-from laws import text
+from support.laws import text
 
 from nobounds.exact import ball, float_at_or_above, positive, rational, round_up, upper, upper_bound
 

@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from laws import answer_law
+from support.laws import answer_law
 
 import nobounds as nb
 from nobounds.laws.halting import Law

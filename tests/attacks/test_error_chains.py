@@ -15,8 +15,8 @@ import psycopg2
 import pyarrow as pa
 import pytest
 import typer
-from attacks.observed import chain
-from purse import Purse
+from support.observed import chain
+from support.purse import Purse
 
 import nobounds as nb
 from nobounds.cli.errors import plain_errors

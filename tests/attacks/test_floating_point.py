@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from laws import answer_law
+from support.laws import answer_law
 
 import nobounds as nb
 from nobounds.counting.lattice import Lattice

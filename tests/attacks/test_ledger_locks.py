@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from attacks import crowd
+from support import crowd
 
 
 def trials(folder, count, by="path", looking="nobody", kind="default"):

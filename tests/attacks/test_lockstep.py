@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from decisions import Choice, Halt, Stream, halting, laplace_divergence
-from lockstep import explore
-from lockstep_cases import CASES
-from sampler_hooks import HERE, HOOKS, holders
+from support.decisions import Choice, Halt, Stream, halting, laplace_divergence
+from support.lockstep import explore
+from support.lockstep_cases import CASES
+from support.sampler_hooks import HERE, HOOKS, holders
 
 import nobounds as nb
 from nobounds.accounting.cost import general, monotonic, pure

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from attacks.racing import DATA, STATISTICS, USERS, process, tries
+from support.racing import DATA, STATISTICS, USERS, process, tries
 
 import nobounds as nb
 

@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from flint import ctx
-from test_database import connection  # noqa: F401
+from support.drivers import connection  # noqa: F401
 
 import nobounds as nb
 from nobounds.accounting import conversions

@@ -17,10 +17,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from attacks.hostile import floats, longs, neighbours, objects, small_floats, wild_words, words
-from attacks.observed import Observer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.hostile import floats, longs, neighbours, objects, small_floats, wild_words, words
+from support.observed import Observer
 from typer.testing import CliRunner
 
 import nobounds as nb

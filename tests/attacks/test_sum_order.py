@@ -14,9 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from attacks.hostile import ODD
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hostile import ODD
 
 import nobounds as nb
 from nobounds.counting.lattice import Lattice, totals

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
-from test_cli import run
+from support.shell import run
 
 import nobounds as nb
 from nobounds.cli.commands.groups import show_groups

@@ -23,8 +23,8 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from attacks.observed import Observer
-from purse import Purse
+from support.observed import Observer
+from support.purse import Purse
 
 import nobounds as nb
 from nobounds.clipping.ball import Rows

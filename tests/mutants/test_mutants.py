@@ -91,12 +91,12 @@ def test_the_copy_is_what_is_imported():
 
 def test_a_harmless_change_survives_and_a_harmful_one_is_killed():
     """The runner tells one from the other, and names the test that failed."""
-    tests = "test_zcdp.py"
+    tests = "accounting/test_conversions_zcdp.py"
     harmless = Mutant("conversions.py", "_crossing(sign:", "_crossing(sign :", "", tests)
     harmful = Mutant("conversions.py", "(ball(epsilon) / 2).tanh()", "(ball(epsilon) / 4).tanh()", "", tests)
     assert tried(harmless).verdict == "SURVIVED"
     killed = tried(harmful)
-    assert killed.verdict == "killed" and killed.caught_by.startswith("test_zcdp.py::")
+    assert killed.verdict == "killed" and killed.caught_by.startswith("accounting/test_conversions_zcdp.py::")
 
 
 def test_the_page_has_every_mutant():

@@ -12,9 +12,9 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from laws import answer_law
 from outside.google import read
 from outside.textproto import parsed
+from support.laws import answer_law
 
 from nobounds.accounting.conversions import rho_from_approximate
 from nobounds.accounting.spending import nominal

@@ -7,7 +7,7 @@ import sys
 from fractions import Fraction
 
 import pytest
-from studio.running import people
+from support.studio import people
 
 import nobounds as nb
 from nobounds.cli.app import app

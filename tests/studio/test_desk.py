@@ -5,7 +5,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from studio.running import people
+from support.studio import people
 
 import nobounds as nb
 from nobounds.studio.asks import Ask, Origin

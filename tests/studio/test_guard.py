@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from studio.running import people, started
+from support.studio import people, started
 
 import nobounds as nb
 from nobounds.studio import pages

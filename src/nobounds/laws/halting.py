@@ -23,7 +23,7 @@ _CELLS = 1 << 16  # threshold nodes times runs or positions handled at once: hal
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
 _DEEP = 740.0  # exp(-740) is the smallest double: threshold noise beyond it cannot be told from none
 _SHORT = 4096  # lattice points taken one by one
-_NODES = 24  # Gauss nodes a unit of x: agrees with the whole lattice sum to 1e-12 (tests/test_law.py)
+_NODES = 24  # Gauss nodes a unit of x: agrees with the whole lattice sum to 1e-12 (tests/laws/test_halting.py)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

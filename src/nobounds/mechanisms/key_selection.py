@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 10**9
 # Doubles are trusted to this error of a chance. Their exponents are sums of terms below 3000 with an error of a few
-# units of 2**-53 relatively, and numpy's exp and expm1 are within 2**-45 (tests/test_noise.py).
+# units of 2**-53 relatively, and numpy's exp and expm1 are within 2**-45 (tests/noise/test_discrete.py).
 _SLACK = 2.0**-36
 
 

@@ -1,0 +1,102 @@
+"""The commands for sums, means, counts and whole tables: right at a huge epsilon, readable, plain in their errors."""
+
+import json
+
+import numpy as np
+import pytest
+from support.shell import SURE, answer, run
+
+
+def test_sum_mean_and_count_are_right_at_a_huge_epsilon(people):
+    """Of the incomes 1001 to 3000; the release has the clip and an interval around the value."""
+    for command, truth in (("sum", 2000.5 * 2000), ("mean", 2000.5), ("count", 2000)):
+        release = answer(command, people, "--column", "income", *SURE)["releases"][0]
+        low, high = release["interval"]
+        assert release["value"] == pytest.approx(truth, rel=0.01)
+        assert low <= release["value"] <= high
+        assert command == "count" or release["parameters"]["clip"][1] >= 2900
+
+
+def test_the_table_of_a_mean_says_what_its_range_is(people):
+    """The clip and the noise's range are columns, and a sentence says that clipping is not in it."""
+    text = run("mean", people, "--column", "income", "--epsilon", "1").stdout
+    assert "noise, 95 %" in text and "…" not in text
+    assert "clip" in text
+    assert "what clipping changed is not in them" in text
+    few = people.with_name("few.csv")
+    few.write_text("income\n5\n7\n")
+    assert "too few records" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
+
+
+def test_describe_shows_every_column_and_what_each_number_cost(people):
+    """A row for each statistic and a column for each data column; text columns are named as skipped."""
+    text = run("describe", people, "--header", "yes", "--epsilon", "1").stdout
+    lines = text.splitlines()
+    assert "Private summary of people.csv" in lines[0]
+    assert "income" in lines[2] and "epsilon" in lines[2]
+    for statistic in ("count", "mean", "std", "min", "5%", "25%", "50%", "75%", "95%", "max"):
+        assert any(line.split()[:1] == [statistic] for line in lines)
+    assert "Skipped: name (hardly any numbers)." in text
+    assert "Total privacy loss: epsilon 1 " in text
+    assert "…" not in text
+
+
+def test_a_wide_table_is_shown_in_parts(tmp_path, monkeypatch):
+    """Columns that do not fit beside each other go below, and none is cut."""
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"quite_a_long_name_{i}" for i in range(7)]
+    path = tmp_path / "wide.csv"
+    rows = np.random.default_rng(2).normal(1e6, 1, (400, 7))
+    path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)]))
+    text = run("describe", path, "--header", "yes", "--epsilon", "1").stdout
+    assert all(name in text for name in names)
+    table = [line for line in text.splitlines() if not line.startswith(("Epsilon", "Total"))]
+    assert max(map(len, table)) <= 80
+
+
+def test_describe_as_json_is_the_description(people):
+    """Machines get every value, interval and cost, and the total loss."""
+    result = run(
+        "describe", people, "--header", "yes", "--column", "income", "--json", "--resolution", "income=1", *SURE
+    )
+    found = json.loads(result.stdout)
+    assert found["columns"]["income"]["values"]["50%"] == pytest.approx(2000, abs=2)
+    assert found["loss"]["epsilon"] == 1e6
+    assert set(found["columns"]["income"]) == {"values", "intervals", "costs"}
+
+
+def test_describe_draws_a_picture(people, tmp_path):
+    """--plot writes a PNG; a name that cannot be drawn into is refused before anything is spent."""
+    target = tmp_path / "out.png"
+    assert run("describe", people, "--header", "yes", "--epsilon", "1", "--plot", target).exit_code == 0
+    assert target.read_bytes()[:4] == b"\x89PNG"
+    for wrong in (tmp_path / "out.txt", tmp_path / "nowhere" / "out.png"):
+        result = run("describe", people, "--header", "yes", "--epsilon", "1", "--plot", wrong)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--column", "wage"], "column 'wage' is not in the table; the columns are"),
+        (["--epsilon", "0"], "epsilon"),
+        (["--lower", "wage=0"], "'wage', which is not a numeric column"),
+        (["--lower", "1", "--lower", "2"], "lower must be one number for all columns, or NAME=NUMBER"),
+        (["--resolution", "fine"], "resolution"),
+        (["--neighbors", "cousins"], "neighbors"),
+    ],
+)
+def test_a_wrong_option_of_describe_is_one_plain_line(people, words, message):
+    """Errors go to stderr as one line, with exit code 2 and no output."""
+    result = run("describe", people, "--header", "yes", "--epsilon", "1", *words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["sum", "mean", "count", "describe"])
+def test_help_has_an_example(command):
+    """Each command's help shows a line to copy."""
+    assert f"nobounds {command} people.csv" in run(command, "--help").stdout

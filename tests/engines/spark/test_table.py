@@ -1,0 +1,694 @@
+"""A Spark DataFrame gives the tables of an array to the last record, also when workers die and shuffles get lost."""
+
+import gc
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import chisquare
+
+import nobounds as nb
+from nobounds.accounting.loss import Unit
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import Chunk, gathered, mapped, scan
+from nobounds.counting.tally import SUMMED, Tally
+from nobounds.engines.memory.tables import from_memory
+from nobounds.engines.source import Bounding, Keyed, Tallied
+from nobounds.ladders.facts import Facts
+from nobounds.engines.spark.table import Spark, bounded, from_spark, is_spark
+from nobounds.engines.streams.local import Local
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import FloatBits
+
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'nobounds[spark]'")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, and there is no java"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+N = 100_000
+COARSE = Ladder.float_bits(8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Spark keeps shuffles and blocks, so that tests can lose them."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="module")
+def session(folder: Path) -> Iterator[Any]:
+    from pyspark import cloudpickle
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    environment = pytest.MonkeyPatch()
+    environment.setenv("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local[2,4]")  # a task may fail three times
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("OFF")
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
+    yield found
+    found.stop()
+    environment.undo()
+
+
+def odd_values(rng: np.random.Generator) -> Floats:
+    """Records of all sizes, a quarter of them on an edge of the two ladders or the float next to one."""
+    values = rng.lognormal(0, 5, N) * rng.choice([-1, 1], N)
+    near = rng.random(N) < 0.25
+    left_out = np.where(rng.random(N) < 0.5, 52 - 8, 52 - 16)
+    edges = (values.view(np.int64) >> left_out << left_out).view(np.float64)
+    towards = rng.choice([-np.inf, 0.0, np.inf], N)
+    edges = np.where(towards == 0, edges, np.nextafter(edges, towards))
+    values[near] = edges[near]
+    odd = [np.inf, -np.inf, 0.0, -0.0, 5e-324, sys.float_info.max, -sys.float_info.max, np.nan, 1.0, 2.0**53]
+    some = rng.choice(N, 3000, replace=False)
+    values[some] = rng.choice(odd, len(some))
+    return values
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    """One user has half of the rows; some rows have no user, no region or no value."""
+    rng = np.random.default_rng(14)
+    users = np.where(rng.random(N) < 0.5, 0, rng.integers(1, 4000, N))
+    return pa.table(
+        {
+            "user.id": pa.array(users, mask=rng.random(N) < 0.01),
+            "Région": pa.array(rng.choice(["north", "south", "öst", ""], N), mask=rng.random(N) < 0.02),
+            "kind": pa.array(rng.integers(0, 3, N).astype(np.int16)),
+            "value": pa.array(odd_values(rng), mask=rng.random(N) < 0.05),
+            "whole": pa.array(rng.integers(-(2**62), 2**62, N), mask=rng.random(N) < 0.05),
+            "flag": pa.array(rng.random(N) < 0.5),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def frame(session: Any, table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    import pyarrow.parquet as pq
+
+    data = tmp_path_factory.mktemp("data")
+    for k, (start, end) in enumerate(pairwise([0, 40_000, 41_000, 41_000, 90_000, N])):
+        pq.write_table(table.slice(start, end - start), data / f"{k}.parquet")
+    return session.read.parquet(str(data))
+
+
+@pytest.fixture(scope="module")
+def spark(frame: Any) -> Spark:
+    return from_spark(frame)
+
+
+def floats(table: pa.Table, name: str) -> Floats:
+    return np.concatenate([np.zeros(0), *from_memory_column(table, name)])
+
+
+def from_memory_column(table: pa.Table, name: str) -> Iterable[Any]:
+    return Local(from_memory(table)).columns([name], None)[name].chunks()
+
+
+def same_histogram(one: Histogram, other: Histogram) -> None:
+    np.testing.assert_array_equal(one.rungs, other.rungs)
+    np.testing.assert_array_equal(one.counts, other.counts)
+
+
+def same_tally(one: Tally, other: Tally) -> None:
+    for name in ("groups", "rungs", "counts", "high", "low"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def same_tallied(one: Tallied, other: Tallied) -> None:
+    assert [key.to_pylist() for key in one.keys] == [key.to_pylist() for key in other.keys]
+    np.testing.assert_array_equal(one.units, other.units)
+    same_tally(one.tally, other.tally)
+
+
+# --- the same tables as in one process
+
+
+@pytest.mark.parametrize("name", ["value", "whole", "flag"])
+def test_a_histogram_is_that_of_the_array(spark: Spark, table: pa.Table, name: str):
+    """Records on and next to edges, infinite, missing and too long for a float fall on the rungs they have in numpy."""
+    column, values = spark.columns([name], None)[name], floats(table, name)
+    for ladder in (COARSE, SUMMED, Ladder.grid(1)):
+        same_histogram(Histogram.of(column.chunks(), ladder), Histogram.of([values], ladder))
+    assert column.rows() == N
+
+
+def test_records_may_be_changed_on_the_way(spark: Spark, table: pa.Table):
+    """Maps compose, and are applied by the workers."""
+
+    def shifted(values: Floats) -> Floats:
+        return values + 3.0
+
+    chunks = mapped(mapped(spark.columns(["value"], None)["value"].chunks(), shifted), np.negative)
+    same_histogram(Histogram.of(chunks, COARSE), Histogram.of([-(floats(table, "value") + 3.0)], COARSE))
+
+
+@pytest.mark.parametrize("sums", [True, False])
+@pytest.mark.parametrize("names", [("Région",), ("Région", "kind")])
+def test_a_tally_is_that_of_the_array(spark: Spark, table: pa.Table, names: tuple[str, ...], sums: bool):
+    """Counts, sums and units of each key are those of the kernel on the whole column, in the order of the keys."""
+    found = spark.tally("value", SUMMED, sums, Keyed(names), None)
+    values = floats(table, "value")
+    rows = list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+    present = [k for k, row in enumerate(rows) if None not in row and not np.isnan(values[k])]
+    keys = sorted({rows[k] for k in present})
+    codes = {key: code for code, key in enumerate(keys)}
+    groups = np.array([codes[rows[k]] for k in present])
+    assert list(zip(*(key.to_pylist() for key in found.keys), strict=True)) == keys
+    np.testing.assert_array_equal(found.units, np.bincount(groups))
+    same_tally(found.tally, Tally.of(groups, values[present], SUMMED, sums))
+
+
+def test_public_keys_are_tallied_at_their_places(spark: Spark, table: pa.Table):
+    """Keys that are not asked for are left out, and those that no row has are empty."""
+    local = Local(from_memory(table))
+    for names, given in (
+        (("Région",), [("öst",), ("nowhere",), ("north",)]),
+        (("kind", "Région"), [(2, "south"), (9, "south"), (0, "")]),
+    ):
+        keyed = Keyed(names, spark.known_keys(names, [list(part) for part in zip(*given, strict=True)]))
+        for name in ("value", None):
+            same_tallied(spark.tally(name, SUMMED, True, keyed, None), local.tally(name, SUMMED, True, keyed, None))
+
+
+def test_the_answers_are_those_of_the_array(spark: Spark, table: pa.Table):
+    """A quantile, a mean and a private sum on Spark are, with the same random numbers, those of the array."""
+    here, there = floats(table, "value"), spark.columns(["value"], None)["value"]
+    for statistic in (partial(nb.quantile, q=0.9), nb.mean):
+        for neighbors in ("swap", "add-remove"):
+            answers = [statistic(data, epsilon=1, neighbors=neighbors, rng=random.Random(5)) for data in (here, there)]
+            assert answers[0] == answers[1]
+
+
+def test_a_table_on_spark_answers_as_one_in_memory(frame: Any, table: pa.Table):
+    """By groups with public keys and without groups: the same releases, but that one is of a query's result."""
+    tables = [nb.Table(frame.select("Région", "value")), nb.Table(table.select(["Région", "value"]))]
+    statistics: list[Callable[[nb.Table], Any]] = [
+        lambda data: data.count(epsilon=1, rng=random.Random(2)),
+        lambda data: data.maximum("value", epsilon=1, rng=random.Random(3)),
+        lambda data: data.group_by("Région", keys=["öst", "", "?"]).mean("value", epsilon=1, rng=random.Random(4)),
+    ]
+    for statistic in statistics:
+        one, other = map(statistic, tables)
+        assert one.parameters.pop("rows_of") == "query result"
+        assert repr(one) == repr(other)
+
+
+def test_an_empty_frame_has_empty_tables(session: Any, spark: Spark):
+    """No rows, no partitions: the tables of nothing."""
+    for empty in (spark.frame.limit(0), session.createDataFrame([], "k string, value double")):
+        source = from_spark(empty.toDF(*spark.fields) if len(empty.columns) > 2 else empty)
+        column = source.columns(["value"], None)["value"]
+        assert Histogram.of(column.chunks(), COARSE).total == column.rows() == 0
+        assert len(gathered(column.chunks())) == 0
+    found = source.tally("value", SUMMED, True, Keyed(("k",)), Bounding("k", 2, 1, 5))
+    assert len(found.keys[0]) == len(found.units) == len(found.tally.rungs) == 0
+
+
+# --- what the schema says
+
+
+def test_facts_come_from_the_schema(session: Any):
+    """Types and the nullable flag are public; floats may be NaN whatever the flag says."""
+    empty = session.createDataFrame(
+        [],
+        "a tinyint not null, b smallint, c int, d bigint not null, e float not null, f double, g boolean not null, "
+        "h decimal(30, 2) not null, i string, j date, k array<int>, l timestamp",
+    )
+    source = from_spark(empty)
+    assert source.facts == {
+        "a": Facts(True, False),
+        "b": Facts(True, True),
+        "c": Facts(True, True),
+        "d": Facts(True, False),
+        "e": Facts(False, True),
+        "f": Facts(False, True),
+        "g": Facts(True, False, 0, 1),
+        "h": Facts(False, True),
+    }
+    assert source.others == {
+        "i": "text",
+        "j": "Spark type date",
+        "k": "Spark type array",
+        "l": "Spark type timestamp",
+    }
+    assert source.typed
+    with pytest.raises(TypeError, match="column 'k' must have a plain type"):
+        source.tally(None, SUMMED, False, Keyed(("k",)), None)
+
+
+def test_what_cannot_be_a_source_is_refused_by_its_schema(session: Any):
+    """Streams, names that appear twice, and units that are equal without being the same."""
+    with pytest.raises(ValueError, match="streaming"):
+        from_spark(session.readStream.format("rate").load())
+    with pytest.raises(ValueError, match="column 'id' appears more than once"):
+        from_spark(session.range(3).selectExpr("id", "id"))
+    names = session.createDataFrame([], "name string collate UTF8_LCASE, x double")
+    with pytest.raises(TypeError, match="column 'name' must not have a collation"):
+        from_spark(names).columns(["x"], Bounding("name", 1, 1, 1))
+
+
+def test_a_spark_frame_is_known_by_its_type(frame: Any):
+    """Frames are; columns, other tables and other things are not."""
+    assert is_spark(frame)
+    assert not any(map(is_spark, (frame["kind"], pa.table({"x": [1]}), 3, "pyspark.sql.DataFrame")))
+
+
+def test_keys_keep_their_types(session: Any):
+    """Keys of plain types come back as they were, and can be given as public keys."""
+    texts = {
+        "decimal(38, 10)": "1.5",
+        "double": "-0.5",
+        "boolean": "true",
+        "binary": "x",
+        "varchar(9)": "y",
+        "date": "2024-02-29",
+        "timestamp": "2024-02-29 01:02:03",
+        "timestamp_ntz": "2024-02-29 01:02:03",
+    }
+    keys = [f"cast('{text}' as {kind}) as `{kind}`" for kind, text in texts.items()]
+    source = from_spark(session.range(6).selectExpr(*keys, "id as unit", "id as x"))
+    names = tuple(texts)
+    found = source.tally("x", SUMMED, True, Keyed(names), None)
+    assert found.units.tolist() == [6]
+    known = source.known_keys(names, [[key[0].as_py()] for key in found.keys])
+    assert all(one.equals(other) for one, other in zip(known, found.keys, strict=True))
+    same_tallied(source.tally("x", SUMMED, True, Keyed(names, known), Bounding("unit", 1, 1, 3)), found)
+
+
+# --- bounding
+
+
+def test_no_unit_has_more_than_its_rows_and_groups(spark: Spark):
+    """Whatever the salt, and although one user has half of all rows."""
+    for salt, rows, groups in ((1, 5, 2), (2**62 - 1, 3, 3), (77, 4, 1)):
+        bounding = Bounding("user.id", rows, groups, salt)
+        found = spark.tally("value", SUMMED, True, Keyed(("user.id", "Région")), bounding)
+        records, in_groups = Counter[int](), Counter(found.keys[0].to_pylist())
+        users = found.keys[0].to_pylist()
+        for group, count in zip(found.tally.groups.tolist(), found.tally.counts.tolist(), strict=True):
+            records[users[group]] += count
+        assert max(records.values()) == records[0] == rows
+        assert max(in_groups.values()) == groups
+        assert set(found.units.tolist()) == {1}
+    marks = spark.row_marks(Bounding("user.id", 3, 3, 8))
+    sizes = gathered(spark.rows_of_units("user.id").chunks())
+    assert marks.rows() == np.minimum(sizes, 3).sum()
+    assert marks.unit == Unit("user.id", 3)
+    assert spark.row_marks(None).rows() == N
+
+
+def test_rows_of_units_are_counted(spark: Spark, table: pa.Table):
+    """One record a unit; rows without a unit count for nobody."""
+    column = spark.rows_of_units("user.id")
+    counted = Counter(user for user in table.column("user.id").to_pylist() if user is not None)
+    assert sorted(gathered(column.chunks()).tolist()) == sorted(counted.values())
+    assert (column.integral, column.nullable, column.lower, column.unit) == (True, False, 1, Unit("user.id", 1))
+
+
+def test_the_choice_depends_on_content_alone(frame: Any, spark: Spark):
+    """Rows in another order and in other partitions: the same tally; with another salt, another one."""
+    shuffled = from_spark(frame.orderBy("flag", "whole").repartition(3))
+    bounding = Bounding("user.id", 3, 2, 4)
+    keyed = Keyed(("Région", "kind"))
+    found = spark.tally("value", SUMMED, True, keyed, bounding)
+    same_tallied(shuffled.tally("value", SUMMED, True, keyed, bounding), found)
+    other = spark.tally("value", SUMMED, True, keyed, replace(bounding, salt=5)).tally
+    assert not np.array_equal(other.counts, found.tally.counts)
+    columns = [source.columns(["value", "whole"], bounding) for source in (spark, shuffled)]
+    for name in ("value", "whole"):
+        one, two = (np.sort(gathered(found[name].chunks())) for found in columns)
+        np.testing.assert_array_equal(one, two)
+
+
+def test_each_row_has_the_same_chance(session: Any):
+    """Of 7 rows 3 are kept from a uniform start on, and of 5 groups 2, each as often as the others."""
+    units = 6000
+    rows = session.range(units * 7).selectExpr("id div 7 as unit", "id % 7 as x", "id % 7 % 5 as key")
+    for salt in (3, 4):
+        found = from_spark(rows).tally("x", SUMMED, False, Keyed(("unit",)), Bounding("unit", 3, 3, salt))
+        kept = found.tally.ladder.map.floats(found.tally.rungs).reshape(units, 3)
+        starts = Counter(map(tuple, np.round(kept, 2).tolist()))
+        assert len(starts) == 7
+        assert chisquare(list(starts.values())).pvalue > 1e-9
+        found = from_spark(rows).tally("x", SUMMED, False, Keyed(("key",)), Bounding("unit", 6, 2, salt))
+        assert found.units.sum() == 2 * units
+        deviations = (found.units - units * 2 / 5) / np.sqrt(units * 2 / 5 * 3 / 5)
+        assert np.abs(deviations).max() < 6.2
+
+
+def test_public_keys_are_chosen_before_rows_are_bounded(session: Any):
+    """Rows of other groups do not use up the rows and groups of a unit."""
+    rows = session.range(3000).selectExpr("id div 30 as unit", "id % 30 as key", "1.0D as x")
+    source = from_spark(rows)
+    keyed = Keyed(("key",), source.known_keys(("key",), [[7, 8]]))
+    found = source.tally("x", SUMMED, True, keyed, Bounding("unit", 2, 2, 1))
+    assert found.units.tolist() == [100, 100]
+
+
+def test_units_and_keys_have_one_form(session: Any):
+    """Zero has one sign, and NaN and dates that Python has not are missing: before rows are bounded."""
+    sign = "if(id % 2 = 0, 1, -1)"
+    rows = session.range(200).selectExpr(f"0.0D * {sign} as zero", "id div 2 as unit", "1 as x")
+    source = from_spark(rows)
+    found = source.tally("x", SUMMED, True, Keyed(("zero",)), Bounding("unit", 2, 1, 6))
+    assert (found.keys[0].to_pylist(), found.units.tolist(), found.tally.counts.tolist()) == ([0.0], [100], [200])
+    assert source.row_marks(Bounding("zero", 3, 3, 6)).rows() == 3
+    far = "date_add(date'1970-01-01', cast(id % 2 * 100000000 as int))"
+    odd = {
+        "float": "cast(id % 2 / 0.5 as float) * float('Infinity')",
+        "double": "(id % 2) * double('Infinity')",
+        "date": far,
+        "timestamp": f"cast({far} as timestamp)",
+        "timestamp_ntz": f"cast({far} as timestamp_ntz)",
+    }
+    rows = session.range(200).selectExpr(
+        *(f"{text} as {kind}" for kind, text in odd.items()), "id div 2 as unit", "1 as x"
+    )
+    source = from_spark(rows)
+    assert {kind: source.fields[kind][1].typeName() for kind in odd} == {kind: kind for kind in odd}
+    for kind in odd:
+        assert gathered(source.rows_of_units(kind).chunks()).tolist() == [100]
+    found = source.tally("x", SUMMED, True, Keyed(("double",)), Bounding("unit", 1, 1, 6))
+    assert found.units.tolist() == [100]
+    found = source.tally("x", SUMMED, True, Keyed(tuple(odd)), Bounding("unit", 1, 1, 6))
+    assert found.units.tolist() == []  # in each row a part of the key is missing
+
+
+# --- workers that die, shuffles that get lost
+
+
+def first_time(mark: Path) -> bool:
+    """Whether nobody has asked before, in any process."""
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def test_text_that_is_no_utf8_has_one_form_before_rows_are_chosen(session: Any):
+    """Keys that differ stay apart, and a user counts once in one that is written in two encodings."""
+    raw = "cast(unhex(h) as string) as key, 1 as user, 1.0D as x"
+    rows = session.sql("select explode(array('4180', '41BB', '4141', 'C3BC', 'FC')) as h").selectExpr(*raw.split(", "))
+    found = from_spark(rows).tally("x", SUMMED, False, Keyed(("key",)), Bounding("user", 9, 9, 3))
+    assert found.keys[0].to_pylist() == ["AA", "A\x80", "A\xbb", "ü"]
+    assert (found.units.tolist(), found.tally.counts.tolist()) == ([1, 1, 1, 1], [1, 1, 1, 2])
+
+
+def test_a_pass_survives_a_killed_worker(spark: Spark, table: pa.Table, tmp_path: Path):
+    """The first worker that has read its records is killed with its counts, and each record is counted once."""
+    mark = tmp_path / "killed"
+
+    def part(chunks: Iterable[Chunk]) -> Histogram:
+        found = Histogram.of(chunks, COARSE)
+        if first_time(mark):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+    found = scan(spark.columns(["value"], None)["value"].chunks(), part, Histogram.__add__)
+    assert mark.exists()
+    same_histogram(found, Histogram.of([floats(table, "value")], COARSE))
+
+
+def disturbed(act: Callable[[], None]) -> Ladder:
+    """The ladder of tallies; when records are taken to its rungs, something happens first."""
+
+    class Disturbed(FloatBits):
+        def of(self, values: Floats) -> Ints:
+            act()
+            return FloatBits.of(self, values)
+
+    return replace(SUMMED, map=Disturbed(16, -100))
+
+
+@pytest.mark.parametrize("bounding", [None, Bounding("user.id", 3, 2, 9)])
+def test_a_tally_survives_a_killed_worker(spark: Spark, tmp_path: Path, bounding: Bounding | None):
+    """Also with bounded units."""
+    mark = tmp_path / "killed"
+
+    def kill() -> None:
+        if first_time(mark):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    keyed = Keyed(("Région",))
+    found = spark.tally("value", disturbed(kill), True, keyed, bounding)
+    assert mark.exists()
+    same_tallied(found, spark.tally("value", SUMMED, True, keyed, bounding))
+
+
+def lose_shuffles(folder: Path) -> int:
+    """Delete the output of all map tasks, as if the machines that keep it were gone; how many files it was."""
+    files = [*folder.rglob("shuffle_*.data"), *folder.rglob("shuffle_*.index")]
+    for file in files:
+        file.unlink(missing_ok=True)
+    return len(files)
+
+
+@pytest.fixture
+def many_tasks(session: Any) -> Iterator[None]:
+    """Spark does not put small partitions together."""
+    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    yield
+    session.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_a_tally_survives_a_killed_worker_and_lost_shuffles(spark: Spark, folder: Path, tmp_path: Path):
+    """The second task with bounded rows loses all shuffles and dies: rows are bounded again, and chosen as before."""
+    marks, calls = [tmp_path / "one", tmp_path / "two"], tmp_path / "calls"
+
+    def lose_and_kill() -> None:
+        with calls.open("a") as file:
+            file.write("x")
+        if not first_time(marks[0]) and first_time(marks[1]):
+            time.sleep(0.5)  # the other worker ends its task, and its output is lost too
+            marks[1].write_text(str(lose_shuffles(folder)))
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    keyed, bounding = Keyed(("user.id", "Région")), Bounding("user.id", 3, 2, 9)
+    found = spark.tally("value", disturbed(lose_and_kill), True, keyed, bounding)
+    assert int(marks[1].read_text()) > 0
+    assert len(calls.read_text()) > 4 + 1  # more than a try for each part, and one for that whose worker was killed
+    same_tallied(found, spark.tally("value", SUMMED, True, keyed, bounding))
+    records = Counter[int]()
+    users = found.keys[0].to_pylist()
+    for group, count in zip(found.tally.groups.tolist(), found.tally.counts.tolist(), strict=True):
+        records[users[group]] += count
+    assert max(records.values()) == 3
+
+
+def rows_of_units_after_a_loss(chosen: Any, folder: Path, mark: Path) -> Counter[Any]:
+    """How many rows of each unit k0 arrive, if shuffles get lost when some groups k1 have been read, and others not."""
+
+    def lose(batches: Iterator[Any]) -> Iterator[Any]:
+        found = [batch.select([0]) for batch in batches]
+        if first_time(mark):
+            mark.write_text(str(lose_shuffles(folder)))
+        yield from found
+
+    found = chosen.repartition(8, "k1").mapInArrow(lose, "k0 long").toArrow()
+    assert int(mark.read_text()) > 0
+    return Counter(found.column("k0").to_pylist())
+
+
+def test_a_choice_by_content_keeps_the_bound_when_shuffles_get_lost(session: Any, folder: Path, tmp_path: Path):
+    """Half of the groups are read from the first choice, and half from the second, and these are the same."""
+    rows = session.range(40_000).selectExpr("id % 200 as u", "id % 200 as k0", "id div 200 as k1", "id as v0")
+    chosen = bounded(rows, 2, 1, Bounding("u", 3, 3, 21))
+    assert set(rows_of_units_after_a_loss(chosen, folder, tmp_path / "lost").values()) == {3}
+
+
+@pytest.fixture
+def no_checksums(session: Any) -> Iterator[None]:
+    """As in Spark 4.1: later versions compare what is computed again by its checksum, and give the job up."""
+    names = [f"spark.sql.shuffle.orderIndependentChecksum.{name}" for name in ("enabled", "enableFullRetryOnMismatch")]
+    for name in names:
+        session.conf.set(name, "false")
+    yield
+    for name in names:
+        session.conf.unset(name)
+
+
+@pytest.mark.usefixtures("no_checksums")
+def test_a_random_choice_breaks_the_bound_when_shuffles_get_lost(session: Any, folder: Path, tmp_path: Path):
+    """The negative control: rows drawn with fresh random numbers arrive from two choices, more than the bound."""
+
+    def draw(batches: Iterator[Any]) -> Iterator[Any]:
+        found = pa.Table.from_batches(list(batches))
+        units, seed = found.column("k0").to_numpy(), int.from_bytes(os.urandom(8))
+        order = np.random.default_rng(seed).permutation(len(units))
+        order = order[np.argsort(units[order], kind="stable")]
+        starts = np.searchsorted(units[order], units[order])
+        yield from found.take(order[np.arange(len(order)) - starts < 3]).to_batches()
+
+    rows = session.range(40_000).selectExpr("id % 200 as k0", "id div 200 as k1").repartition(4, "k0")
+    counts = rows_of_units_after_a_loss(rows.mapInArrow(draw, "k0 long, k1 long"), folder, tmp_path / "lost")
+    assert max(counts.values()) > 3
+
+
+def test_a_choice_by_rand_depends_on_the_order_of_rows(session: Any):
+    """The negative control for seeds: rand(1) belongs to a place in a partition, and so to no row."""
+
+    def kept(rows: Any) -> list[int]:
+        ranked = rows.selectExpr("u", "v", "row_number() over (partition by u order by rand(1)) as place")
+        return sorted(ranked.where("place <= 3").toArrow().column("v").to_pylist())
+
+    rows = session.range(4000).selectExpr("id % 20 as u", "id as v")
+    assert kept(rows.orderBy("v")) != kept(rows.orderBy("v", ascending=False))
+
+
+# --- jobs
+
+
+def test_rows_are_read_once_and_kept_as_long_as_the_column(session: Any, tmp_path: Path):
+    """Passes read what the first of them kept, which is dropped with the column."""
+    seen = tmp_path / "seen"
+
+    def noted(batches: Iterator[Any]) -> Iterator[Any]:
+        with seen.open("a") as file:
+            file.write("x")
+        yield from batches
+
+    def kept() -> int:
+        return len(session.sparkContext._jsc.getPersistentRDDs())
+
+    source, before = from_spark(session.range(0, 1000, 1, 3).mapInArrow(noted, "id long")), kept()
+    columns = [source.columns(["id"], None)["id"] for _ in range(2)]
+    assert kept() == before
+    for _ in range(2):
+        assert Histogram.of(columns[0].chunks(), COARSE).total == columns[0].rows() == 1000
+    assert seen.read_text() == "xxx"
+    assert columns[1].rows() == 1000
+    assert kept() == before + 2
+    columns.pop()
+    gc.collect()
+    assert kept() == before + 1
+    assert columns[0].rows() == 1000
+    assert seen.read_text() == "xxx" * 2
+
+
+def test_the_error_of_a_job_shows_no_record(session: Any):
+    """A query that fails on a record says what to do, and nothing of the record."""
+    source = from_spark(session.range(5).selectExpr("cast(raise_error('record ' || id) as double) as x", "'a' as k"))
+    jobs: list[Callable[[], object]] = [
+        lambda: Histogram.of(source.columns(["x"], None)["x"].chunks(), COARSE),
+        lambda: source.columns(["x"], None)["x"].rows(),
+        lambda: source.tally("x", SUMMED, True, Keyed(("k",)), None),
+    ]
+    for job in jobs:
+        with pytest.raises(
+            ValueError, match=r"^the Spark job failed; run df.count\(\) on its own to see why, and"
+        ) as error:
+            job()
+        assert "record" not in str(error.value)
+        assert error.value.__cause__ is None
+        assert error.value.__suppress_context__
+
+
+CONNECT = """
+import sys
+from pathlib import Path
+
+import numpy as np
+from pyspark.sql import SparkSession
+
+from nobounds.engines.source import Bounding, Keyed
+from nobounds.engines.spark import from_spark, is_spark
+from nobounds.counting.histogram import Histogram
+from nobounds.ladders.ladder import Ladder
+from nobounds.counting.tally import SUMMED
+
+print("imported")
+hidden = Path(sys.argv[1])
+session = (
+    SparkSession.builder.remote("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.driver.bindAddress", "127.0.0.1")
+    .config("spark.driver.host", "127.0.0.1")
+    .config("spark.sql.shuffle.partitions", "2")
+    .getOrCreate()
+)
+print("started")
+frame = session.range(10_000).selectExpr("id div 10 as unit", "id % 3 as key", "sqrt(id) as x")
+assert is_spark(frame), type(frame)
+assert "connect" in type(frame).__module__
+source = from_spark(frame)
+column = source.columns(["x"], None)["x"]
+try:
+    Histogram.of(column.chunks(), Ladder.float_bits(16))
+except ValueError as error:
+    print(error)
+hidden.unlink()
+found = Histogram.of(column.chunks(), Ladder.float_bits(16))
+expected = Histogram.of([np.sqrt(np.arange(10_000.0))], Ladder.float_bits(16))
+assert np.array_equal(found.rungs, expected.rungs) and np.array_equal(found.counts, expected.counts)
+keyed = Keyed(("key",), source.known_keys(("key",), [[2, 0]]))
+tallied = source.tally("x", SUMMED, True, keyed, Bounding("unit", 1, 1, 3))
+assert tallied.units.sum() == tallied.tally.counts.sum() == 1000
+print("counted")
+"""
+
+HIDE = """
+import pathlib, sys
+
+
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name == "nobounds" and pathlib.Path({hidden!r}).exists():
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Hide())
+"""
+
+
+def test_spark_connect_misses_nobounds_on_workers_and_then_gives_the_same(tmp_path: Path):
+    """While workers cannot import nobounds the error says just that; then a Connect session counts as an array does."""
+    hidden, hooks, worker = tmp_path / "hidden", tmp_path / "hooks", tmp_path / "python"
+    hooks.mkdir()
+    hidden.touch()
+    (hooks / "sitecustomize.py").write_text(HIDE.format(hidden=str(hidden)))
+    worker.write_text(f'#!/bin/sh\nPYTHONPATH="{hooks}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    worker.chmod(0o755)
+    environment = os.environ | {"PYSPARK_PYTHON": str(worker), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    environment["SPARK_TESTING"] = "1"  # the server takes a free port
+    command = [sys.executable, "-W", "ignore", "-c", CONNECT, str(hidden)]
+    found = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert "imported" in found.stdout, found.stderr[-2000:]
+    if "started" not in found.stdout:
+        pytest.skip("a local Spark Connect server cannot be started here")
+    assert found.returncode == 0, found.stderr[-2000:]
+    assert "counted" in found.stdout
+    assert "nobounds cannot be imported on the workers" in found.stdout

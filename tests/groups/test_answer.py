@@ -1,0 +1,257 @@
+"""Many groups at once: each has the answer that the scalar code gives it alone, from the same random words."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from support.grouped import Recording, alone, groups_of
+
+from nobounds.groups import Groups, answers, choices, walks
+from nobounds.groups import answer as answer_module
+from nobounds.groups.answer import answered
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms import exponential_mechanism, flip, skip_ahead
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.source import random_source
+from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import FlipRoute, Outward, Scaled
+
+LADDERS = {
+    "floats": Ladder.float_bits(8),
+    "integers": Ladder.grid(1, 8),
+    "cents": Ladder.grid(F(1, 100), 8),
+    "quarters": Ladder.grid(F(1, 4), 8),
+    "bounded": Ladder.float_bits(8).limited(F(0), F(100)),
+    "bounded integers": Ladder.grid(1, 8).limited(F(-10), None),
+    "bounded cents": Ladder.grid(F(1, 100), 8).limited(F(-1, 3), F(50)),
+}
+RANKS = [F(0), F(1, 20), F(1, 4), F(1, 2), F(9, 10), F(1)]
+
+
+def check(question, groups, seed=1, left_over=False):
+    """All answers are those of the scalar code on the same words, none of which is left over."""
+    draws = Recording(random_source(random.Random(seed)))
+    found = answered(question, groups, draws)
+    for column in found:
+        assert column.dtype in ([np.int64, object] if question.ladder.integral else [np.float64])
+        assert column.shape == (len(groups),)
+    for g in range(len(groups)):
+        bits, left = draws.replayed(g)
+        assert tuple(column[g] for column in found) == alone(question, groups, g, bits)
+        assert left_over or not left
+
+
+def some_data(rng, sizes, groups=40):
+    """Groups of all kinds: empty, one record, ties, huge and tiny, both signs."""
+    kinds = [
+        lambda n: rng.lognormal(3, 1, n),
+        lambda n: -rng.lognormal(0, 2, n),
+        lambda n: rng.normal(0, 10, n),
+        lambda n: rng.integers(-5, 20, n).astype(float),
+        lambda n: np.full(n, 7.0),
+        lambda n: np.zeros(n),
+        lambda n: rng.choice([1e300, -1e300, np.inf, 1e-40, 0.0, 3.0], n),
+        lambda n: 1e-20 * rng.standard_cauchy(n),
+        lambda n: 1e12 * rng.standard_cauchy(n),
+    ]
+    return [kinds[rng.integers(len(kinds))](n) for n in rng.choice(sizes, groups)]
+
+
+def asked(
+    qs, epsilon, ladder, neighbors="add-remove", rows=None, method="auto", grows=True, noise="exponential", **more
+):
+    return Question.of(qs, epsilon, ladder, neighbors, noise, rows, True, method, grows, **more)
+
+
+@pytest.mark.parametrize("zcdp", [False, True])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("name", LADDERS)
+def test_every_group_has_the_answer_of_the_scalar_code(name, neighbors, zcdp):
+    """For all kinds of routes and records, ranks and epsilons."""
+    rng = np.random.default_rng(len(name))
+    for seed, q in enumerate(RANKS):
+        for epsilon, sizes in ((F(1, 100), [0, 1, 30]), (F(1), [0, 1, 2, 10, 300]), (F(10), [0, 1, 5, 20, 200])):
+            rows = None if neighbors == "add-remove" else int(rng.choice([0, 40, 1000]))
+            question = asked((q,), epsilon, LADDERS[name], neighbors, rows, zcdp=zcdp)
+            check(question, groups_of(some_data(rng, sizes, 25)), seed)
+
+
+@pytest.mark.parametrize("name", ["floats", "integers", "cents"])
+@pytest.mark.parametrize("q", [F(1, 100), F(1, 20), F(1, 2), F(9, 10)], ids=str)
+def test_large_groups_of_both_signs_take_scales_and_tilts(name, q):
+    """Thousands of records a group: a scale first, then another ladder for each octave; far runs are left out."""
+    rng = np.random.default_rng(3)
+    question = asked((q,), F(1), LADDERS[name])
+    kinds = Counter(type(route.then).__name__ for route in question.routes[0] if isinstance(route, Scaled))
+    tilted = [route for route in question.routes[0] if isinstance(route, Scaled) and route.then.tilt]
+    assert kinds or name != "floats"
+    assert tilted or q != F(1, 100)
+    data = [rng.normal(rng.normal(0, 5), 10.0 ** rng.integers(-3, 4), n) for n in (800, 1500, 3000, 6000) * 3]
+    check(question, groups_of(data))
+    if tilted:  # at sizes of their own the tilted routes are for all of these
+        routes = tuple(replace(route, at_least=0) for route in (tilted[-1], question.routes[0][-1]))
+        check(replace(question, routes=(routes,)), groups_of(data))
+
+
+def test_several_quantiles_are_drawn_one_after_the_other():
+    """Each group learns its size once, and then has its quantiles in the order asked."""
+    rng = np.random.default_rng(4)
+    for name in ("floats", "integers"):
+        check(asked((F(1, 4), F(1, 2), F(1)), F(2), LADDERS[name]), groups_of(some_data(rng, [0, 3, 400])))
+
+
+@pytest.mark.parametrize("method", ["walk", "flip", "exponential"])
+@pytest.mark.parametrize(
+    "ladder", [Ladder.geometric(1.01, lower=0), Ladder.uniform(-10, 10, 300), Ladder.float_bits(4)], ids=str
+)
+def test_ladders_and_methods_of_ones_own(ladder, method):
+    """Any table of edges, and steps that do not grow."""
+    rng = np.random.default_rng(5)
+    question = asked((F(1, 2),), F(1), ladder, method=method, grows=False)
+    check(question, groups_of(some_data(rng, [0, 1, 10, 100, 1000])))
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gumbel"])
+def test_other_noises_are_drawn_by_the_scalar_code(noise):
+    """The answers are the same as well, one group after the other."""
+    rng = np.random.default_rng(6)
+    check(asked((F(1, 2), F(1)), F(1), LADDERS["integers"], noise=noise), groups_of(some_data(rng, [0, 1, 300], 20)))
+
+
+def test_numbers_of_many_digits_are_left_to_the_scalar_code():
+    """A rank of 18 digits and an epsilon of 1e-9 do not fit into 64 bits; the answers are the same."""
+    rng = np.random.default_rng(7)
+    groups = groups_of(some_data(rng, [0, 1, 200], 12))
+    for q in (F(1, 3), F(123456789123456789, 10**18)):
+        for epsilon in (F(1, 10**9), F(1)):
+            for rows in (None, 10**6, 10**14):
+                check(asked((q,), epsilon, LADDERS["floats"], rows=rows, stated=rows is not None), groups, 2)
+
+
+def test_huge_whole_numbers_become_objects():
+    """A maximum near 1e300 is a Python int, as it is for one group alone."""
+    groups = groups_of([[1e300] * 400, [5.0] * 400])
+    question = asked((F(1),), F(10), LADDERS["integers"])
+    found = answers(question, groups, random_source(random.Random(1)))[0]
+    assert found.dtype == object
+    assert isinstance(found[0], int) and found[0] > 10**290
+    check(question, groups)
+
+
+def test_no_groups_and_empty_groups():
+    """There is an array for each quantile, whatever the number of groups."""
+    question = asked((F(1, 2), F(1)), F(1), LADDERS["floats"])
+    assert [len(found) for found in answers(question, groups_of([]), random_source(random.Random(1)))] == [0, 0]
+    check(question, groups_of([[], [], []]))
+
+
+def undecided(*found):
+    """The same result, of which nothing is sure."""
+    *rest, decided = found
+    return *rest, np.zeros_like(decided)
+
+
+@pytest.mark.parametrize("zcdp", [False, True])
+@pytest.mark.parametrize("q", [F(1, 20), F(1, 2), F(1)], ids=str)
+def test_what_doubles_cannot_decide_balls_decide_from_the_same_words(q, zcdp, monkeypatch):
+    """With all comparisons of walks and choices left open, in the scalar code too, nothing changes."""
+    rng = np.random.default_rng(8)
+    groups = groups_of([rng.normal(0, 10, n) for n in (0, 1, 20, 200, 300, 1500, 2000)])
+    question = asked((q,), F(1), LADDERS["floats"], zcdp=zcdp)
+    plain = answers(question, groups, random_source(random.Random(1)))[0]
+    real, picked = walks._in_doubles, choices._picked
+    monkeypatch.setattr(walks, "_in_doubles", lambda *given: undecided(*real(*given)))
+    monkeypatch.setattr(choices, "_picked", lambda *given: undecided(*picked(*given)))
+    for module in (skip_ahead, flip, exponential_mechanism):
+        monkeypatch.setattr(module, "_in_doubles", lambda *_: None)
+    check(question, groups)
+    assert np.mean(answers(question, groups, random_source(random.Random(1)))[0] == plain) < 1  # other words are used
+
+
+@pytest.mark.parametrize("q", [F(1, 2), F(9, 10)], ids=str)
+def test_doubles_say_so_when_they_cannot_tell(q, monkeypatch):
+    """On a ladder of 2**52 rungs some positions have too many digits for doubles, and the scalar code is asked."""
+    rng = np.random.default_rng(9)
+    ladder = Ladder.float_bits(40)
+    question = asked((q,), F(10), ladder, rows=1000, stated=True, grows=False, method="walk")
+    asked_for = []
+    real = walks._decided
+    monkeypatch.setattr(walks, "_decided", lambda *given: asked_for.append(1) or real(*given))
+    groups = groups_of([rng.lognormal(0, 1, 30) for _ in range(200)])
+    check(question, groups, left_over=True)
+    assert len(asked_for) > 0
+
+
+def test_each_route_is_for_the_sizes_of_the_scalar_code():
+    """`_chosen` is `first_allowed`, at the least sizes and next to them."""
+    from nobounds.ranks.auto import first_allowed
+
+    for q in (F(1, 2), F(1)):
+        routes = asked((q,), F(1), LADDERS["floats"]).routes[0]
+        sizes = np.unique([max(route.at_least + k, 0) for route in routes for k in (-1, 0, 1)])
+        chosen = answer_module._chosen(routes, sizes)
+        assert [routes[k] for k in chosen] == [first_allowed(routes, int(size)) for size in sizes]
+
+
+def test_all_kinds_of_routes_are_among_those_tested():
+    """A control on the questions above: outward walks, scales, flips and weights, tilts and plain walks."""
+    found = set()
+    for zcdp in (False, True):
+        for q in RANKS:
+            for route in asked((q,), F(1), LADDERS["floats"], zcdp=zcdp).routes[0]:
+                last = route.then if isinstance(route, Scaled) else route
+                tilted = not isinstance(last, Outward) and last.tilt > 0
+                exponential = isinstance(last, FlipRoute) and last.exponential
+                found.add((type(route).__name__, type(last).__name__, tilted, exponential))
+    assert {
+        ("Outward", "Outward", False, False),
+        ("Route", "Route", False, False),
+        ("Scaled", "Route", False, False),
+        ("Scaled", "Route", True, False),
+        ("Scaled", "FlipRoute", False, False),
+        ("Scaled", "FlipRoute", False, True),
+        ("FlipRoute", "FlipRoute", False, False),
+    } <= found
+
+
+def test_a_private_size_is_capped_and_never_negative():
+    """As `learned_size` has it."""
+    totals = np.array([0, 5, 100])
+    draws = Recording(random_source(random.Random(1)))
+    sizes = answer_module.learned_sizes(SizeRule(F(1, 1000), at_most=50), np.repeat(totals, 200), draws)
+    assert sizes.min() == 0 and sizes.max() == 50
+
+
+def test_the_repr_hides_the_records():
+    """Groups say how many there are, and on which ladder."""
+    assert "7" not in repr(Groups(LADDERS["floats"], np.array([0, 1]), np.array([77]), np.array([777])))
+
+
+def test_a_tiny_exponential_variable_halts_among_the_runs_that_doubles_leave_out():
+    """2**40 queries 75 ranks below the threshold add 2**-68: E = 2**-70 halts there, not behind them."""
+    positions, counts = np.array([0, 2**40, 2**40 + 5]), np.array([25, 73, 2])
+    found = walks.walks_at(positions, counts, np.array([0, 3]), 2**40 + 10, F(1), F(0), F(10**9), F(1))
+    runs = np.array([0, 2**40, 2**40 + 5]), np.array([25, 98, 100])
+
+    def halted(u):
+        given = iter([2**63, u >> 64, u % 2**64, *[2**63] * 4])  # for the threshold, then for E
+        draws = Recording(lambda _: next(given))
+        one = Walk(*runs, 2**40 + 10, F(100), F(1), F(10**9), F(1), rising=True)
+        return int(walks.halts(found, np.array([0]), draws, lambda _: one)[0])
+
+    assert 0 <= halted(2**128 - 2**58) < 2**40
+    assert halted(2**128 - 2**64) == 2**40
+    assert halted(2**126) == 2**40 + 5
+
+
+def test_many_groups_flip_by_the_weights_of_the_scalar_code():
+    """Close calls among few rungs: hundreds of groups in which permute-and-flip differs from other choices."""
+    rng = np.random.default_rng(8)
+    question = asked((F(1, 2),), F(1), Ladder.grid(1, 8).limited(F(0), F(30)), method="flip", grows=False)
+    flip = next(route for route in question.routes[0] if isinstance(route, FlipRoute))
+    question = replace(question, routes=((replace(flip, at_least=0),),))  # for groups of all sizes
+    check(question, groups_of([rng.integers(0, 30, 12).astype(float) for _ in range(600)]))

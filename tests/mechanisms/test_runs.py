@@ -1,0 +1,153 @@
+"""Runs of rungs: distances and weights in doubles are as near to the exact ones as is trusted, at every epsilon."""
+
+import random
+from fractions import Fraction as F
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import example, given
+from support.grouped import groups_of
+
+from nobounds.exact import ball
+from nobounds.groups.choices import NearRuns, _picked, near_runs
+from nobounds.mechanisms import exponential_mechanism, flip
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs
+from nobounds.noise.discrete import Exponential, Uniform
+from nobounds.noise.source import random_source
+
+RATES = [F(1, 10**12), F(1, 3), *(F(10) ** k for k in (4, 5, 7, 9, 12)), F(2 * 10**12, 3)]
+CLOSE = F(1, 2) + F(1, 3 * 10**13)  # of the ranks 0 and 1 one is nearer by so little that rates of 1e12 tell them apart
+
+
+def runs(ranks, target, rate, lowered=0, growth=0):
+    """A run of three rungs for each rank, which has no records of its own."""
+    low = np.asarray(ranks, dtype=np.int64)
+    starts = 3 * np.arange(len(low))
+    more = (np.zeros_like(low) + extra for extra in (lowered, growth))
+    return Runs.between(starts, starts + 3, low, low, target, rate, (0, 3 * len(low)), *more)
+
+
+def exact_distances(ranks, target, lowered):
+    """The same by the definition."""
+    found = [abs(rank - target) + extra for rank, extra in zip(ranks, lowered, strict=True)]
+    return [each - min(found) for each in found]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**60), st.integers(0, 2**60)), min_size=1, max_size=6),
+    st.fractions(0, 2**60),
+    st.fractions(0, 2, max_denominator=10**15),
+)
+@example([(0, 0), (1, 0)], CLOSE, F(0))
+@example([(0, 2**59), (1, 2**59), (5, 2**59 + 1)], 2**59 + F(1, 3), F(0))
+@example([(2**60, 0), (2**60 - 1, 0)], 2**60 - F(1, 2) + F(1, 10**15), F(0))
+def test_distances_are_right_to_the_last_digits(found, target, shift):
+    """Of any ranks, targets and priors: to 2**-51 of themselves, however close to each other two of them are."""
+    ranks, lowered = zip(*found, strict=True)
+    for aim in (target, ranks[0] + shift):
+        some = runs(ranks, aim, F(1), np.array(lowered))
+        exact = exact_distances(ranks, aim, lowered)
+        assert [some.distance(k) for k in range(len(ranks))] == exact and min(exact) == 0
+        for double, wanted in zip(some.distances().tolist(), exact, strict=True):
+            assert abs(F(double) - wanted) <= wanted / 2**51
+
+
+def near_ties(rate):
+    """Ranks around targets between two of them, such that many weights matter at this rate."""
+    for part in (F(1, 2), F(1, 2) + 1 / (5 * rate), CLOSE, F(1, 3), F(10**9 - 1, 10**9)):
+        for first in (0, 10**6, 2**58):
+            ranks = first + np.arange(0, 40)
+            yield runs(ranks, first + 20 + part, rate)
+            yield runs(ranks, first + 20 + part, rate, lowered=np.arange(40)[::-1] % 3, growth=7)
+            yield runs(ranks, first - 2**40 - part, rate)
+
+
+@pytest.mark.parametrize("rate", RATES, ids=str)
+def test_weights_are_within_the_error_that_is_allowed_for_them(rate):
+    """Those of the exponential mechanism and of permute-and-flip, and its increments, beside ball arithmetic."""
+    seen = 0
+    for some in near_ties(rate):
+        near = some.near(DOUBLE_BITS)
+        x = some.distances()[near] * float(rate)
+        near, x = near[x < 700], x[x < 700]
+        with ctx.workprec(300):
+            exact = [ball(some.distance(run)) * ball(rate) for run in near.tolist()]
+            many = [exponential_mechanism._many(some, run) for run in near.tolist()]
+            alike(
+                exponential_mechanism._weights(some, near), [(-z).exp() * n for z, n in zip(exact, many, strict=True)]
+            )
+            for s in (1e-9, 0.5, 3.0, 40.0):
+                rests = [-(-z).expm1() + (-z - arb(s)).exp() for z in exact]
+                alike(
+                    flip._weights(x, np.float64(s)), [(-z).exp() / rest for z, rest in zip(exact, rests, strict=True)]
+                )
+                alike(flip._increments(x, np.float64(s)), [-rest.log() for rest in rests])
+        seen += len(near) > 1
+    assert seen > 5
+
+
+def alike(doubles, balls):
+    """Each double is within DOUBLE_ERROR of its ball, in relative terms."""
+    for double, each in zip(doubles.tolist(), balls, strict=True):
+        assert abs(arb(double) / each - 1) < DOUBLE_ERROR
+
+
+@pytest.mark.parametrize("rate", [F(10) ** k for k in (4, 5, 8, 12)], ids=str)
+def test_doubles_and_balls_choose_alike_at_any_rate(rate):
+    """Where two runs nearly tie, uniform numbers around the border between them are decided as balls decide them."""
+    decided = 0
+    for some in near_ties(rate):
+        weights = [
+            float((-ball(some.distance(run) * rate)).exp() * exponential_mechanism._many(some, run))
+            for run in range(40)
+        ]
+        borders = np.cumsum(weights) / np.sum(weights)
+        for border in {float(border) for border in borders if 1e-6 < border < 1 - 1e-6}:
+            for off in (-1e-3, -1e-5, -1e-7, 1e-7, 1e-5, 1e-3):
+                place = int(min(max(border + off, 0.0), 1.0 - 2**-53) * 2**64)
+                decided += chosen_alike(some, place)
+    assert decided > 20
+
+
+def chosen_alike(some, first):
+    """How often doubles choose a run for a number with these first bits; then it is the one that balls choose."""
+    waiting, more, found = [first], random.Random(7), 0
+    u = Uniform(lambda k: waiting.pop() if waiting else more.getrandbits(k))
+    run = exponential_mechanism._in_doubles(some, u)
+    with ctx.workprec(256):
+        found += run is not None
+        assert run is None or exponential_mechanism._in_balls(some, u, 256) == run
+        e = Exponential(random_source(random.Random(1)))
+        run = flip._in_doubles(some, e, u)
+        found += run is not None
+        assert run is None or flip._in_balls(some, e, u, 256) == run
+    return found
+
+
+@pytest.mark.parametrize("rate", RATES[1:], ids=str)
+@pytest.mark.parametrize("q", [F(1, 2), F(1, 3), F(333_333_333, 10**9)], ids=str)
+def test_distances_of_many_groups_are_those_of_one(q, rate):
+    """In groups they are whole numbers of the lattice, and their doubles are as right."""
+    rng = np.random.default_rng(1)
+    groups = groups_of([rng.normal(0, 1, n) for n in (0, 1, 2, 7, 100, 101, 1000)])
+    found = near_runs(groups, q, rate)
+    ends = np.append(found.starts[1:], len(found.rungs)).tolist()
+    for g, (first, last) in enumerate(zip(found.starts.tolist(), ends, strict=True)):
+        one = Runs.of(groups.histogram(g), q, rate)
+        at = np.searchsorted(one.starts, found.rungs[first:last])
+        exact = [one.distance(run) * rate for run in at.tolist()]
+        doubles = found.distances[first:last] * float(rate / q.denominator)
+        for double, wanted in zip(doubles.tolist(), exact, strict=True):
+            assert abs(F(double) - wanted) <= wanted / 2**51
+
+
+def test_a_choice_among_the_runs_left_out_is_not_decided_for_groups():
+    """Late in permute-and-flip all weights are large, those that are left out too: a tiny number may be theirs."""
+    one = np.array([0])
+    run = NearRuns(one, one, one + 1, one, one > 0)
+    for word, sure in ((1, False), (1 << 40, True)):
+        weights = np.exp(np.array([30.0]))  # that of the target at s = 30
+        found, decided = _picked(weights, np.array([DOUBLE_ERROR]), run, np.array([word], dtype=np.uint64))
+        assert found.tolist() == [0] and decided.tolist() == [sure]

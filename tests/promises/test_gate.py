@@ -1,0 +1,74 @@
+"""The tests repeat themselves, and `make explore` draws fresh examples and fresh noise, and keeps what fails."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+import nobounds as nb
+from nobounds.noise.source import random_source
+
+TESTS = Path(__file__).parents[1]
+DRAWING = """
+from hypothesis import given, strategies as st
+import nobounds as nb
+seen = []
+
+def test_noise():
+    print("noise", nb.count(range(10**5), epsilon=1e-3).value)
+
+@given(st.integers())
+def test_numbers(x):
+    seen.append(x)
+
+def test_drawn():
+    print("drawn", seen)
+
+@given(st.integers())
+def test_failing(x):
+    assert x < 1000
+"""
+
+
+def test_noise_without_a_generator_is_that_of_the_name_of_the_test(request):
+    """An answer without an rng has the noise of a generator that is seeded by the name of this test."""
+    repeated = nb.count(range(10**5), epsilon=1e-3, rng=random.Random(request.node.nodeid)).value
+    assert nb.count(range(10**5), epsilon=1e-3).value == repeated
+
+
+@pytest.mark.entropy
+def test_a_test_may_ask_for_the_operating_system():
+    """Where a test is marked so, two requests of 128 bits are not those of its name."""
+    assert random_source()(128) != random_source()(128)
+    assert random_source().__module__ == "nobounds.noise.discrete"
+
+
+def test_examples_are_not_random_and_no_clock_decides():
+    """In the gate examples follow from the tests alone, and a slow machine is no failure."""
+    assert settings.default.derandomize and settings.default.deadline is None
+
+
+def drawn(folder, *options):
+    """What a small file of tests draws, and whether a falsifying example was kept."""
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-qs", "-p", "no:cacheprovider", "test_drawing.py"]
+    paths = os.pathsep.join([str(TESTS), *sys.path])
+    done = subprocess.run(
+        [*command, *options], cwd=folder, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True
+    )
+    assert "@reproduce_failure" in done.stdout and "1 failed, 3 passed" in done.stdout, done.stdout
+    lines = [line.lstrip(".") for line in done.stdout.splitlines()]
+    return [line for line in lines if line.startswith(("noise", "drawn"))], any(folder.glob(".hypothesis/examples/*"))
+
+
+@pytest.mark.slow
+def test_the_gate_repeats_itself_and_exploring_does_not(tmp_path):
+    """Two runs of the gate draw the same; two that explore do not, and keep the example that fails."""
+    (tmp_path / "test_drawing.py").write_text(DRAWING)
+    first, kept = drawn(tmp_path)
+    assert len(first) == 2 and (first, kept) == drawn(tmp_path) and not kept
+    fresh, kept = drawn(tmp_path, "--hypothesis-profile=explore")
+    assert kept and not set(fresh) & set(drawn(tmp_path, "--hypothesis-profile=explore")[0])

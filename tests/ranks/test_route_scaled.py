@@ -1,0 +1,146 @@
+"""Answers by way of a private scale, audited for what they claim and drawn as their law says; the size under swap."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.laws import answer_law
+
+import nobounds as nb
+from nobounds.auditing.audit import audit
+from nobounds.counting.second_look import Counts
+from nobounds.ladders.ladder import Ladder
+from nobounds.laws.answers import AnswerLaw, _law
+from nobounds.laws.halting import Law
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import FlipRoute, Route, Scaled, cost
+from nobounds.ranks.scale import OCTAVES, Scale, octave
+
+LADDER = Ladder.float_bits(0).limited(F(-16), F(16))
+MISSING = math.nan
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Steps of an octave at every size, and scales up to 16, so that laws are short; nothing else changes."""
+    monkeypatch.setattr("nobounds.ladders.ladder.FINE_BITS", 0)
+    monkeypatch.setattr("nobounds.ladders.ladder.LEAST_BITS", 0)
+    monkeypatch.setattr("nobounds.ranks.auto.MOST_GROWN", 0)
+    monkeypatch.setattr("nobounds.ranks.scale.OCTAVES", OCTAVES.limited(None, F(16)))
+    Question.of.cache_clear()
+    yield
+    Question.of.cache_clear()
+
+
+def live(question, tilt=0):
+    """The question with one scaled route and the last resort, a larger scale, and sizes of a few records."""
+    scaled = [route for route in question.routes[0] if isinstance(route, Scaled)]
+    first = replace(scaled[-1], scale=Scale(F(1, 3), F(1, 3)), at_least=1)
+    if tilt:
+        first = replace(first, then=replace(first.then, tilt=tilt))
+    return replace(question, routes=((first, replace(question.routes[0][-1], at_least=0)),))
+
+
+def answers(question, route, part, log_chance):
+    """The answers along one route and their log-probabilities."""
+    masses, never = part.log_pmf() + log_chance, isinstance(part, Law)
+    values = [float(question.value_at(route, k)) for k in range(part.length)]
+    return zip([*values, float(question.value_at(route, None))] if never else values, masses, strict=True)
+
+
+def log_law(question, data):
+    """Log-probabilities of all answers, exact also where they are tiny: the law of the scale is taken by its logs."""
+    counts = Counts.of(lambda: [np.array(data, dtype=float)], question.ladder)
+    first = question.routes[0][0]
+    total = {}
+    plain = replace(question, routes=((replace(first.without, at_least=1), question.routes[0][1]),))
+    for chance, route, part in AnswerLaw.of(plain, counts, least=0).parts:
+        if route != plain.routes[0][0]:
+            found = [(route, part, math.log(chance))]
+        else:
+            scales = Law(first.scale.walk(counts.coarse)).log_pmf()
+            ways = [first.at(octave(k) if k < len(scales) - 1 else None) for k in range(len(scales))]
+            laws = [(way, _law(question, counts, question.qs[0], way)) for way in ways]
+            found = [(*law, log + math.log(chance)) for law, log in zip(laws, scales.tolist(), strict=True)]
+        for way in found:
+            for value, mass in answers(question, *way):
+                total[value] = np.logaddexp(total.get(value, -np.inf), mass)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("relation", "q", "method", "kind", "tilt"),
+    [
+        ("add-remove", F(1, 2), "auto", FlipRoute, 0),
+        ("add-remove", F(1, 2), "exponential", FlipRoute, 0),
+        ("add-remove", F(1, 4), "auto", Route, 0),
+        ("add-remove", F(1, 4), "auto", Route, 2),
+        ("add-remove", F(3, 4), "auto", Route, 2),
+        ("swap", F(1, 2), "auto", FlipRoute, 0),
+        ("swap", F(1, 4), "exponential", FlipRoute, 0),
+        ("swap", F(1, 4), "walk", Route, 0),
+    ],
+    ids=str,
+)
+def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, tilt, short):
+    """Over all neighbouring data sets of up to two records of both signs (or missing), with size and scale live."""
+    rows = 4000 if relation == "swap" else None
+    question = live(Question.of((q,), F(2), LADDER, relation, "exponential", rows, True, method, True), tilt)
+    scaled = question.routes[0][0]
+    assert isinstance(scaled.then, kind)
+    spots = (-3.0, 0.0, 0.5, 5.0, *((MISSING,) if relation == "swap" else ()))
+    seen = {}
+
+    def law(data):
+        seen[data] = log_law(question, data)
+        assert math.fsum(math.exp(mass) for mass in seen[data].values()) == pytest.approx(1)
+        return np.array([seen[data].get(value, -np.inf) for value in outcomes])
+
+    outcomes = sorted(log_law(question, (0.5,)))
+    found = audit(law, spots, 2, relation, least=1 if relation == "swap" else 0)
+    assert {value for masses in seen.values() for value in masses} == set(outcomes)
+    claimed = question.cost()
+    assert 0.4 < found.epsilon <= float(claimed.epsilon) + 1e-9
+    assert found.eta <= float(claimed.eta) + 1e-9
+    assert cost(scaled, q, relation, True).epsilon > scaled.scale.cost(relation, True).epsilon
+
+
+def test_the_law_of_an_answer_mixes_the_scales(short):
+    """The law that promises are tested with is the mixture over all scales, answer by answer."""
+    question = live(Question.of((F(1, 2),), F(2), LADDER, "add-remove", "exponential", None, True, "auto", True))
+    data = (-3.0, 0.5, 5.0, 5.0)
+    wanted = log_law(question, data)
+    counts = Counts.of(lambda: [np.array(data)], question.ladder)
+    values, masses = AnswerLaw.of(question, counts, least=1e-15).pmf(-20, 20)
+    assert masses.sum() == pytest.approx(1)
+    assert masses == pytest.approx([math.exp(wanted[value]) for value in values.tolist()], abs=1e-12)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_answers_by_way_of_a_scale_follow_their_law(neighbors):
+    """Ten bands of the median's law catch their share of 1,500 answers (chi-square), through the public function."""
+    rng = np.random.default_rng(11)
+    data = rng.normal(1, 2, 2000)
+    law = answer_law(data, 0.5, least=1e-6, epsilon=0.5, neighbors=neighbors)
+    answers = np.array([nb.quantile(data, 0.5, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(2000)])
+    cuts = np.unique(np.quantile(answers[:500], np.linspace(0, 1, 11)[1:-1]))
+    expected = -np.diff([1.0, *(law.above(cut) for cut in cuts), 0.0]) * 1500
+    counted = np.histogram(answers[500:], [-np.inf, *np.nextafter(cuts, np.inf), np.inf])[0]
+    assert stats.chisquare(counted, expected * 1500 / expected.sum()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("rows", [4, 4000])
+@pytest.mark.parametrize("q", [F(1, 20), F(1, 2)], ids=str)
+def test_a_record_that_moves_does_not_pay_for_the_size(q, rows):
+    """Under swap with missing records the total is epsilon, and a moved record is charged for the routes alone."""
+    question = Question.of((q,), F(1), Ladder.float_bits(8), "swap", "exponential", rows, True, "auto", True)
+    assert question.cost().epsilon <= 1
+    routes = [cost(route, q, "swap", True).kinds for route in question.routes[0]]
+    moved, added = question.cost().kinds
+    for side in (0, 1):
+        assert moved[side] == max(kinds[0][side] for kinds in routes)
+        assert added[side] == max(kinds[-1][side] for kinds in routes) + question.size.epsilon
+    assert question.size.epsilon == 0 if rows == 4 else 0 < question.size.epsilon <= F(25, rows)

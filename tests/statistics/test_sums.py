@@ -1,0 +1,287 @@
+"""Private sums, means and counts: they always answer, cost what was asked, and err as their exact laws say."""
+
+import math
+import random
+import sys
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.clip_errors import sum_error
+from support.laws import adult
+
+import nobounds as nb
+from nobounds.accounting.spending import Spending
+from nobounds.clipping.plan import SumPlan
+from nobounds.engines.memory.arrays import column
+from nobounds.laws.clips import clip_law
+from nobounds.release.release import Release
+
+RELATIONS = ["add-remove", "swap"]
+BOTH = [nb.sum, nb.mean]
+MAX = sys.float_info.max
+
+
+def seeded(seed=1):
+    return random.Random(seed)
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("statistic", BOTH, ids=["sum", "mean"])
+@pytest.mark.parametrize("n", [0, 1, 5, 20, 50])
+def test_few_records_answer_and_promise_nothing(n, statistic, neighbors):
+    """With up to 50 records there is an answer, an infinite interval, and the loss that was asked for."""
+    data = np.random.default_rng(n).lognormal(3, 0.8, n)
+    for seed in range(10):
+        found = statistic(data, epsilon=1, neighbors=neighbors, rng=seeded(seed))
+        assert math.isfinite(found.value)
+        assert found.interval == (-math.inf, math.inf)
+        assert found.loss.epsilon == 1
+
+
+@given(
+    st.lists(st.one_of(st.floats(), st.sampled_from([0.0, MAX, -MAX, 5e-324, math.inf])), max_size=12),
+    st.sampled_from([1, 400]),
+    st.floats(),
+    st.sampled_from(RELATIONS),
+    st.integers(0, 10**6),
+)
+@settings(deadline=None, max_examples=60)
+def test_neighbours_get_releases_of_one_shape(records, copies, other, neighbors, seed):
+    """Whatever the records are, there is no error and no warning, and all but the numbers is the same."""
+    data = np.array(records * copies)
+    neighbor = np.append(data, other) if neighbors == "add-remove" else np.append(data[1:], [other] * (len(data) > 0))
+    for statistic in (*BOTH, nb.count):
+        found = [statistic(x, epsilon=1, neighbors=neighbors, rng=seeded(seed)) for x in (data, neighbor)]
+        assert found[0].loss == found[1].loss
+        assert found[0].parameters.keys() == found[1].parameters.keys()
+        for release in found:
+            assert type(release.value) is (int if statistic is nb.count else float)
+            assert math.isfinite(release.value)
+            assert all(type(end) is float and not math.isnan(end) for end in release.interval)
+            assert not {"n", "rows", "count", "size"} & release.parameters.keys()
+
+
+@pytest.mark.parametrize("statistic", [*BOTH, nb.count], ids=["sum", "mean", "count"])
+def test_missing_records_are_not_there_under_add_remove(statistic):
+    """NaN, None and text that is no number change nothing, not even by their number."""
+    data = [float(x) for x in np.random.default_rng(2).normal(40, 9, 700)]
+    odd = [math.nan, *data[:300], None, "old", *data[300:], math.nan]
+    plain, mixed = (statistic(x, epsilon=1, rng=seeded()) for x in (data, odd))
+    assert plain == mixed
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("data", [np.arange(-200, 1800) % 70, range(2000), np.arange(2000, dtype=np.uint8)], ids=str)
+def test_integers_have_integer_sums(data, neighbors):
+    """The sum and the clip of integers are ints, and their mean is a float."""
+    total = nb.sum(data, epsilon=1, neighbors=neighbors, rng=seeded())
+    average = nb.mean(data, epsilon=1, neighbors=neighbors, rng=seeded())
+    assert type(total.value) is int and all(type(end) is int for end in total.parameters["clip"])
+    assert type(average.value) is float
+    assert total.interval[0] <= total.value <= total.interval[1]
+    assert average.parameters["clip"][0] <= average.value <= average.parameters["clip"][1]
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_the_bounds_of_booleans_are_known(neighbors):
+    """Nothing is searched: the clip is [0, 1], all of epsilon goes to the noise, and few records are no problem."""
+    data = np.arange(30) % 3 == 0
+    total = nb.sum(data, epsilon=0.5, neighbors=neighbors, rng=seeded())
+    assert total.parameters["clip"] == [0, 1]
+    assert total.parameters["noise_scale"] == 2
+    assert total.loss.epsilon == 0.5
+    assert abs(total.value - 10) < 20 and math.isfinite(total.interval[0])
+    found = [nb.sum(data, epsilon=0.5, neighbors=neighbors, rng=seeded(k)) for k in range(1000)]
+    assert np.mean([abs(one.value - 10) for one in found]) == pytest.approx(2, rel=0.2)  # all of epsilon
+    assert np.mean([one.interval[0] <= 10 <= one.interval[1] for one in found]) > 0.93
+    assert 0 <= nb.mean(data, epsilon=0.5, neighbors=neighbors, rng=seeded()).value <= 1
+
+
+EXTREMES = {
+    "int64": np.array([-(2**63), 2**63 - 1] * 2000),
+    "least int64": np.full(4000, -(2**63)),
+    "uint64": np.full(4000, 2**64 - 1, dtype=np.uint64),
+    "1e308": np.full(4000, 1e308),
+    "both 1e308": np.array([1e308, -1e308] * 2000),
+    "infinities": np.full(4000, math.inf),
+    "both infinities": np.array([math.inf, -math.inf] * 2000),
+    "denormals": np.full(4000, 5e-324),
+    "missing": np.full(4000, math.nan),
+}
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("statistic", BOTH, ids=["sum", "mean"])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_have_finite_answers(name, statistic, neighbors):
+    """The largest numbers that there are have an answer; where it lies beyond the floats, the interval says so."""
+    for seed in range(5):
+        found = statistic(EXTREMES[name], epsilon=1, neighbors=neighbors, rng=seeded(seed))
+        low, high = found.interval
+        assert abs(found.value) < math.inf
+        assert low <= found.value <= high
+        assert abs(found.value) != MAX or max(abs(low), abs(high)) == math.inf or statistic is nb.mean
+        assert Release.from_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("epsilon", ["0.1", 0.3, 1, 2.5], ids=str)
+def test_the_loss_is_what_was_asked_for(epsilon, neighbors):
+    """Sums and means of any type cost exactly epsilon, by their plan as by their release."""
+    for data in (np.arange(900.0), np.arange(900), np.arange(900) > 3, [3, None, 2.5] * 300):
+        for statistic in BOTH:
+            loss = statistic(data, epsilon=epsilon, neighbors=neighbors, rng=seeded()).loss
+            assert (loss.epsilon, loss.neighbors, loss.delta) == (float(epsilon), neighbors, 0)
+        plan = SumPlan.of(column(data), Spending.of(epsilon, None), None, None, None, neighbors, centered=True)
+        assert plan.cost().epsilon == nb.exact.rational(epsilon, "epsilon")
+        assert min(plan.size, plan.search.epsilon) >= 0 and plan.noise > 0
+
+
+@pytest.mark.parametrize("n", [3, 3000])
+@pytest.mark.parametrize("statistic", [*BOTH, nb.count], ids=["sum", "mean", "count"])
+def test_releases_survive_json(statistic, n):
+    """A release is the same after a round trip, with an infinite interval too."""
+    found = statistic(np.arange(n) % 40 + 0.5, epsilon=1, rng=seeded())
+    assert Release.from_json(found.to_json()) == found
+    assert math.isinf(found.interval[0]) == (n == 3 and statistic is not nb.count)
+
+
+def test_the_number_of_rows_is_public_under_swap():
+    """Where no record can be missing the count costs nothing; where one can, it costs epsilon."""
+    public = nb.count(np.arange(7), epsilon=1, neighbors="swap")
+    assert (public.value, public.loss.epsilon, public.interval) == (7, 0, (7.0, 7.0))
+    private = nb.count(np.arange(7.0), epsilon=1, neighbors="swap", rng=seeded())
+    assert private.loss.epsilon == 1 and private.interval[0] < private.interval[1]
+    added = nb.count(np.arange(7), epsilon=1, rng=seeded())
+    assert added.loss.epsilon == 1 and added.parameters["noise_scale"] == 1
+
+
+def test_counts_have_the_stated_noise():
+    """Counts err by 1 / epsilon on average, never below 0, and their intervals hold 95 times of 100."""
+    found = [nb.count(np.arange(50), epsilon=0.5, rng=seeded(k)) for k in range(2000)]
+    assert np.mean([abs(one.value - 50) for one in found]) == pytest.approx(2, rel=0.1)
+    assert 0.94 < np.mean([one.interval[0] <= 50 <= one.interval[1] for one in found]) < 0.98
+    assert min(nb.count([], epsilon=0.1, rng=seeded(k)).value for k in range(50)) == 0
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("statistic", BOTH, ids=["sum", "mean"])
+def test_data_scaled_by_powers_of_two_have_scaled_answers(statistic, neighbors):
+    """Candidates are tied to powers of two, so with the same randomness the answer is scaled, nearly every time."""
+    data = np.random.default_rng(3).lognormal(0, 0.5, 2000)
+    same = 0
+    for seed in range(20):
+        plain = statistic(data, epsilon=1, neighbors=neighbors, rng=seeded(seed)).value
+        same += statistic(data * 2.0**7, epsilon=1, neighbors=neighbors, rng=seeded(seed)).value == plain * 2.0**7
+    assert same >= 17
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_negated_data_have_the_negated_law(neighbors):
+    """The clip of the negated data is the negated clip, in law: either side takes the other's part."""
+    data = np.random.default_rng(4).normal(3, 8, 240)
+    laws = []
+    for values in (data, -data):
+        records = column(values)
+        plan = SumPlan.of(records, Spending.of(1, None), None, None, None, neighbors, centered=True)
+        with mock.patch("nobounds.laws.clips.LEAST_SCALE", 0.01):  # the likely scales are enough
+            laws.append(sorted(clip_law(plan.search, records, len(data)), key=lambda part: part.chance))
+    assert len(laws[0]) == len(laws[1])
+    for part, negated in zip(*laws, strict=True):
+        assert part.chance == pytest.approx(negated.chance, rel=1e-9)
+        assert part.center == -negated.center
+        assert np.array_equal(part.lows, -negated.highs) and np.array_equal(part.highs, -negated.lows)
+        assert np.allclose(part.low_chances, negated.high_chances, rtol=1e-6)
+        assert np.allclose(part.high_chances, negated.low_chances, rtol=1e-6)
+
+
+def test_known_bounds_are_kept():
+    """A lower bound of 0 is the lower end of a mean's clip, and the clip never leaves the bounds."""
+    data = np.random.default_rng(6).exponential(30, 1000)
+    for neighbors in RELATIONS:
+        for seed in range(10):
+            found = nb.mean(data, epsilon=1, lower=0, upper=200, neighbors=neighbors, rng=seeded(seed))
+            low, high = found.parameters["clip"]
+            assert low == 0 and 30 < high <= 200
+
+
+# --- accuracy, by exact laws --------------------------------------------------------------------------------------
+
+
+def test_the_error_of_a_large_sum():
+    """10^5 lognormal records at epsilon 1: the expected error is below 950, and 300 sums err like that."""
+    data = np.random.default_rng(3).lognormal(3, 0.8, 10**5)
+    law = sum_error(data)
+    assert law.expected < 950
+    assert law.left_out < 1e-4
+    errors = np.array([abs(nb.sum(data, epsilon=1, rng=seeded(k)).value - data.sum()) for k in range(300)])
+    for chance in (0.25, 0.5, 0.75):
+        assert np.mean(errors > law.point(chance)) == pytest.approx(chance, abs=0.11)  # four standard deviations
+
+
+THOUSAND = {
+    "uniform": lambda rng: rng.uniform(0, 100, 1000),
+    "lognormal": lambda rng: rng.lognormal(3, 0.8, 1000),
+    "ages": lambda rng: rng.choice(adult()["age"], 1000, replace=False).astype(float),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", THOUSAND)
+def test_sums_of_a_thousand_records_under_swap_do_not_run_away(name):
+    """The clip is above ten times the data with less than 1e-4; 9,999 times of 10,000 the error is below 20 medians."""
+    law = sum_error(THOUSAND[name](np.random.default_rng(3)), neighbors="swap")
+    assert law.tenfold <= 1e-4
+    assert law.point(1e-4) <= 20 * law.point(0.5)
+
+
+@pytest.mark.parametrize("name", ["uniform", "lognormal"])
+def test_sums_of_a_thousand_records_under_add_remove_do_not_run_away(name):
+    """The clip is above ten times the data with less than 1e-4; 9,999 times of 10,000 the error is below 20 medians."""
+    law = sum_error(THOUSAND[name](np.random.default_rng(3)))
+    assert law.tenfold <= 1e-4
+    assert law.point(1e-4) <= 20 * law.point(0.5)
+
+
+def test_data_far_from_zero_are_summed_around_their_centre():
+    """10^4 records of 1000 + normal under swap: a tenth of the error, and less, of noise for a clip at [0, max]."""
+    data = np.random.default_rng(3).normal(1000, 1, 10**4)
+    plan = SumPlan.of(column(data), Spending.of(1, None), None, None, None, "swap", centered=False)
+    rival = float(data.max() / plan.noise)
+    law = replace(sum_error(data, neighbors="swap", centers=3, least=1e-5), cap=10 * rival)
+    assert law.expected < rival / 10
+
+
+def chance_of_loss(data, statistic, truth, neighbors, times=12):
+    """How often the answer is not within a factor of ten of the truth."""
+    found = [statistic(data, epsilon=1, neighbors=neighbors, rng=seeded(k)).value for k in range(times)]
+    return np.mean([not truth / 10 < value < truth * 10 for value in found])
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_sums_of_mostly_zeros(neighbors):
+    """Of 1000 records 700 are 0: the sum is that of the others."""
+    data = np.append(np.zeros(700), np.random.default_rng(0).lognormal(10, 1, 300))
+    assert chance_of_loss(data, nb.sum, data.sum(), neighbors) < 0.1
+
+
+def test_means_of_mostly_missing_records():
+    """Of 5000 rows 4000 are missing: the mean is that of the others."""
+    data = np.append(np.full(4000, math.nan), np.random.default_rng(0).normal(50, 10, 1000))
+    assert chance_of_loss(data, nb.mean, 50, "swap") < 0.1
+
+
+@pytest.mark.parametrize("missing", [5, 3000])
+def test_intervals_of_sums_with_missing_records(missing):
+    """The interval of a sum under swap holds the sum where records are missing as well."""
+    data = np.random.default_rng(0).normal(1000, 10, 10_000)
+    data[:missing] = math.nan
+    held = 0
+    for seed in range(20):
+        low, high = nb.sum(data, epsilon=1, neighbors="swap", rng=seeded(seed)).interval
+        held += low <= np.nansum(data) <= high
+    assert held >= 15
