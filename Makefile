@@ -27,7 +27,7 @@ check: lint ## format, lint, types, layers and the fast tests
 
 explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if they fail, and more lockstep runs (fifteen minutes)
 	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests
-	$(BIN)/python tests/support/lockstep.py --slow
+	cd tests && ../$(BIN)/python -m support.lockstep --slow
 
 bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
 	$(PEERS)/bin/python benchmarks/core.py

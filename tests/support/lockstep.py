@@ -6,8 +6,8 @@ What follows depends on decided outcomes alone, or so the library claims: in the
 the last character, and all steps together must cost no more than was charged. An error, a branch or a parameter that
 depends on a record tells the runs apart.
 
-    python tests/support/lockstep.py           # transcripts and worst ratios of every statistic
-    python tests/support/lockstep.py --slow    # more pairs of data sets, and two seeds
+    cd tests && python -m support.lockstep           # transcripts and worst ratios of every statistic
+    python -m support.lockstep --slow    # more pairs of data sets, and two seeds
 """
 
 import itertools
