@@ -20,7 +20,7 @@ import numpy as np
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.laws.answers import AnswerLaw
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Relation = Literal["swap", "add-remove"]
@@ -115,7 +115,7 @@ def lognormal(rows: int, sample: int) -> Floats:
 def answer_law(data: Floats, q: float, least: float, **options: Any) -> AnswerLaw:
     """The law of nobounds.quantile(data, q, **options).value."""
     records = column(data)
-    asked = ask(records, (Fraction(str(q)),), **options)
+    asked = planned(records, (Fraction(str(q)),), **options)
     law = AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=least)
     return AnswerLaw(asked, tuple(thinned(law.parts)))
 

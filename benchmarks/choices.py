@@ -26,7 +26,7 @@ from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.ranks.auto import INNER, OUTER, RISE, TILT
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import TILT_OCTAVES, Route, walk_cost
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 SAMPLES, ROWS = 6, 1000
 RNG = np.random.default_rng(11)
@@ -205,7 +205,7 @@ def few_rows() -> None:
             for data in DATA["lognormal"]:
                 few, truth = data[:rows], float(np.median(data[:rows]))
                 records = column(few)
-                question = ask(records, (Fraction(1, 2),), epsilon=1, neighbors=neighbors)
+                question = planned(records, (Fraction(1, 2),), epsilon=1, neighbors=neighbors)
                 law = AnswerLaw.of(question, Counts.of(records.chunks, question.ladder))
                 chances.append(1 - law.above(1.5 * truth) - law.below(truth / 1.5))
             cells.append(f"{neighbors} {np.mean(chances):.3f}")

@@ -34,7 +34,7 @@ from nobounds.plots import COLORS
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route
 from nobounds.research.baselines.emq import emq_law
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -67,7 +67,7 @@ def incomes(n: int, median: float = 30_000, spread: float = 0.8) -> Floats:
 def law_of(data: Floats, q: float, **options: Any) -> AnswerLaw:
     """The exact law of nobounds.quantile(data, q, **options).value."""
     records = column(data)
-    asked = ask(records, (Fraction(str(q)),), **options)
+    asked = planned(records, (Fraction(str(q)),), **options)
     return AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder))
 
 

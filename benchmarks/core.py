@@ -17,6 +17,7 @@ import nobounds.counting.compiled
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.noise.source import random_source
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 
 
@@ -55,11 +56,11 @@ def the_release() -> None:
     bits = random_source()
     peer_seconds = best(lambda: np.cumsum(histogram.counts), 50)
     for q in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
-        question = Question.of((q,), Fraction(1), histogram.ladder, "add-remove", "exponential", None, True)
+        question = Question.of(Problem((q,), histogram.ladder, "add-remove"), Fraction(1))
         seconds = best(lambda question=question: question.answer(counts, bits), 50)
         row(f"release, q = {q}, {len(histogram.rungs):,} occupied rungs", seconds, "numpy.cumsum of them", peer_seconds)
     grid = Counts.of(lambda: [np.round(data)], nb.Ladder.grid(1))  # as full as whole numbers up to 5e21 can make it
-    question = Question.of((Fraction(1),), Fraction(1), grid.coarse.ladder, "add-remove", "exponential", None, True)
+    question = Question.of(Problem((Fraction(1),), grid.coarse.ladder, "add-remove"), Fraction(1))
     seconds = best(lambda: question.answer(grid, bits), 50)
     row(
         f"release, q = 1 on a grid, {len(grid.coarse.rungs):,} occupied rungs",

@@ -18,7 +18,7 @@ import nobounds as nb
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 # Records whose floats have all 53 bits, and sums that no two of them round to alike.
 RECORDS = np.random.default_rng(1).lognormal(0, 1, 40)
@@ -168,7 +168,7 @@ def test_quantiles_without_bounds_are_candidates(q):
     """Every answer is the value of a rung of the ladders in the plan, which are fixed before the data are read."""
     released = set()
     for data in NEIGHBOURS["add-remove"]:
-        asked = ask(column(data), (Fraction(str(q)),), epsilon=1.0)
+        asked = planned(column(data), (Fraction(str(q)),), epsilon=1.0)
         for seed in range(100):
             value = asked.answer(Counts.of(column(data).chunks, asked.ladder), _bits(seed))[0]
             mantissa = Fraction(abs(value)).numerator if value else 1

@@ -43,8 +43,8 @@ from nobounds.noise import additive
 from nobounds.ranks import auto, question
 from nobounds.statistics import sums as clipped
 from nobounds.statistics import vectors
+from nobounds.tables.grouped import GroupedTable, Table
 from nobounds.tables.grouping import Grouping
-from nobounds.tables.table import GroupedTable, Table
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for
 # all parts at once; vectors have a rho alone, of which a search for the clip does not use all.

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import nobounds as nb
 from nobounds.cli.app import app
 from nobounds.sklearn import PrivateClipper
-from nobounds.tables.table import GroupedTable, Table
+from nobounds.tables.grouped import GroupedTable, Table
 
 # Fuzzed calls that each of the tests below must make.
 CALLS = {

@@ -27,8 +27,8 @@ from support.observed import Observer
 from support.purse import Purse
 
 import nobounds as nb
-from nobounds.clipping.ball import Rows
 from nobounds.engines.memory.arrays import column
+from nobounds.engines.memory.vectors import Rows
 from nobounds.sklearn import PrivateClipper
 
 ROWS = 24

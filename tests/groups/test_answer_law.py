@@ -13,6 +13,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.laws.answers import AnswerLaw
 from nobounds.noise.source import random_source
 from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import Scaled
 
@@ -58,7 +59,9 @@ def test_equal_groups_follow_the_law_and_reject_an_epsilon_10_percent_off(case):
 
     def asked(total):
         rows = n if stated else None
-        question = Question.of((q,), total, ladder, "add-remove", "exponential", rows, True, "auto", True, stated, zcdp)
+        question = Question.of(
+            Problem((q,), ladder, "add-remove", rows=rows, stated=stated, method="auto", grows=True), total, zcdp
+        )
         return tilted_only(question) if case == "tilted" else question
 
     found, pilot = (answers(asked(epsilon), groups, random_source(np.random.default_rng(seed)))[0] for seed in (13, 14))

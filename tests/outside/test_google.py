@@ -24,7 +24,7 @@ from nobounds.counting.tally import BITS
 from nobounds.engines.memory.arrays import column
 from nobounds.groups import Groups, answers, noise_many
 from nobounds.noise.additive import Additive
-from nobounds.statistics.quantile import ask, ladder_for
+from nobounds.statistics.quantiles import planned
 
 QUANTILES, QUANTILES_VALID, QUANTILES_VOTE = read("quantiles")
 SUMS, SUMS_VALID, SUMS_VOTE = read("sum")
@@ -232,7 +232,7 @@ def many(case, which, samples):
 def sampled_quantiles(case, q, samples, factor):
     """Samples of both quantiles; there are fewer answers than buckets."""
     facts = {"lower": case.lower, "upper": case.upper, "resolution": STEP}
-    asked = ask(column(np.zeros(0)), (Fraction(str(q)),), **spent(case, factor), **facts)
+    asked = planned(column(np.zeros(0)), (Fraction(str(q)),), **spent(case, factor), **facts)
 
     def draw(run):
         found = []

@@ -29,7 +29,7 @@ from nobounds.planning.sum_errors import clip_ways
 from nobounds.planning.sum_errors import outcomes as sum_outcomes
 from nobounds.ranks.route import Outward, Scaled
 from nobounds.ranks.scale import Scale, octave
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 
 def sample_of(data):
@@ -109,7 +109,7 @@ def test_the_numbers_below_a_window_vary_as_they_should():
 @pytest.mark.parametrize("bounds", [{}, {"lower": 0}, {"lower": -3, "upper": 40}], ids=str)
 def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
     """On every route of a question, also those that snap to a grid or start at 0."""
-    asked = ask(column(np.zeros(0)), (F(q),), epsilon=1, resolution=resolution, **bounds)
+    asked = planned(column(np.zeros(0)), (F(q),), epsilon=1, resolution=resolution, **bounds)
     routes = asked.routes[0]
     sides = [side for r in routes if isinstance(r, Outward) for side in (r.positive, r.negative)]
     scaled = [r.at(octave) for r in routes if isinstance(r, Scaled) for octave in (-3, 2, None)]
@@ -126,7 +126,7 @@ def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
 def test_quick_errors_on_one_data_set_are_those_of_the_exact_law(n, q, epsilon):
     """The expected rank error, over all ways, agrees with the exact law to 2 %, and the median answer is its median."""
     data, rank = np.random.default_rng(n).lognormal(2, 1, n), float(q)
-    sample, asked = sample_of(data), ask(column(data), (F(q),), epsilon=epsilon)
+    sample, asked = sample_of(data), planned(column(data), (F(q),), epsilon=epsilon)
     quick = expect(ways(asked, 0, sample), lambda way, k: outcomes(asked, 0, way, sample, k), 1e9, (256,))
     law = answer_law(data, q, least=1e-4, epsilon=epsilon)
     values, masses = law.pmf(float(data.min()), float(data.max()))

@@ -22,7 +22,7 @@ from nobounds.counting.scan import gathered
 from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed
 from nobounds.ladders.ladder import Ladder
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 BIG = [-40.0, -3.0, 0.0, 5.0, 5.0, 70.0, 900.0, 900.0]  # the rows of the user who has half of them
@@ -54,7 +54,7 @@ def kept(rows, most, salt):
 
 def asked(data, q, epsilon=EPSILON):
     """The question with all of its routes alive."""
-    return live(ask(data, (q,), epsilon=epsilon, ladder=LADDER))
+    return live(planned(data, (q,), epsilon=epsilon, ladder=LADDER))
 
 
 @pytest.mark.parametrize("most", [1, 3, 5])

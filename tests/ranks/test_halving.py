@@ -23,6 +23,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.ranks import halving, slices
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.slices import Prior, Slice
 
@@ -460,7 +461,10 @@ def test_a_pure_plan_costs_epsilon(relation, missing, stated):
         for epsilon in (F(1, 100), F(1), F(22, 7)):
             for grows in (False, True):
                 qs = tuple(F(k, m + 1) for k in range(1, m + 1))
-                made = Halving.of(qs, epsilon, Ladder.grid(1), relation, rows, missing, grows, stated, False)
+                made = Halving.of(
+                    Problem(qs, Ladder.grid(1), relation, nullable=missing, rows=rows, stated=stated, grows=grows),
+                    epsilon,
+                )
                 assert made.cost().epsilon == epsilon
                 assert max(made.cost().kinds[0]) == epsilon
                 assert made.each > 0 and (made.size.epsilon > 0) == (not stated and (relation != "swap" or missing))
@@ -475,7 +479,7 @@ def test_a_plan_for_rho_costs_nearly_rho(relation, missing):
         for rho in (F(1, 10**6), F(1, 8), F(3)):
             made = Spending(rho, True).plan(
                 lambda epsilon, zcdp, qs=qs: Halving.of(
-                    qs, epsilon, Ladder.grid(1), relation, 100, missing, True, False, zcdp
+                    Problem(qs, Ladder.grid(1), relation, nullable=missing, rows=100, grows=True), epsilon, zcdp
                 )
             )
             assert rho * (1 - F(1, 1000)) < made.cost().rho <= rho
@@ -484,7 +488,7 @@ def test_a_plan_for_rho_costs_nearly_rho(relation, missing):
 
 def test_a_record_that_turns_missing_pays_for_the_size():
     """Under swap it costs half of each level but the first, and the size with what that leaves."""
-    made = Halving.of(QUARTERS, F(1), FIVE, "swap", 100, True, False, False, False)
+    made = Halving.of(Problem(QUARTERS, FIVE, "swap", rows=100), F(1))
     moved, added = made.cost().kinds
     assert max(moved) == 1 == 2 * made.each
     assert max(added) == F(1, 5) + made.each + made.each / 2 <= 1
@@ -500,7 +504,7 @@ def test_a_first_answer_with_few_records_costs_a_level(monkeypatch, relation, mi
     seen = 0
     for ladder in (Ladder.grid(1), Ladder.float_bits(8), Ladder.grid(1).limited(F(0), F(100))):
         for qs in (QUARTERS, (F(0), F(1)), SKEWED):
-            made = Halving.of(qs, F(1), ladder, relation, 60, missing, True, False, zcdp)
+            made = Halving.of(Problem(qs, ladder, relation, nullable=missing, rows=60, grows=True), F(1), zcdp)
             for data in ([], [5.0, MISSING], list(range(60))):
                 asked.clear()
                 chunks = [np.array(data, dtype=float)]
@@ -530,7 +534,7 @@ def test_a_prior_begins_two_octaves_above_the_scale(ladder, value):
 
 def test_a_scale_at_the_end_of_floats_is_a_scale():
     """There are no octaves beyond it to lower, and all rungs are candidates."""
-    made = Halving.of(QUARTERS, F(1), Ladder.float_bits(8), "swap", 1000, False, True, False, False)
+    made = Halving.of(Problem(QUARTERS, Ladder.float_bits(8), "swap", nullable=False, rows=1000, grows=True), F(1))
     setting = made.setting(1000, 1023)
     assert setting.scaled and setting.prior.plain(setting.ladder) == setting.ladder.size
     assert made.is_safe(tree(QUARTERS)[0], setting)

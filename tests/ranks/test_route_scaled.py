@@ -15,6 +15,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.laws.answers import AnswerLaw, _law
 from nobounds.laws.halting import Law
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import FlipRoute, Route, Scaled, cost
 from nobounds.ranks.scale import OCTAVES, Scale, octave
@@ -88,7 +89,7 @@ def log_law(question, data):
 def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, tilt, short):
     """Over all neighbouring data sets of up to two records of both signs (or missing), with size and scale live."""
     rows = 4000 if relation == "swap" else None
-    question = live(Question.of((q,), F(2), LADDER, relation, "exponential", rows, True, method, True), tilt)
+    question = live(Question.of(Problem((q,), LADDER, relation, rows=rows, method=method, grows=True), F(2)), tilt)
     scaled = question.routes[0][0]
     assert isinstance(scaled.then, kind)
     spots = (-3.0, 0.0, 0.5, 5.0, *((MISSING,) if relation == "swap" else ()))
@@ -110,7 +111,7 @@ def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, 
 
 def test_the_law_of_an_answer_mixes_the_scales(short):
     """The law that promises are tested with is the mixture over all scales, answer by answer."""
-    question = live(Question.of((F(1, 2),), F(2), LADDER, "add-remove", "exponential", None, True, "auto", True))
+    question = live(Question.of(Problem((F(1, 2),), LADDER, "add-remove", method="auto", grows=True), F(2)))
     data = (-3.0, 0.5, 5.0, 5.0)
     wanted = log_law(question, data)
     counts = Counts.of(lambda: [np.array(data)], question.ladder)
@@ -136,7 +137,7 @@ def test_answers_by_way_of_a_scale_follow_their_law(neighbors):
 @pytest.mark.parametrize("q", [F(1, 20), F(1, 2)], ids=str)
 def test_a_record_that_moves_does_not_pay_for_the_size(q, rows):
     """Under swap with missing records the total is epsilon, and a moved record is charged for the routes alone."""
-    question = Question.of((q,), F(1), Ladder.float_bits(8), "swap", "exponential", rows, True, "auto", True)
+    question = Question.of(Problem((q,), Ladder.float_bits(8), "swap", rows=rows, method="auto", grows=True), F(1))
     assert question.cost().epsilon <= 1
     routes = [cost(route, q, "swap", True).kinds for route in question.routes[0]]
     moved, added = question.cost().kinds

@@ -16,8 +16,9 @@ from scipy import stats
 
 import nobounds as nb
 from nobounds.accounting.conversions import rho_from_approximate
-from nobounds.clipping.ball import Ball, Rows
 from nobounds.clipping.clip import Clip, Search
+from nobounds.counting.ball import Ball
+from nobounds.engines.memory.vectors import Rows
 from nobounds.exact import rational
 from nobounds.noise.source import random_source
 from nobounds.release.release import Release

@@ -16,7 +16,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.laws.answers import LEAST, AnswerLaw
 from nobounds.mechanisms.runs import Runs
-from nobounds.statistics.quantile import ask
+from nobounds.statistics.quantiles import planned
 
 TWENTY = Ladder.uniform(0, 20, 20)
 SEVEN = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
@@ -30,7 +30,7 @@ def text(x: float) -> Fraction:
 def answer_law(data, q, least=LEAST, **options):
     """The exact law of nobounds.quantile(data, q, **options).value, but for parts of less than `least`."""
     records = column(data)
-    asked = ask(records, (Fraction(str(q)),), **options)
+    asked = planned(records, (Fraction(str(q)),), **options)
     return AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=least)
 
 

@@ -29,9 +29,9 @@ from nobounds.counting.scan import Chunk, gathered, mapped, scan
 from nobounds.counting.tally import SUMMED, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
-from nobounds.ladders.facts import Facts
 from nobounds.engines.spark.table import Spark, bounded, from_spark, is_spark
 from nobounds.engines.streams.local import Local
+from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits
 

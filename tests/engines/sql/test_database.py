@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from nobounds.counting.scan import gathered
-from nobounds.ladders.facts import Facts
 from nobounds.engines.sql import database
 from nobounds.engines.sql import postgres as engine
 from nobounds.engines.sql.database import from_query
 from nobounds.engines.streams.local import Local
+from nobounds.ladders.facts import Facts
 
 NAN, INF = float("nan"), float("inf")
 
