@@ -189,7 +189,7 @@ def test_a_query_belongs_to_the_process_that_opened_it(name, sources, tmp_path):
 def column():
     """A column that is spooled from many batches of a reader, which can be read once."""
     reader = pa.table(DATA).to_reader(max_chunksize=50)
-    return nb.Table(reader)._source.columns(["pay"], None)["pay"]
+    return nb.Table(reader)._opened.source.columns(["pay"], None)["pay"]
 
 
 def same_records(found, passes=30):

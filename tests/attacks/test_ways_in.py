@@ -333,7 +333,7 @@ COUNTS = {"count", "units", "public keys"}
 
 def declared(table):
     """The types of a table, as far as it tells them: in public, and to the statistics."""
-    stream = table._source.stream
+    stream = table._opened.source.stream
     return table.columns, stream.facts, stream.others, stream.kinds, stream.typed
 
 

@@ -173,7 +173,7 @@ def test_the_version_is_that_of_the_package():
 @pytest.mark.parametrize("library", ["typer", "rich"])
 def test_without_its_libraries_the_command_says_what_to_install(library):
     """With typer or rich missing, the command names the extra to install and exits with code 1."""
-    code = f"import sys; sys.modules[{library!r}] = None; from nobounds.cli import main; main()"
+    code = f"import sys; sys.modules[{library!r}] = None; from nobounds.cli.__main__ import main; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
     assert result.stderr == f"Error: the nobounds command needs {library}: pip install 'nobounds[all]'\n"

@@ -249,7 +249,7 @@ def test_percentages_of_the_concepts_are_on_the_safe_side():
     assert "do not hang on Ann: if they were 50 %" in text and "whatever they know" not in text
 
 
-CODE = "from nobounds.cli import main; main()"
+CODE = "from nobounds.cli.__main__ import main; main()"
 
 
 def test_a_closed_pipe_is_quiet(here):

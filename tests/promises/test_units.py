@@ -94,7 +94,7 @@ def test_without_bounding_the_same_user_costs_too_much():
 
 def by_region(rows, most, groups, salt):
     """The records of each region that count."""
-    source = table(rows, most)._source
+    source = table(rows, most)._opened.source
     keyed = Keyed(("region",), source.known_keys(("region",), [REGIONS]))
     found = source.tally("x", SUMMED, True, keyed, Bounding("user", most, groups, salt))
     values = SUMMED.map.floats(found.tally.rungs)

@@ -175,7 +175,7 @@ def _command(command: str, folder: Path) -> str:
 
 def _in_process(words: list[str], command: str) -> str:
     """A command of nobounds, without a second for a new process."""
-    from nobounds.cli import main
+    from nobounds.cli.__main__ import main
 
     output, errors = io.StringIO(), io.StringIO()
     before, sys.argv = sys.argv, ["nobounds", *words]

@@ -1,39 +1,3 @@
 """The command line: `nobounds quantile people.csv --column income --q 0.5 --epsilon 1`."""
 
-import os
-import sys
-
 INTERRUPTED, PIPE_CLOSED = 130, 141  # as the shell has them for SIGINT and SIGPIPE
-
-
-def main() -> None:
-    """Run the `nobounds` command, or say how to install what it needs."""
-    try:
-        _run()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    finally:
-        if not _flushed():
-            sys.exit(PIPE_CLOSED)
-
-
-def _run() -> None:
-    try:
-        from nobounds.cli.app import app
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").split(".")[0]
-        if missing not in {"typer", "rich"}:
-            raise
-        sys.exit(f"Error: the nobounds command needs {missing}: pip install 'nobounds[all]'")
-    app(prog_name="nobounds")
-
-
-def _flushed() -> bool:
-    """Write what is left to write; False if nobody reads it any more, as after `| head`."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # What is still in the buffer would be written, and fail again, when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
-    return True

@@ -1,5 +1,43 @@
-"""`python -m nobounds.cli` is the `nobounds` command."""
+"""The `nobounds` command, also as `python -m nobounds.cli`."""
 
-from nobounds.cli import main
+import os
+import sys
 
-main()
+from nobounds.cli import INTERRUPTED, PIPE_CLOSED
+
+
+def main() -> None:
+    """Run the `nobounds` command, or say how to install what it needs."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    finally:
+        if not _flushed():
+            sys.exit(PIPE_CLOSED)
+
+
+def _run() -> None:
+    try:
+        from nobounds.cli.app import app
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").split(".")[0]
+        if missing not in {"typer", "rich"}:
+            raise
+        sys.exit(f"Error: the nobounds command needs {missing}: pip install 'nobounds[all]'")
+    app(prog_name="nobounds")
+
+
+def _flushed() -> bool:
+    """Write what is left to write; False if nobody reads it any more, as after `| head`."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still in the buffer would be written, and fail again, when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main()

@@ -13,8 +13,7 @@ from nobounds.accounting.loss import Neighbors as Relation
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.complete import columns, words
 from nobounds.cli.text import Text
-from nobounds.noise.discrete import Noise
-from nobounds.ranks.problem import Method
+from nobounds.statistics.keywords import Method, Noise
 
 NUMBER = "NUMBER"
 ColumnName = Annotated[

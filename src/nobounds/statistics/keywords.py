@@ -15,9 +15,9 @@ from nobounds.accounting.terms import Terms
 from nobounds.exact import Number
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
-from nobounds.noise.discrete import Noise
+from nobounds.noise.discrete import Noise as Noise
 from nobounds.noise.source import Rng
-from nobounds.ranks.problem import Method
+from nobounds.ranks.problem import Method as Method
 
 PerColumn = Number | Mapping[str, Number] | None
 
@@ -30,7 +30,7 @@ class Spent(TypedDict, total=False):
     rng: Rng
 
 
-class Charged(TypedDict, total=False):
+class Budgeted(TypedDict, total=False):
     """Whom privacy is for and what the statistic is charged to; a `Table` has both for all of its statistics."""
 
     neighbors: Neighbors
@@ -73,31 +73,31 @@ class Each(Spent, total=False):
     resolution: PerColumn
 
 
-class CountKeywords(Spent, Charged, total=False):
+class CountKeywords(Spent, Budgeted, total=False):
     """The keywords of `count`."""
 
 
-class SumKeywords(Bounded, Charged, total=False):
+class SumKeywords(Bounded, Budgeted, total=False):
     """The keywords of `sum` and `mean`."""
 
 
-class QuantileKeywords(Searched, Charged, total=False):
+class QuantileKeywords(Searched, Budgeted, total=False):
     """The keywords of `quantile`."""
 
 
-class QuantilesKeywords(Counted, Charged, total=False):
+class QuantilesKeywords(Counted, Budgeted, total=False):
     """The keywords of `quantiles`."""
 
 
-class ExtremeKeywords(Walked, Charged, total=False):
+class ExtremeKeywords(Walked, Budgeted, total=False):
     """The keywords of `maximum`, `minimum` and `bounds`."""
 
 
-class DescribeKeywords(Each, Charged, total=False):
+class DescribeKeywords(Each, Budgeted, total=False):
     """The keywords of `describe`."""
 
 
-class VectorKeywords(Charged, total=False):
+class VectorKeywords(Budgeted, total=False):
     """The keywords of `vector_sum` and `vector_mean`."""
 
     epsilon: Number | None

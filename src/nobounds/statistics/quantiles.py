@@ -77,7 +77,8 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
 def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
     """A private maximum, by a walk up.
 
-    For 100 rows and more it is above ten times the true one with probability below 1e-4 (tests/promises/test_runaway.py).
+    For 100 rows and more it is above ten times the true one with probability below 1e-4
+    (tests/promises/test_runaway.py).
     """
     return _separate("maximum", "maximum", (Fraction(1),), data, options)
 

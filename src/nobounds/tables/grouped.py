@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, NoReturn, Unpack
+from typing import Any, Unpack
 
 from nobounds.accounting.spending import Spending
 from nobounds.engines.keys import all_differ
@@ -12,15 +12,15 @@ from nobounds.ranks.checks import check_rank
 from nobounds.release.grouped import GroupedRelease
 from nobounds.statistics.keywords import Bounded, Spent, spelled_out, stated_of
 from nobounds.tables.grouping import Grouping, check_delta
-from nobounds.tables.table import NO_PICKLE, Table, whole_number
+from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
 
-class GroupedTable:
+class GroupedTable(SharedOnly):
     """A table by groups: each statistic gives an answer for each key, all of them for one epsilon."""
 
     def __init__(
         self,
-        table: Table,
+        table: OpenedTable,
         by: tuple[str, ...],
         keys: Iterable[Any] | None,
         delta: Number | None,
@@ -29,23 +29,23 @@ class GroupedTable:
         if not by:
             raise ValueError("group_by needs a column, for example group_by('region', keys=['north', 'south'])")
         for name in by:
-            table._require(name)
+            table.require(name)
         if len(set(by)) < len(by):
             raise ValueError("group_by needs each column once, got one of them twice")
-        table._source.check_keys(by)
+        table.source.check_keys(by)
         if (keys is None) == (delta is None):
             got = "neither" if keys is None else "both"
             raise ValueError(f"group_by needs keys= (public) or delta= (keys are chosen privately), got {got}")
-        if table._neighbors == "swap":
+        if table.neighbors == "swap":
             raise ValueError("groups need neighbors='add-remove', got neighbors='swap'")
-        if groups_per_unit is not None and table._unit is None:
+        if groups_per_unit is not None and table.unit is None:
             raise ValueError("groups_per_unit needs a table with a unit")
         self._table, self._by = table, by
         self._delta = None if delta is None else check_delta(delta)
         self._groups_per_unit = None if groups_per_unit is None else whole_number(groups_per_unit, "groups_per_unit")
         self._keys = None
         if keys is not None:
-            self._keys = table._source.known_keys(by, _by_column(keys, len(by)))
+            self._keys = table.source.known_keys(by, _by_column(keys, len(by)))
             if not all_differ(self._keys):
                 raise ValueError("keys must differ, got one of them twice")
 
@@ -67,24 +67,24 @@ class GroupedTable:
     @spelled_out
     def sum(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private sum of each group, within one clip for all of them."""
-        self._table._require_numeric(column)
+        self._table.require_numeric(column)
         return self._grouping().sum(column, self._spending(options), stated_of(options), options.get("rng"))
 
     @spelled_out
     def mean(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private mean of each group, within one clip for all of them."""
-        self._table._require_numeric(column)
+        self._table.require_numeric(column)
         return self._grouping().mean(column, self._spending(options), stated_of(options), options.get("rng"))
 
     @spelled_out
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> GroupedRelease:
         """A private number of rows of each group, or of those with a value in a column."""
         if column is not None:
-            self._table._require_numeric(column)
+            self._table.require_numeric(column)
         return self._grouping().count(column, self._spending(options), options.get("rng"))
 
     def _quantile(self, statistic: str, column: str, q: Fraction, options: Any) -> GroupedRelease:
-        self._table._require_numeric(column)
+        self._table.require_numeric(column)
         grouping, spending = self._grouping(), self._spending(options)
         return grouping.quantile(statistic, column, q, spending, stated_of(options), options.get("rng"))
 
@@ -95,22 +95,12 @@ class GroupedTable:
         return spending
 
     def _grouping(self) -> Grouping:
-        table, unit = self._table, self._table._privacy_unit
+        table, unit = self._table, self._table.privacy_unit
         most = min(self._groups_per_unit or unit.rows, unit.rows)
-        return Grouping(table._source, Keyed(self._by, self._keys), self._delta, unit, most, table._budget)
-
-    def __copy__(self) -> "GroupedTable":
-        """As that of a Table."""
-        return self
-
-    def __deepcopy__(self, memo: object) -> "GroupedTable":
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(NO_PICKLE)
+        return Grouping(table.source, Keyed(self._by, self._keys), self._delta, unit, most, table.budget)
 
     def __repr__(self) -> str:
-        return f"GroupedTable(by {', '.join(self._by)}, of {self._table!r})"
+        return f"GroupedTable(by {', '.join(self._by)}, of {self._table})"
 
 
 def _by_column(keys: Iterable[Any], width: int) -> list[list[Any]]:

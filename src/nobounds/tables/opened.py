@@ -1,0 +1,149 @@
+"""An opened table: its source, whom privacy is for, and the budget; what a table and its groups share."""
+
+import operator
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Self
+
+from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
+from nobounds.accounting.spending import Chargeable
+from nobounds.engines.column import Column
+from nobounds.engines.csv.layout import HEADER_UNKNOWN
+from nobounds.engines.source import Bounding, TableSource
+from nobounds.exact import shown
+from nobounds.noise.source import random_source
+
+_MOST = 1 << 31
+
+
+class SharedOnly:
+    """Copies of it are the object itself, because nothing in it changes; pickles are refused."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a table cannot be pickled: it holds data, and the budget that they are charged to; "
+            "open it in the process that asks, with Budget(path=...)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTable:
+    """A table that was opened and not read.
+
+    unit, rows_per_unit: the column that says whose row it is, and how many rows of a unit are used at most.
+    """
+
+    held: TableSource = field(repr=False)
+    neighbors: Neighbors
+    budget: Chargeable | None
+    unit: str | None
+    rows_per_unit: int | None
+    process: int = field(default_factory=os.getpid)
+
+    @classmethod
+    def of(
+        cls, held: TableSource, neighbors: object, budget: Chargeable | None, unit: str | None, rows_per_unit: Any
+    ) -> "OpenedTable":
+        """The table, with its unit checked."""
+        most = None if rows_per_unit is None else whole_number(rows_per_unit, "rows_per_unit")
+        table = cls(held, check_neighbors(neighbors), budget, unit, most)
+        if unit is None and rows_per_unit is not None:
+            raise ValueError("rows_per_unit needs unit, the column that says whose row it is")
+        if unit is not None:
+            table.require(unit)
+            table.source.check_keys((unit,))
+            if unit == Unit().name:
+                raise ValueError(f"the unit cannot be called {unit!r}, which stands for single rows; rename the column")
+            if table.neighbors == "swap":
+                raise ValueError("a table with a unit needs neighbors='add-remove', got neighbors='swap'")
+        return table
+
+    @property
+    def source(self) -> TableSource:
+        """The source, before anything is charged; one that is a query belongs to the process that opened it.
+
+        Two processes that read by one connection, or one file position, get each other's bytes.
+        """
+        if self.process != os.getpid() and self.held.query:
+            raise ValueError("the table is a query that another process has opened; open it again in this one")
+        return self.held
+
+    @property
+    def privacy_unit(self) -> Unit:
+        """Whom privacy is for."""
+        if self.unit is None:
+            return Unit()
+        if self.rows_per_unit is None:
+            raise ValueError(
+                "a table with a unit needs rows_per_unit, the most rows of a unit to use; "
+                "table.suggest_rows_per_unit(epsilon=...) helps to choose it"
+            )
+        return Unit(self.unit, self.rows_per_unit)
+
+    def column(self, name: str, options: Mapping[str, Any]) -> Column:
+        """A numeric column, to be read when it is paid for."""
+        self.require_numeric(name)
+        return self.named(self.source.columns([name], self.bounding(options))[name], name)
+
+    def named(self, column: Column, name: str, *, counted: bool = False) -> Column:
+        """The column with its name, and whether its rows are those of a query, among its public facts."""
+        return replace(column, facts=replace(column.facts, name=name, query=self.source.query, counted=counted))
+
+    def bounding(self, options: Mapping[str, Any]) -> Bounding | None:
+        """How rows of a unit are chosen, if there are units."""
+        unit = self.privacy_unit
+        if unit == Unit():
+            return None
+        return Bounding(unit.name, unit.rows, unit.rows, random_source(options.get("rng"))(62))
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that may be shown, and the families of their types; public."""
+        kinds = {
+            name: "number" if facts.declared else "text that may be numbers"
+            for name, facts in self.source.facts.items()
+        } | self.source.others
+        if self.source.shown is not None and not self.source.shown:
+            raise ValueError(HEADER_UNKNOWN)
+        return {name: kind for name, kind in kinds.items() if self.shows(name)}
+
+    def shows(self, name: str) -> bool:
+        """Whether the name of a column may be shown."""
+        return self.source.shown is None or name in self.source.shown
+
+    def require(self, name: str) -> None:
+        """An error if there is no such column."""
+        if not isinstance(name, str):
+            raise TypeError(f"a column is called by its name, a text, got {type(name).__name__}")
+        if name not in self.source.facts and name not in self.source.others:
+            hidden = self.source.shown == frozenset()
+            known = HEADER_UNKNOWN if hidden else f"the columns are {', '.join(map(repr, self.columns))}"
+            raise ValueError(f"column {name!r} is not in the table; {known}")
+
+    def require_numeric(self, name: str) -> None:
+        """An error if there is no such numeric column."""
+        self.require(name)
+        if name not in self.source.facts:
+            raise TypeError(f"column {name!r} must be numeric, got {self.source.others[name]}; cast it first")
+
+    def __str__(self) -> str:
+        unit = "" if self.unit is None else f", unit={self.unit!r}, rows_per_unit={self.rows_per_unit}"
+        return f"Table({len(self.source.facts) + len(self.source.others)} columns{unit})"
+
+
+def whole_number(given: Any, name: str) -> int:
+    """A whole number from 1 on, one of numpy too."""
+    try:
+        number = 0 if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        number = 0
+    if not 1 <= number <= _MOST:
+        raise ValueError(f"{name} must be a whole number from 1 to {_MOST}, got {name}={shown(given)}")
+    return number
