@@ -1,4 +1,4 @@
-"""Names for the arrays that travel: float64 and int64."""
+"""Type aliases for arrays of float64 and int64."""
 
 from typing import TypeAlias
 

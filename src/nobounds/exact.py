@@ -1,9 +1,9 @@
-"""Numbers as people write them: exact rationals in, floats rounded up out.
+"""Exact numbers: parameters are read as exact rationals, and results are rounded up to floats.
 
-A float stands for its decimal text: 0.1 means 1/10. Reading and printing follow the same rule, so a number that came
-in as 0.3 goes out as 0.3, and a loss that is printed is never below the true one. The text of a numpy float is the
-shortest decimal that its own type reads back as the same number: np.float32(0.1) and np.longdouble("0.1") mean 1/10 as
-well. The text does not depend on numpy's print options.
+A float stands for its decimal text: 0.1 means 1/10. Reading and printing follow the same rule, so 0.3 is printed as
+0.3, and a printed loss is never below the true one. The text of a numpy float is the shortest decimal that its own type
+reads back as the same number: np.float32(0.1) and np.longdouble("0.1") mean 1/10 as well. The text does not depend on
+numpy's print options.
 """
 
 import math
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from flint import arb  # loaded on first use: it would be a fifth of the time to import nobounds
+    from flint import arb  # imported on first use: it would take a fifth of the import time of nobounds
 
 MAX = sys.float_info.max
 MOST_DIGITS = 1000
@@ -27,7 +27,7 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 
 
 def rational(value: object, name: str) -> Fraction:
-    """The exact rational that `value` writes, or an error that names the parameter.
+    """The exact rational that the text of `value` denotes; raises an error that names the parameter.
 
     >>> rational(0.1, "epsilon")
     Fraction(1, 10)
@@ -46,7 +46,7 @@ def rational(value: object, name: str) -> Fraction:
 
 
 def _parsed(value: int | float | str | Decimal | Fraction | np.integer | np.floating) -> Fraction | None:
-    """The rational, or None for one whose fraction would fill the memory, like 1e999999999."""
+    """The rational of `value`, or None if its fraction would fill the memory, like 1e999999999."""
     if isinstance(value, int | Fraction | np.integer):
         return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
     if isinstance(value, str) and "/" in value:
@@ -58,12 +58,12 @@ def _parsed(value: int | float | str | Decimal | Fraction | np.integer | np.floa
 
 
 def _text(value: "float | np.floating[Any]") -> str:
-    """The shortest decimal text of a float, whatever its type prints."""
+    """The shortest decimal text of a float, independent of its `repr`."""
     return float.__repr__(value) if isinstance(value, float) else np.format_float_scientific(value)
 
 
 def shown(value: object) -> str:
-    """A parameter's value for an error message, cut to a line."""
+    """The value of a parameter for an error message, cut to one line."""
     try:
         text = repr(value)
     except ValueError:  # more digits than Python prints
@@ -72,7 +72,7 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""A text as it is, or in quotes and escapes if a part of it is not printable: a terminal would obey that.
+    r"""The text unchanged, or quoted and escaped if it has unprintable characters, which a terminal would obey.
 
     >>> printable("Ann"), printable("\x1b[2J")
     ('Ann', "'\\x1b[2J'")
@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 def positive(value: object, name: str) -> Fraction:
-    """Like `rational`, and greater than 0."""
+    """Like `rational`, for numbers greater than 0."""
     number = rational(value, name)
     if number <= 0:
         raise ValueError(f"{name} must be greater than 0, got {name}={shown(value)}")
@@ -89,7 +89,7 @@ def positive(value: object, name: str) -> Fraction:
 
 
 def upper_bound(value: object, name: str) -> Fraction:
-    """Like `positive`, for a bound on floats: the larger of what is written and what a float holds.
+    """Like `positive`, for a bound on floats: the larger of the decimal text and the binary value of a float.
 
     >>> upper_bound(0.1, "sensitivity") == Fraction(0.1) > Fraction(1, 10)
     True
@@ -99,14 +99,14 @@ def upper_bound(value: object, name: str) -> Fraction:
 
 
 def binary_value(value: "float | np.floating[Any]") -> Fraction:
-    """The number that a float holds, exactly; an OverflowError for infinities and a ValueError for NaN."""
+    """The exact binary value of a float; raises OverflowError for infinities and ValueError for NaN."""
     if isinstance(value, float):
-        return Fraction(*float.as_integer_ratio(value))  # a subclass may have a method of its own
+        return Fraction(*float.as_integer_ratio(value))  # a subclass may override the method
     return Fraction(*value.as_integer_ratio())
 
 
 def privacy_parameter(value: object, name: str) -> Fraction:
-    """A positive privacy parameter, within the range in which every later step is exact."""
+    """Like `positive`, for privacy parameters: limited to the range in which every later step is exact."""
     number = positive(value, name)
     if not Fraction(1, 10**12) <= number <= 10**12:
         raise ValueError(f"{name} must be between 1e-12 and 1e12, got {name}={shown(value)}")
@@ -129,7 +129,7 @@ def round_up(x: Fraction) -> float:
 
 
 def text_up(x: float, digits: int = 6) -> str:
-    """x in at most so many significant digits, rounded up: what is printed is never below the truth.
+    """x in at most `digits` significant digits, rounded up: the printed number is never below x.
 
     >>> text_up(0.3), text_up(0.4621171572600098, 4)
     ('0.3', '0.4622')
@@ -166,7 +166,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Balls have so many bits meanwhile. The precision is one for all threads of a process, so they take turns."""
+    """Set the precision of balls to `bits` for a while; the process has one precision, so threads take turns."""
     from flint import ctx
 
     with _precision, ctx.workprec(bits):
@@ -183,7 +183,7 @@ def ball(x: Fraction | int) -> "arb":
 
 
 def upper(x: "arb") -> Fraction:
-    """An exact rational at or above everything in the ball."""
+    """An exact rational at or above every number in the ball."""
     mantissa, exponent = x.upper().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 

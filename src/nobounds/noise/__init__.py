@@ -1,1 +1,1 @@
-"""The random source, and exact discrete noise."""
+"""The random source and exact discrete noise."""

@@ -1,6 +1,6 @@
-"""Noise on a released whole number: discrete Laplace for an epsilon, discrete Gaussian under zCDP.
+"""Noise added to a whole number before its release: discrete Laplace for an epsilon, discrete Gaussian under zCDP.
 
-Under zCDP epsilon is nominal: the noise has the standard deviation sensitivity / epsilon, so rho = epsilon**2 / 2.
+Under zCDP epsilon is nominal: the noise has standard deviation sensitivity / epsilon, so rho = epsilon**2 / 2.
 """
 
 import math
@@ -16,22 +16,22 @@ from nobounds.noise.source import RandomSource
 
 @dataclass(frozen=True, slots=True)
 class Additive:
-    """The noise for an epsilon, pure or nominal."""
+    """The noise of a pure or nominal epsilon."""
 
     epsilon: Fraction
     zcdp: bool = False
 
     @property
     def name(self) -> str:
-        """The kind of noise."""
+        """Name of the noise distribution."""
         return "gaussian" if self.zcdp else "laplace"
 
     def cost(self) -> Cost:
-        """What a number, or a vector in the norm of the noise, costs if it changes by at most its sensitivity."""
+        """Cost of releasing a number, or a vector in the norm of the noise, that changes by at most its sensitivity."""
         return gaussian(self.epsilon**2 / 2) if self.zcdp else pure(self.epsilon)
 
     def draw(self, sensitivity: int, source: RandomSource) -> int:
-        """One draw."""
+        """One draw of the noise."""
         if self.zcdp:
             return discrete_gaussian(sensitivity**2 / self.epsilon**2, source)
         return discrete_laplace(self.epsilon / sensitivity, source)
@@ -41,7 +41,7 @@ class Additive:
         return sensitivity / float(self.epsilon)
 
     def half_interval(self, a: float, b: float, chance: float) -> float:
-        """The smallest z with P(|a X + b Y| > z) <= chance, for independent noises X and Y of scale 1."""
+        """The smallest z with P(|a X + b Y| > z) <= chance, for independent noise X and Y of scale 1."""
         return two_normal(a, b, chance) if self.zcdp else two_laplace(a, b, chance)
 
 
@@ -69,5 +69,5 @@ def two_laplace(a: float, b: float, chance: float) -> float:
 
 
 def two_normal(a: float, b: float, chance: float) -> float:
-    """The same for normal variables."""
+    """Like `two_laplace`, for standard normal variables."""
     return math.hypot(a, b) * NormalDist().inv_cdf(1 - chance / 2)

@@ -1,7 +1,7 @@
-"""Exact noise: random bits, an exponential variable revealed bit by bit, and the discrete samplers made from it.
+"""Exact noise: an exponential variable whose bits are drawn on demand, and the discrete samplers built on it.
 
-Nothing here is a float that leaves the machine. A draw is an integer, decided by comparing an exponential variable with
-certified bounds: double precision first, ball arithmetic with more random bits whenever the comparison is still open
+No float is ever released from here. A draw is an integer, decided by comparing an exponential variable with certified
+bounds: first in double precision, then in ball arithmetic with more random bits while the comparison is undecided
 (docs/costs.md). The three kinds of noise of the paper are "exponential" (on a lattice), "laplace" (discrete) and
 "gumbel".
 """
@@ -22,34 +22,34 @@ Noise: TypeAlias = Literal["exponential", "laplace", "gumbel"]
 
 FIRST_BITS = 64
 
-# Double precision is trusted to 2**-48 in log and log1p: numpy and libm promise a few units of 2**-53.
+# Relative error assumed for log and log1p in double precision: numpy and libm promise a few units of 2**-53.
 _SLACK = 2.0**-48
 
 
 def check_noise(noise: object) -> Noise:
-    """The name of the noise, checked."""
+    """The name of the noise, validated."""
     if not isinstance(noise, str) or noise not in get_args(Noise):
         raise ValueError(f"noise must be one of {', '.join(get_args(Noise))}, got noise={noise!r}")
     return noise  # type: ignore[return-value]
 
 
 class Uniform(Unique):
-    """A variable U in (0, 1), known to as many bits as were needed."""
+    """A uniform variable U in (0, 1), drawn to as many bits as needed."""
 
-    __slots__ = ("_bits", "_more", "_u")
+    __slots__ = ("_bits", "_source", "_u")
 
     def __init__(self, source: RandomSource) -> None:
-        self._more = source
+        self._source = source
         self._bits = FIRST_BITS
         self._u = source(FIRST_BITS)
 
     @property
     def first_bits(self) -> int:
-        """The first 64 bits as a whole number."""
+        """The first 64 bits of U as a whole number."""
         return self._u >> (self._bits - FIRST_BITS)
 
     def bounds(self) -> tuple[float, float]:
-        """Doubles below and above U, from the first bits."""
+        """Doubles below and above U, computed from its first bits."""
         u = self.first_bits
         return math.ldexp(u, -FIRST_BITS) * (1 - _SLACK), math.ldexp(u + 1, -FIRST_BITS) * (1 + _SLACK)
 
@@ -58,14 +58,14 @@ class Uniform(Unique):
         from flint import arb
 
         while self._bits < precision + FIRST_BITS or self._u == 0:
-            self._u = (self._u << FIRST_BITS) | self._more(FIRST_BITS)
+            self._u = (self._u << FIRST_BITS) | self._source(FIRST_BITS)
             self._bits += FIRST_BITS
         scale = arb(2) ** -(self._bits + 1)
         return arb(ball(2 * self._u + 1) * scale, scale)
 
 
 class Exponential(Unique):
-    """A variable E = -ln U with the law P(E > t) = exp(-t), known to as many bits as were needed."""
+    """An exponential variable E = -ln U, with P(E > t) = exp(-t), drawn to as many bits as needed."""
 
     __slots__ = ("_uniform",)
 
@@ -73,7 +73,7 @@ class Exponential(Unique):
         self._uniform = Uniform(source)
 
     def bounds(self) -> tuple[float, float]:
-        """Doubles below and above E, from the first bits."""
+        """Doubles below and above E, computed from the first bits of U."""
         u = self._uniform.first_bits
         return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
 
@@ -86,25 +86,25 @@ def uniform_below(n: int, source: RandomSource) -> int:
     """A whole number from 0 to n - 1, all equally likely."""
     width = (n - 1).bit_length()
     while True:
-        found = source(width) if width else 0
-        if found < n:
-            return found
+        drawn = source(width) if width else 0
+        if drawn < n:
+            return drawn
 
 
 def _minus_log(u: int) -> float:
-    """-ln(u / 2**64), accurate at both ends."""
+    """-ln(u / 2**64), accurate for u near 0 and near 2**64."""
     if u == 0:
         return math.inf
     rest = (1 << FIRST_BITS) - u
     return -math.log1p(-math.ldexp(rest, -FIRST_BITS)) if rest < u else -math.log(math.ldexp(u, -FIRST_BITS))
 
 
-# Working precisions to try in turn; the chance to need the second is below 2**-60.
+# Working precisions to try in turn; the second is needed with a probability below 2**-60.
 _PRECISIONS = [128 << k for k in range(12)]
 
 
 def decide(attempt: Callable[[int], int | None]) -> int:
-    """The first answer of `attempt(precision)` that is not None, at growing precision."""
+    """The first result of `attempt(precision)` that is not None, at increasing precision."""
     for precision in _PRECISIONS:
         with working_precision(precision):
             answer = attempt(precision)
@@ -114,7 +114,7 @@ def decide(attempt: Callable[[int], int | None]) -> int:
 
 
 def geometric(rate: Fraction, source: RandomSource) -> int:
-    """J with P(J >= j) = exp(-rate * j), exactly: exponential noise on a lattice."""
+    """An exact draw of J with P(J >= j) = exp(-rate * j): exponential noise on a lattice."""
     e = Exponential(source)
     low, high = e.bounds()
     r = float(rate) if rate < 10**300 else math.inf
@@ -131,32 +131,34 @@ def geometric(rate: Fraction, source: RandomSource) -> int:
 
 
 def truncated_geometric(rate: Fraction, n: int, source: RandomSource) -> int:
-    """J from 0 to n - 1 with P(J = j) proportional to exp(-rate j), by rejection: at least half of all draws are kept.
+    """An exact draw of J from 0 to n - 1 with P(J = j) proportional to exp(-rate j).
+
+    By rejection; at least half of all proposals are accepted.
 
     >>> import random
-    >>> truncated_geometric(Fraction(1, 10**6), 3, source(random.Random(1))) in range(3)
+    >>> truncated_geometric(Fraction(1, 10**6), 3, random.Random(1).getrandbits) in range(3)
     True
     """
     while True:
         if rate * n >= 1:
-            found = geometric(rate, source)
-            if found < n:
-                return found
+            drawn = geometric(rate, source)
+            if drawn < n:
+                return drawn
         else:
-            found = uniform_below(n, source)
-            if found == 0 or geometric(rate * found, source) > 0:
-                return found
+            drawn = uniform_below(n, source)
+            if drawn == 0 or geometric(rate * drawn, source) > 0:
+                return drawn
 
 
 def discrete_laplace(rate: Fraction, source: RandomSource) -> int:
-    """J with P(J = j) proportional to exp(-rate * |j|), exactly."""
+    """An exact draw of J with P(J = j) proportional to exp(-rate * |j|)."""
     while True:
         negative = source(1)
         size = geometric(rate, source)
-        if size or not negative:  # zero is reached by one sign only, or it would count twice
+        if size or not negative:  # zero is accepted with one sign only, or it would be twice as likely
             return -size if negative else size
 
 
 def threshold_noise(noise: Noise, rate: Fraction, source: RandomSource) -> int:
-    """A draw of the threshold's noise, in lattice steps (Gumbel noise has no lattice)."""
+    """A draw of the noise on the threshold, in lattice steps; not for Gumbel noise, which has no lattice."""
     return geometric(rate, source) if noise == "exponential" else discrete_laplace(rate, source)

@@ -1,6 +1,6 @@
 """Exact discrete Gaussian noise: whole numbers j with probability proportional to exp(-j**2 / (2 variance)).
 
-Canonne, Kamath and Steinke 2020: it costs what Gaussian noise on the line costs, and its variance is no larger.
+It has the cost of continuous Gaussian noise and no larger variance (Canonne, Kamath and Steinke 2020).
 """
 
 import math
@@ -11,21 +11,21 @@ from nobounds.exact import ball, working_precision
 from nobounds.noise.discrete import Exponential, decide, discrete_laplace
 from nobounds.noise.source import RandomSource
 
-# Between these the squares that decide a draw neither overflow nor underflow.
+# Between these variances the squares that decide a draw neither overflow nor underflow.
 _LEAST, _MOST = 1e-100, 1e100
-# A few roundings of 2**-53 each, and then some.
+# More than a few roundings of 2**-53 each.
 _SLACK = 2.0**-48
-# Up to this variance tails are summed term by term.
+# Up to this variance, tails are summed term by term.
 _SUMMED = 2**14
 
 
 def discrete_gaussian(variance: Fraction, source: RandomSource) -> int:
-    """J with P(J = j) proportional to exp(-j**2 / (2 variance)), exactly."""
+    """An exact draw of J with P(J = j) proportional to exp(-j**2 / (2 variance))."""
     return DiscreteGaussian(variance).draw(source)
 
 
 class DiscreteGaussian:
-    """The law with P(J = j) proportional to exp(-j**2 / (2 variance)), ready for many draws."""
+    """The law P(J = j) proportional to exp(-j**2 / (2 variance)), prepared for many draws."""
 
     __slots__ = ("_center", "_doubles", "_rate", "variance")
 
@@ -37,14 +37,14 @@ class DiscreteGaussian:
         self._doubles = (float(self._center), float(2 * variance)) if _LEAST < variance < _MOST else None
 
     def draw(self, source: RandomSource) -> int:
-        """A whole number of this law, by rejection from the discrete Laplace law (Algorithm 3)."""
+        """An exact draw, by rejection from discrete Laplace noise (Canonne, Kamath and Steinke 2020, Algorithm 3)."""
         while True:
             j = discrete_laplace(self._rate, source)
             if self.accepts(abs(j), Exponential(source)):
                 return j
 
     def accepts(self, size: int, e: Exponential) -> bool:
-        """Whether E > x, of probability exp(-x), where x = (size - variance / scale)**2 / (2 variance)."""
+        """Whether E > x, which has probability exp(-x), for x = (size - variance / scale)**2 / (2 variance)."""
         low, high = e.bounds()
         least, most = self.exponent_bounds(size)
         if low > most or high < least:
@@ -52,13 +52,13 @@ class DiscreteGaussian:
         exact = (size - self._center) ** 2 / (2 * self.variance)
 
         def attempt(precision: int) -> int | None:
-            found, x = e.ball(precision), ball(exact)
-            return 1 if found > x else 0 if found < x else None
+            variable, x = e.ball(precision), ball(exact)
+            return 1 if variable > x else 0 if variable < x else None
 
         return bool(decide(attempt))
 
     def exponent_bounds(self, size: int) -> tuple[float, float]:
-        """Doubles below and above x, the exponent of `accepts`."""
+        """Doubles below and above the x of `accepts`."""
         if self._doubles is None or size > _MOST:
             return 0.0, math.inf
         center, twice = self._doubles
@@ -68,18 +68,19 @@ class DiscreteGaussian:
 
 @lru_cache(maxsize=4096)
 def two_sided(variance: Fraction, chance: Fraction) -> int:
-    """The smallest j with P(|J| > j) <= chance; for a large variance, at most a step more.
+    """The smallest j with P(|J| > j) <= chance; for a large variance, at most one more than that.
 
-    All weights sum to at least sqrt(2 pi variance), and each is at most the integral over the step before it; beyond
-    the standard deviation the density is convex, and it is at most the integral over the step around it. So
-    P(|J| > j) <= P(|N| > j) for N on the line, and beyond <= P(|N| > j + 1/2). Small variances are summed instead.
+    The weights sum to at least sqrt(2 pi variance), and each is at most the integral over the unit step before it.
+    Beyond the standard deviation the density is convex, so each is at most the integral over the unit step around it.
+    Hence P(|J| > j) <= P(|N| > j) for N normal with the same variance, and <= P(|N| > j + 1/2) beyond the standard
+    deviation. For a small variance the tail is summed instead.
     """
     with working_precision(128 + math.ceil(variance).bit_length()):
         return _summed(variance, chance) if variance <= _SUMMED else _on_the_line(variance, chance)
 
 
 def _summed(variance: Fraction, chance: Fraction) -> int:
-    """All terms w(i) = exp(-i**2 / (2 variance)) to the last that matters, and a bound on the rest.
+    """`two_sided` by summing the terms w(i) = exp(-i**2 / (2 variance)) that matter, and bounding the rest.
 
     As i**2 >= m**2 + 2 m (i - m), the sum of w(i) over i >= m is at most w(m) / (1 - exp(-m / variance)).
     """
@@ -96,7 +97,7 @@ def _summed(variance: Fraction, chance: Fraction) -> int:
 
 
 def _on_the_line(variance: Fraction, chance: Fraction) -> int:
-    """The smallest j for which the bound by the continuous law is certified, by bisection."""
+    """`two_sided` by the bound of the normal law: the smallest j for which it is certified, by bisection."""
     deviation, allowed = ball(2 * variance).sqrt(), ball(chance)
 
     def within(j: int) -> bool:

@@ -1,4 +1,4 @@
-"""The random source: bits from the operating system, or from a seeded generator in tests and experiments."""
+"""The random source: bits of the operating system, or of a seeded generator in tests and experiments."""
 
 import os
 import random
@@ -11,18 +11,18 @@ Rng: TypeAlias = "np.random.Generator | random.Random | None"
 
 
 class RandomSource(Protocol):
-    """Where random bits come from."""
+    """A function that returns `k` random bits as a whole number."""
 
     def __call__(self, k: int, /) -> int: ...
 
 
 def random_source(rng: Rng = None) -> RandomSource:
-    """Random bits of the operating system, or of a seeded generator if one is asked for."""
+    """The random source of `rng`: the operating system if it is None, else the seeded generator given."""
     if rng is None:
         return _system_bits
     if isinstance(rng, random.Random):
         return rng.getrandbits
-    loaded = sys.modules.get("numpy.random")  # a Generator cannot exist before it
+    loaded = sys.modules.get("numpy.random")  # no Generator can exist before numpy.random is imported
     if loaded is not None and isinstance(rng, loaded.Generator):
         return lambda k: int.from_bytes(rng.bytes((k + 7) // 8), "little") >> (-k % 8)
     raise TypeError(

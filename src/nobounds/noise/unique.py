@@ -1,10 +1,10 @@
-"""Objects whose state must exist only once, because a copy would reuse noise that was charged once."""
+"""Objects that cannot be copied, because a copy would reuse noise that was charged once."""
 
 from typing import NoReturn, SupportsIndex
 
 
 class Unique:
-    """Refuses `copy.copy`, `copy.deepcopy` and `pickle`, which all call `__reduce_ex__`."""
+    """Base of classes that refuse `copy.copy`, `copy.deepcopy` and `pickle`, all of which call `__reduce_ex__`."""
 
     __slots__ = ()
 
