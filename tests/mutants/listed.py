@@ -764,8 +764,8 @@ MUTANTS = [
     # Mechanisms as they are called.
     Mutant(
         "mechanisms/above_threshold.py",
-        "return geometric(self.eps2 / _LATTICE, self._bits) >= gap",
-        "return geometric(2 * self.eps2 / _LATTICE, self._bits) >= gap",
+        "return geometric(self.eps2 / _LATTICE, self._source) >= gap",
+        "return geometric(2 * self.eps2 / _LATTICE, self._source) >= gap",
         "the loop would halve the noise of its queries",
         f"{AS_IT_RUNS} mechanisms/test_above_threshold.py",
     ),

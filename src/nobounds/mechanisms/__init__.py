@@ -1,1 +1,1 @@
-"""AboveThreshold and its relatives: from counts to a noisy choice."""
+"""AboveThreshold and related mechanisms, which turn counts into a noisy choice."""

@@ -1,7 +1,7 @@
 """AboveThreshold: answer a stream of queries until the first noisy one reaches a noisy threshold.
 
 Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the iterative exponential mechanism
-(Algorithm 3). Both are the plain loop; the jump over equal queries is in `skip_ahead`, which these check.
+(Algorithm 3). Both are plain loops over the queries; `skip_ahead` jumps over equal queries and is tested against them.
 """
 
 import math
@@ -28,16 +28,16 @@ from nobounds.noise.discrete import (
 from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.noise.unique import Unique
 
-# Queries are rounded down to this many steps a sensitivity. Rounding down keeps the sensitivity and the order, and
-# whole numbers with a whole sensitivity are not changed at all.
+# Queries are rounded down to 1/1024 of the sensitivity. Rounding down keeps the sensitivity and the order, and does
+# not change whole numbers if the sensitivity is a whole number.
 _LATTICE = 1024
-# Queries are clamped to this many noise scales around the threshold. Clamping keeps the sensitivity and the order as
-# well, and noise gets as far with a probability of exp(-2**2000).
+# Queries are clamped to this many noise scales around the threshold. Clamping keeps the sensitivity and the order too,
+# and noise reaches that far with probability exp(-2**2000).
 _REACH = 2**2000
 
 
 class QueryStream(Unique):
-    """What mechanisms over a stream of queries share: how a query is read, and that the noise answers only once.
+    """Base of mechanisms over a stream of queries: reads each query exactly and never uses noise twice.
 
     Threads may share a mechanism, because it answers one query at a time. It cannot be copied or pickled, and answers
     only in the process that created it.
@@ -46,26 +46,26 @@ class QueryStream(Unique):
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
         self._scale = upper_bound(sensitivity, "sensitivity")
         self._threshold = self._snap(rational(threshold, "threshold"))
-        self._bits = random_source(rng)
+        self._source = random_source(rng)
         self._owner = (os.getpid(), id(self))
-        self._lock = threading.RLock()  # re-entrant, so that a signal handler cannot block the query it interrupts
+        self._lock = threading.RLock()  # re-entrant: a signal handler must not deadlock with the query it interrupts
         self._open = True
         self._drawing = False
         self.asked = 0
 
     def _set_rates(self, eps1: Fraction, eps2: Fraction) -> None:
-        """The rates of the noise on the threshold and on the queries, and how far it reaches."""
+        """Set the noise rates of the threshold and of the queries, and the range to which queries are clamped."""
         self.eps1, self.eps2 = eps1, eps2
         reach = math.ceil(_REACH / min(eps1, eps2))
         self._lowest, self._highest = self._threshold - reach, self._threshold + reach
 
     def query(self, value: Query) -> bool:
-        """Whether this query is (noisily) above the threshold; after the last True there are no more answers.
+        """Whether the noisy query is at or above the noisy threshold; raises once the mechanism has halted.
 
-        NaN counts as minus infinity: an answer never fails because of a value. If a query is interrupted, for example
-        by Ctrl-C, it is the last one.
+        NaN counts as minus infinity, so no value makes a query fail. A query that is interrupted, for example by
+        Ctrl-C, is the last one.
         """
-        number = self._read(value)  # before the lock, because a value's own code may run here
+        number = self._read(value)  # before the lock, because this may run the value's own code
         self._check_owner()
         with self._lock:
             self._check_open()
@@ -78,13 +78,13 @@ class QueryStream(Unique):
         return above
 
     def stop(self) -> None:
-        """No more queries. Stopping early costs nothing and saves nothing."""
+        """Refuse further queries. Stopping early does not change the loss."""
         self._check_owner()
         with self._lock:
             self._open = False
 
     def _check_owner(self) -> None:
-        """Refuse copies and forked processes; call it before the lock, which a forked process might never get."""
+        """Refuse copies and forked processes; called before the lock, which a forked process might never acquire."""
         if self._owner != (os.getpid(), id(self)):
             raise RuntimeError(
                 f"this {type(self).__name__} is a copy, or was created in another process, and its noise may answer "
@@ -101,9 +101,9 @@ class QueryStream(Unique):
             raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
 
     def _read(self, value: Query) -> Fraction | float:
-        """The value on the lattice and within reach of the noise, or an infinity, which no noise brings back.
+        """The value rounded to the lattice and clamped to the reach of the noise; an infinity stays infinite.
 
-        A finite sensitivity means that neighbouring data have the same infinite queries.
+        With a finite sensitivity, neighbouring data sets have the same infinite queries.
         """
         exact = exact_value(value)
         if isinstance(exact, float):
@@ -111,7 +111,7 @@ class QueryStream(Unique):
         return min(max(self._snap(exact), self._lowest), self._highest)
 
     def _snap(self, value: Fraction) -> Fraction:
-        """The value in units of the sensitivity, rounded down to the lattice."""
+        """The value in units of the sensitivity, rounded down to a multiple of 1/1024."""
         return Fraction(math.floor(value / self._scale * _LATTICE), _LATTICE)
 
     def _noisy_above(self, value: Fraction) -> bool:
@@ -122,25 +122,25 @@ class QueryStream(Unique):
 
 
 class NoisyThreshold(Unique):
-    """A threshold with noise of its own, to be compared with queries of which each gets fresh noise."""
+    """A noisy threshold, compared with queries that each get fresh noise."""
 
     def __init__(self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, source: RandomSource) -> None:
-        self.eps2, self.noise, self._bits = eps2, noise, source
+        self.eps2, self.noise, self._source = eps2, noise, source
         self._threshold = threshold
         if noise == "gumbel":
-            self._first = Exponential(source)  # the threshold's Gumbel noise is -ln of it
+            self._first = Exponential(source)  # the Gumbel noise on the threshold is -ln of this
         else:
             self._threshold += Fraction(threshold_noise(noise, eps1 / _LATTICE, source), _LATTICE)
 
     def reached_by(self, value: Fraction) -> bool:
-        """Whether the query with its noise is at or above the threshold with its noise."""
+        """Whether the noisy query is at or above the noisy threshold."""
         # Fresh noise each time: one shared draw would leave the queries bare, and that variant is not private.
         gap = (self._threshold - value) * _LATTICE
         if self.noise == "exponential":
-            return geometric(self.eps2 / _LATTICE, self._bits) >= gap
+            return geometric(self.eps2 / _LATTICE, self._source) >= gap
         if self.noise == "laplace":
-            return discrete_laplace(self.eps2 / _LATTICE, self._bits) >= gap
-        fresh = Exponential(self._bits)
+            return discrete_laplace(self.eps2 / _LATTICE, self._source) >= gap
+        fresh = Exponential(self._source)
 
         def attempt(precision: int) -> int | None:
             left = fresh.ball(precision)
@@ -151,7 +151,7 @@ class NoisyThreshold(Unique):
 
 
 class _OneHit(QueryStream):
-    """What Algorithms 1 and 3 share: the parameters, and one halt."""
+    """Base of Algorithms 1 and 3, which share their parameters and halt at the first hit."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _OneHit(QueryStream):
         self.halted_at: int | None = None
 
     def first_above(self, values: Iterable[Query]) -> int | None:
-        """Index of the first value found above the threshold, or None if none is (Algorithm 1)."""
+        """Index of the first value that is noisily above the threshold, or None if none is (Algorithm 1)."""
         return next((k for k, value in enumerate(values) if self.query(value)), None)
 
     def _hit(self) -> None:
@@ -178,7 +178,7 @@ class _OneHit(QueryStream):
 
 
 def checked_share(share: Number) -> Fraction:
-    """The part of eps1 in eps1 + eps2, checked."""
+    """The part of eps1 in eps1 + eps2, validated."""
     part = rational(share, "share")
     if not 0 < part < 1:
         raise ValueError(f"share must be between 0 and 1, got share={share!r}")
@@ -188,13 +188,13 @@ def checked_share(share: Number) -> Fraction:
 class AboveThreshold(_OneHit):
     """AboveThreshold over any stream of queries with a stated sensitivity (Algorithm 1).
 
-    `epsilon` is the total cost, however many queries are asked. `monotonic` promises that between neighbouring data
-    sets all queries move the same way, which makes it cheaper. `share` is the part of eps1 in eps1 + eps2; Gumbel noise
-    needs one half. A `budget` is charged before the first query.
+    `epsilon` is the total cost for any number of queries. `monotonic` promises that between neighbouring data sets all
+    queries change in the same direction, which lowers the noise. `share` is the part of eps1 in eps1 + eps2; Gumbel
+    noise requires 1/2. A `budget` is charged before the first query.
 
-    Query values are read exactly, whatever their type, and rounded down to 1/1024 of `sensitivity`, which has to bound
-    the values as computed, rounding errors included. The mechanism answers only in the process that created it and
-    cannot be copied or pickled. Threads may share it.
+    Query values of any numeric type are read exactly and rounded down to 1/1024 of `sensitivity`, which must bound the
+    change of the values as computed, rounding errors included. The mechanism answers only in the process that created
+    it and cannot be copied or pickled. Threads may share it.
 
     >>> import random
     >>> mechanism = AboveThreshold(100, epsilon=50, monotonic=True, rng=random.Random(1))
@@ -221,16 +221,16 @@ class AboveThreshold(_OneHit):
             raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share!r}")
         if budget is not None:
             budget.charge(self.loss, "above threshold")
-        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._bits)
+        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._source)
 
     def _noisy_above(self, value: Fraction) -> bool:
         return self._noisy_threshold.reached_by(value)
 
 
 class IterativeExponential(_OneHit):
-    """At each query the exponential mechanism chooses between it, all before it and the threshold (Algorithm 3).
+    """For each query, the exponential mechanism selects among it, all earlier queries and the threshold (Algorithm 3).
 
-    Its outcomes have the law of AboveThreshold with Gumbel noise, and so its cost.
+    The outcomes have the law of AboveThreshold with Gumbel noise, and so the cost is the same.
     """
 
     def __init__(
@@ -251,10 +251,10 @@ class IterativeExponential(_OneHit):
 
     def _noisy_above(self, value: Fraction) -> bool:
         self._seen[value] += 1
-        e = Exponential(self._bits)
+        e = Exponential(self._source)
 
         def attempt(precision: int) -> int | None:
-            # Relative to this query's weight all weights sum to 1/p, p the chance to choose it, and P(E > ln(1/p)) = p.
+            # Divided by this query's weight, all weights sum to 1/p, p the chance to select it; and P(E > ln(1/p)) = p.
             total = sum((n * ball(self.eps2 * (other - value)).exp() for other, n in self._seen.items()), ball(0))
             left, right = e.ball(precision), total.log()
             return 1 if left > right else 0 if left < right else None

@@ -1,8 +1,9 @@
 """The exponential mechanism over the rungs of a ladder (McSherry and Talwar 2007; quantiles: Smith 2011).
 
-A rung is chosen with probability proportional to exp(-rate * distance), the weights of `runs`. With
-rate = epsilon / (2 sensitivity) it costs epsilon like permute-and-flip, and is never more accurate; but its range is
-bounded by epsilon and not by twice of it, so under zCDP it costs about a quarter as much (Dong, Durfee, Rogers 2020).
+A rung is selected with probability proportional to exp(-rate * distance), the weights of `runs`. With
+rate = epsilon / (2 sensitivity) the mechanism costs epsilon, like permute-and-flip, and is never more accurate. But its
+range is bounded by epsilon rather than 2 epsilon, so under zCDP it costs about a quarter as much (Dong, Durfee and
+Rogers 2020).
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def weighted_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | None = None) -> int:
-    """The rung that the exponential mechanism selects, drawn exactly; `full` as in `flip.flip_rung`."""
+    """An exact draw of the rung that the exponential mechanism selects; `full` as in `flip.flip_rung`."""
     u = Uniform(source)
     run = _in_doubles(runs, u)
     if run is None:
@@ -34,13 +35,13 @@ def weighted_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | N
 
 
 def weighted_law(runs: Runs) -> RunLaw:
-    """The weights, divided by their sum."""
+    """The law of `weighted_rung`: the weights divided by their sum."""
     masses = _weights(runs, np.arange(len(runs.starts)))
     return RunLaw(runs, masses / masses.sum())
 
 
 def _weights(runs: Runs, some: Ints) -> Floats:
-    """The weights of runs: geometric sums where the distance grows along a run."""
+    """The weights of the runs `some`: geometric sums where the distance grows along a run."""
     rate, growth = float(runs.rate), runs.growth[some]
     each = np.exp(-runs.distances()[some] * rate)
     lengths = runs.lengths[some].astype(np.float64)
@@ -49,7 +50,7 @@ def _weights(runs: Runs, some: Ints) -> Floats:
 
 
 def _many(runs: Runs, run: int) -> "arb":
-    """By how many times its nearest rung a run weighs more."""
+    """The weight of a run divided by the weight of its rung nearest to the target."""
     x, length = ball(runs.rate * int(runs.growth[run])), int(runs.lengths[run])
     return (-x * length).expm1() / (-x).expm1() if runs.growth[run] else ball(length)
 

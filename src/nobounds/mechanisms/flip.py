@@ -1,12 +1,12 @@
 """Permute-and-flip over the rungs of a ladder: the rung whose rank is nearest to the target, noisily.
 
-McKenna and Sheldon 2020, which is report-noisy-max with exponential noise (Ding et al. 2021). The paper's appendix asks
-for it and finds an infinite domain in the way; a ladder is finite (see `runs`).
+Permute-and-flip (McKenna and Sheldon 2020) is report-noisy-max with exponential noise (Ding et al. 2021). The paper's
+appendix considers it, with an infinite domain as the obstacle; a ladder is finite (see `runs`).
 
-With a = exp(-rate * distance) for each rung (one of them has distance 0), the largest noisy utility Z satisfies
-P(silent through s) = exp(-H(s)), H(s) = -sum of ln(1 - a (1 - e^-s)): one exponential variable E gives s by H(s) = E,
-and given s the rung is chosen with weights a / (1 - a (1 - e^-s)). Every comparison is certified. With
-rate = epsilon / (2 sensitivity) the choice costs epsilon.
+Let a = exp(-rate * distance) for each rung, one of which has distance 0. The sampler raises a time s from 0 until some
+rung is selected: none is selected up to s with probability exp(-H(s)), H(s) = -sum of ln(1 - a (1 - e^-s)). One
+exponential variable E gives s by H(s) = E, and given s the rung is selected with weights a / (1 - a (1 - e^-s)). Every
+comparison is certified. With rate = epsilon / (2 sensitivity) the mechanism costs epsilon.
 """
 
 import math
@@ -25,11 +25,21 @@ from nobounds.noise.source import RandomSource
 if TYPE_CHECKING:
     from flint import arb
 
-_PANELS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 40.0)  # of E, for the law; exp(-40) is left out
+_PANELS = (
+    0.0,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    40.0,
+)  # intervals of E for `flip_law`; E > 40 is left out, with probability exp(-40)
 
 
 def flip_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | None = None) -> int:
-    """The rung that permute-and-flip selects, drawn exactly; `full` gives the runs with nothing left untrusted."""
+    """An exact draw of the rung that permute-and-flip selects; `full` returns the runs of the full histogram."""
     e, u = Exponential(source), Uniform(source)
     run = _in_doubles(runs, e, u)
     if run is None:
@@ -39,7 +49,7 @@ def flip_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | None 
 
 
 def flip_law(runs: Runs) -> RunLaw:
-    """The mean over E of the shares of the weights given E: all masses to about 1e-12, by Gauss rules."""
+    """The law of `flip_rung`: the expectation over E of the normalised weights, to about 1e-12, by Gauss rules."""
     near = runs.near(DOUBLE_BITS)
     x, lengths = runs.distances()[near] * float(runs.rate), runs.lengths[near].astype(np.float64)
     nodes, weights = np.polynomial.legendre.leggauss(20)
@@ -68,7 +78,7 @@ def _weights(x: Floats, s: Floats) -> Floats:
 
 
 def _solve(x: Floats, lengths: Floats, goals: Floats) -> Floats:
-    """The s with H(s) = goal, for each goal. H is concave, so Newton's steps from 0 never pass it."""
+    """The s with H(s) = goal, for each goal. H is concave, so Newton's method from 0 never overshoots."""
     s = np.zeros(len(goals))
     for _ in range(200):
         value = (_increments(x[None, :], s[:, None]) * lengths).sum(axis=1)
@@ -81,7 +91,7 @@ def _solve(x: Floats, lengths: Floats, goals: Floats) -> Floats:
 
 
 def _in_doubles(runs: Runs, e: Exponential, u: Uniform) -> int | None:
-    """The chosen run if double precision can tell, else None."""
+    """The selected run, or None if double precision does not decide."""
     low, high = e.bounds()
     near = runs.near(DOUBLE_BITS)
     if high == math.inf or low <= 0 or not runs.trusts(near):
@@ -100,7 +110,7 @@ def _in_doubles(runs: Runs, e: Exponential, u: Uniform) -> int | None:
 
 
 def _in_balls(runs: Runs, e: Exponential, u: Uniform, precision: int) -> int | None:
-    """The same in ball arithmetic at the working precision."""
+    """The selected run in ball arithmetic, or None if the working precision does not decide."""
     from flint import arb
 
     near = runs.near(2 * precision)
@@ -117,7 +127,7 @@ def _in_balls(runs: Runs, e: Exponential, u: Uniform, precision: int) -> int | N
 
     doubles = runs.distances()[near] * float(runs.rate)
     s = arb(float(_solve(doubles, runs.lengths[near].astype(np.float64), np.array([float(goal.mid())]))[0]))
-    for _ in range(precision.bit_length()):  # Newton's steps double the digits
+    for _ in range(precision.bit_length()):  # each step of Newton's method doubles the digits
         slope = sum(weights(s), arb(0)) * (-s).exp()
         s = (s + (goal - total(s)) / slope).mid()
     slack = arb(2) ** -(precision // 2)

@@ -1,12 +1,12 @@
-"""Which keys of a table of groups may be shown when the keys themselves are not public.
+"""Selection of the keys of a grouped table that may be released when the keys themselves are sensitive.
 
-A key of n privacy units is kept with the chance p_n, the largest for every n that any (epsilon, delta)-private rule for
-one key can have (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1): p_0 = 0 and
+A key with n privacy units is kept with probability p_n, for every n the largest of any (epsilon, delta)-private rule
+for one key (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1): p_0 = 0 and
 
     p_n = min(e^epsilon p_{n-1} + delta, 1 - e^-epsilon (1 - p_{n-1} - delta), 1).
 
 A unit may be in several groups, so each key gets a part of epsilon and delta (docs/proofs/key_selection.md). Draws are
-exact: a uniform variable is compared with p_n in doubles, and in ball arithmetic where that leaves it open.
+exact: a uniform variable is compared with p_n in doubles, and in ball arithmetic where doubles do not decide.
 """
 
 import math
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from flint import arb
 
 _MOST_GROUPS = 10**9
-# Doubles are trusted to this error of a chance. Their exponents are sums of terms below 3000 with an error of a few
-# units of 2**-53 relatively, and numpy's exp and expm1 are within 2**-45 (tests/noise/test_discrete.py).
+# Error assumed for a probability in doubles. Exponents are sums of terms below 3000 with a relative error of a few
+# units of 2**-53, and numpy's exp and expm1 are within 2**-45 (tests/noise/test_discrete.py).
 _SLACK = 2.0**-36
 
 
 @dataclass(frozen=True, slots=True)
 class KeySelection:
-    """The choice of all keys together, for (epsilon, delta), if a unit is in at most `groups_per_unit` groups.
+    """(epsilon, delta)-private selection of all keys together, if a unit is in at most `groups_per_unit` groups.
 
     >>> choice = KeySelection(Fraction(1), Fraction(1, 10**6))
     >>> choice.certain(), choice.probability(1), choice.probability(14)
@@ -61,31 +61,31 @@ class KeySelection:
             raise ValueError(f"groups_per_unit must be {rule}, got groups_per_unit={shown(groups)}")
 
     def loss(self, neighbors: Neighbors = "add-remove", unit: str = "row") -> PrivacyLoss:
-        """What the choice costs: epsilon at delta, and twice both if a unit may leave its groups for others.
+        """Loss of the selection: epsilon at delta, or twice both under swap, where a unit may change its groups.
 
-        rho is infinite: no zCDP holds, since a key of one unit may be shown, and one of none never is.
+        rho is infinite: no zCDP bound holds, because a key with one unit may be kept and a key without units never is.
         """
         times = 2 if check_neighbors(neighbors) == "swap" else 1
         return PrivacyLoss.approximate(times * self.epsilon, times * self.delta, neighbors=neighbors, unit=unit)
 
     def probability(self, n: int) -> float:
-        """The chance that a key of n units is kept, rounded to the nearest float."""
+        """The probability that a key with n units is kept, rounded to the nearest float."""
         with working_precision(256):
             return float(self._chances().ball(n))
 
     def certain(self) -> int:
-        """The least number of units with which a key is always kept."""
+        """The smallest number of units with which a key is always kept."""
         return self._chances().certain
 
     def kept(self, counts: NDArray[np.int64], source: RandomSource) -> NDArray[np.bool_]:
-        """For the number of units of each key, whether the key is kept. A key of no units never is."""
+        """Whether each key is kept, given its number of units (`counts`). A key without units never is."""
         chances = self._chances()
         words = np.frombuffer(source(FIRST_BITS * len(counts)).to_bytes(8 * len(counts), "little"), dtype="<u8")
         kept = np.asarray(counts >= chances.certain)
         between = np.flatnonzero((counts > 0) & ~kept)
         ahead = chances.doubles(counts[between]) - words[between] * 2.0**-FIRST_BITS
         kept[between] = ahead > 0
-        for k in between[np.abs(ahead) <= _SLACK]:  # hardly ever: the first bits do not decide
+        for k in between[np.abs(ahead) <= _SLACK]:  # rare: the first bits do not decide
             kept[k] = chances.keeps(int(counts[k]), _continued(int(words[k]), source))
         return kept
 
@@ -95,7 +95,7 @@ class KeySelection:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The chances p_n of one key. Up to n = `bend` they grow by the first rule, and from `certain` on they are 1."""
+    """The probabilities p_n of one key: the first rule applies up to n = `bend`, and p_n is 1 from `certain` on."""
 
     epsilon: Fraction
     delta: Fraction
@@ -104,10 +104,10 @@ class Chances:
 
     @classmethod
     def of(cls, epsilon: Fraction, delta: Fraction) -> "Chances":
-        """The chances for one key's epsilon and delta.
+        """The probabilities for one key's epsilon and delta.
 
         The first rule is the smaller one while p_{n-1} <= (1 - delta) / (e^epsilon + 1), and p_n is 1 as soon as
-        1 - p_{n-1} <= delta. Both places are floors of logarithms, which are no whole numbers unless delta is 1/2.
+        1 - p_{n-1} <= delta. Both n are floors of logarithms, which are not whole numbers unless delta is 1/2.
         """
 
         def last_below(precision: int) -> int | None:
@@ -128,7 +128,7 @@ class Chances:
     def ball(self, n: int) -> "arb":
         """p_n at the working precision.
 
-        It is delta (1 + x + ... + x^(n-1)) with x = e^epsilon up to the bend, and m units after it 1 - p_n is
+        With x = e^epsilon, p_n is delta (1 + x + ... + x^(n-1)) up to the bend; m units after the bend, 1 - p_n is
         x^-m (1 - p_bend) - delta (x^-1 + ... + x^-m).
         """
         if n <= 0 or n >= self.certain:
@@ -141,7 +141,7 @@ class Chances:
         return 1 - fall.exp() * (1 - first) + delta * (-epsilon).exp() * fall.expm1() / (-epsilon).expm1()
 
     def doubles(self, counts: NDArray[np.int64]) -> Floats:
-        """p_n within 2**-36, for numbers of units between 1 and certain - 1."""
+        """p_n to within 2**-36, for counts from 1 to certain - 1."""
         with working_precision(128):
             log_delta, at_bend = float(ball(self.delta).log()), float(1 - self.ball(self.bend))
         epsilon, delta = float(self.epsilon), float(self.delta)
@@ -153,7 +153,7 @@ class Chances:
         return np.asarray(np.where(n <= self.bend, first, second))
 
     def keeps(self, n: int, u: Uniform) -> bool:
-        """Whether U < p_n, decided in balls."""
+        """Whether U < p_n, decided in ball arithmetic."""
 
         def attempt(precision: int) -> int | None:
             at, chance = u.ball(precision), self.ball(n)
@@ -164,10 +164,10 @@ class Chances:
 
 @lru_cache(maxsize=256)
 def _best_chances(epsilon: Fraction, delta: Fraction, groups: int) -> Chances:
-    """The chances for a key's part: equal parts of both, or, for many groups, parts of a rho at half of delta.
+    """The probabilities for one key's part: equal parts of epsilon and delta, or, for many groups, of rho at delta / 2.
 
-    The decisions for the keys of one unit are independent. Each is, but for a chance of its delta, pure, and so
-    epsilon**2 / 2-zCDP; and rho adds up to less than epsilon does.
+    The decisions for the keys of one unit are independent. Each is pure except with probability delta, and so
+    epsilon**2 / 2-zCDP; for many groups the sum of rhos is a tighter bound than the sum of epsilons.
     """
     equal = Chances.of(epsilon / groups, delta / groups)
     part = nominal(rho_from_approximate(epsilon, delta / 2) / groups)
@@ -177,7 +177,7 @@ def _best_chances(epsilon: Fraction, delta: Fraction, groups: int) -> Chances:
 
 
 def _continued(word: int, source: RandomSource) -> Uniform:
-    """A uniform variable of which the first bits are drawn."""
+    """A uniform variable whose first bits are already drawn."""
     words = chain([word], iter(lambda: source(FIRST_BITS), None))
     return Uniform(lambda k: next(words))
 

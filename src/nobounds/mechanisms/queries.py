@@ -1,7 +1,7 @@
-"""The values of queries: numbers of any type, read exactly.
+"""Query values: numbers of any type, read exactly.
 
-Parameters are read differently (see `exact`): the parameter 0.1 is the decimal 1/10 that someone wrote, the value 0.1
-is the binary number near it that was computed.
+Parameters are read differently (see `exact`): the parameter 0.1 means the decimal 1/10 as written, the value 0.1 the
+binary number near it as computed.
 """
 
 import math
@@ -21,9 +21,9 @@ _MOST_DIGITS = 4 * MOST_DIGITS
 
 
 def exact_value(value: Query) -> Fraction | float:
-    """The number that `value` holds, exactly, or an infinity. NaN counts as minus infinity.
+    """The exact number that `value` holds, or an infinity. NaN counts as minus infinity.
 
-    Subclasses are read as their base class, so no arithmetic of theirs matters later.
+    Subclasses are read as their base class, so their own arithmetic is never used later.
 
     >>> import numpy as np
     >>> exact_value(np.longdouble(0.75)), exact_value(math.nan)

@@ -1,8 +1,8 @@
-"""Rungs in runs of equal utility, for mechanisms that choose among all rungs of a ladder at once.
+"""Runs of rungs with equal utility, for mechanisms that choose among all rungs of a ladder at once.
 
 The utility of a rung is minus the distance of the target rank from the interval [records below the rung, records below
-or in it], so ties count right. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Rungs of equal
-utility are taken together, and those far from the target weigh less than 2**-bits in all and are carried as an error.
+or on it], which treats ties correctly. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Runs far
+from the target have a total weight below 2**-bits; they are left out and accounted for as an error.
 """
 
 import math
@@ -20,35 +20,35 @@ from nobounds.noise.discrete import Uniform
 if TYPE_CHECKING:
     from flint import arb
 
-DOUBLE_BITS = 60  # what double precision leaves out: 2**-60
-# Relative error allowed for a weight in double precision. Distances, rates and their products are each right to 2**-51
-# of themselves, whatever the rate, so exp(-x) is right to x 2**-50: below 2**-40 for all x up to 745. Beyond that
-# doubles are 0, and the true weights are among those that are left out.
+DOUBLE_BITS = 60  # runs left out in double precision weigh less than 2**-60
+# Relative error allowed for a weight in double precision. Distances, rates and their products each have a relative
+# error of at most 2**-51 for any rate, so exp(-x) has one of x 2**-50: below 2**-40 for all x up to 745. Beyond that
+# doubles are 0, and the true weights are among those left out.
 DOUBLE_ERROR = 2.0**-40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """Where each run of rungs starts, how many rungs it has, and its distance from the target.
+    """The start, the length and the distance from the target of each run of rungs.
 
-    Distances are `whole + part`, a whole number and a fraction in [0, 1): exact. A rung with distance d has the weight
-    exp(-rate d). Sensitive: its repr shows nothing.
+    Distances are exact: a whole number plus a fraction in [0, 1). A rung at distance d has weight exp(-rate d).
+    Sensitive: its repr shows only the rate.
     """
 
     starts: Ints
     lengths: Ints
-    above: Ints  # whole parts of the distance of runs whose ranks lie above the target, -1 for the others
+    above: Ints  # whole part of the distance of runs whose ranks lie above the target, -1 for the others
     below: Ints  # the same for runs whose ranks lie below it
-    part: Fraction  # what a rank above the target exceeds it by, beyond whole numbers
+    part: Fraction  # fractional part of the distance of a rank above the target
     rate: Fraction
-    trusted: tuple[int, int]  # between these rungs the histogram was exact
-    lowered: Ints  # public whole numbers that are added to the distances: a prior
-    growth: Ints  # by what the distance grows from one rung of a run to the next: 0, but where ties are spread
-    least: Fraction = Fraction(0)  # the least distance, which all are counted from
+    trusted: tuple[int, int]  # first and last rung between which the histogram is exact
+    lowered: Ints  # public whole numbers added to the distances: a prior
+    growth: Ints  # increase of the distance from one rung of a run to the next; 0 unless ties are spread
+    least: Fraction = Fraction(0)  # the smallest distance, subtracted from all
 
     @classmethod
     def of(cls, histogram: Histogram, q: Fraction, rate: Fraction) -> "Runs":
-        """The runs of a histogram for the target rank q n."""
+        """The runs of a histogram, for the target rank q n."""
         ladder, rungs = histogram.ladder, histogram.rungs
         starts, ends, low, high = ranks(rungs, histogram.counts, ladder.first, ladder.last + 1)
         return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact)
@@ -66,40 +66,40 @@ class Runs:
         lowered: Ints | None = None,
         growth: Ints | None = None,
     ) -> "Runs":
-        """The runs of rungs whose records have the ranks from `low` to `high`; those without rungs are left out."""
+        """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
         keep = ends > starts
         floor = math.floor(target)
         above, below = low[keep] - floor - 1, floor - high[keep]
-        part = floor + 1 - target  # in (0, 1]: the first whole rank above the target is this far from it
+        part = floor + 1 - target  # in (0, 1]: distance of the first whole rank above the target
         if part == 1:  # a whole target: the rank `floor` itself has distance 0
             part, above = Fraction(0), above + 1
         clipped = np.maximum(above, -1), np.maximum(below, -1)
         zero = np.zeros(len(above), dtype=np.int64)
         tilt, grows = (zero if extra is None else extra[keep] for extra in (lowered, growth))
-        found = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, tilt, grows)
-        whole, side = found._split()
+        runs = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, tilt, grows)
+        whole, side = runs._split()
         nearest = whole.min()
-        parts = [found._parts[k] for k in np.unique(side[whole == nearest]).tolist()]
-        return replace(found, least=int(nearest) + min(parts))
+        parts = [runs._parts[k] for k in np.unique(side[whole == nearest]).tolist()]
+        return replace(runs, least=int(nearest) + min(parts))
 
     def distances(self) -> Floats:
-        """The distance of the nearest rung of each run from the target, as doubles, beyond the least of all.
+        """The distance of each run's nearest rung from the target, minus `least`, as doubles.
 
-        They are right to 2**-51 of themselves, and those that are 0 are exact: the least is subtracted exactly, whole
-        numbers and parts apart, and what is left of each is not negative, so nothing cancels in doubles.
+        The relative error is at most 2**-51, and zeros are exact: `least` is subtracted exactly, whole numbers and
+        fractions separately, and both remainders are nonnegative, so nothing cancels in doubles.
         """
         whole, side = self._split()
         carries, rests = zip(*(divmod(part - self.least, 1) for part in self._parts), strict=True)
         return np.asarray((whole + np.array(carries)[side]) + np.array([float(rest) for rest in rests])[side])
 
     def distance(self, run: int) -> Fraction:
-        """The same for one run, exactly."""
+        """The exact distance of one run, minus `least`."""
         above, below = int(self.above[run]), int(self.below[run])
         part = self._parts[0 if above >= 0 else 1 if below >= 0 else 2]
         return max(above, below, 0) + int(self.lowered[run]) + part - self.least
 
     def _split(self) -> tuple[Ints, Ints]:
-        """The whole part of each distance from the target, and which of `_parts` goes with it."""
+        """The whole part of each distance from the target, and the index of its fraction in `_parts`."""
         whole = np.maximum(np.maximum(self.above, self.below), 0) + self.lowered
         return whole, np.where(self.above >= 0, 0, np.where(self.below >= 0, 1, 2))
 
@@ -109,17 +109,17 @@ class Runs:
         return self.part, (1 - self.part) % 1, Fraction(0)
 
     def rung(self, run: int, k: int) -> int:
-        """The k-th rung of a run, counted from the one that is nearest to the target."""
+        """The k-th rung of a run, counted from its rung nearest to the target."""
         first, last = int(self.starts[run]), int(self.starts[run] + self.lengths[run]) - 1
         return last - k if self.below[run] >= 0 else first + k
 
     def near(self, bits: int) -> Ints:
-        """The runs that matter: all others together have weight below 2**-bits."""
+        """Indices of the runs near the target: all others together weigh less than 2**-bits."""
         rungs = int(self.starts[-1] + self.lengths[-1] - self.starts[0])
         return np.flatnonzero(self.distances() <= reach(rungs, self.rate, bits))
 
     def trusts(self, near: Ints) -> bool:
-        """Whether all of these runs lie where the histogram was exact."""
+        """Whether all of these runs lie where the histogram is exact."""
         first, last = int(self.starts[near[0]]), int(self.starts[near[-1]] + self.lengths[near[-1]]) - 1
         return self.trusted[0] <= first and last <= self.trusted[1]
 
@@ -128,9 +128,9 @@ class Runs:
 
 
 def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """Where runs start and end, from `first` to `end`, and the ranks they span.
+    """The starts and ends of the runs from `first` to `end`, and the lowest and highest ranks they span.
 
-    Each occupied rung is a run, and so are the empty rungs behind it up to the next one, and those before the first.
+    Each occupied rung is a run, and so is each stretch of empty rungs before, between and after the occupied ones.
     """
     up_to = np.cumsum(counts, dtype=np.int64)
     starts = np.concatenate([[first], np.stack([rungs, rungs + 1], axis=1).ravel()])
@@ -140,27 +140,27 @@ def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, 
 
 
 def reach(rungs: int, rate: Fraction, bits: int) -> float:
-    """The distance from the target beyond which all rungs together weigh less than 2**-bits, and a little more."""
+    """A distance from the target beyond which all rungs together weigh less than 2**-bits, with a small margin."""
     return (math.log(max(rungs, 2)) + (bits + 2) * math.log(2)) / float(rate) * 1.001 + 1
 
 
 def pick(light: Floats, heavy: Floats, left_out: float, u: Uniform) -> int | None:
-    """The run that a uniform number falls on, for weights between `light` and `heavy`; None if that is open."""
+    """The run that a uniform number falls on, for weights between `light` and `heavy`; None if undecided."""
     low, high = np.cumsum(light), np.cumsum(heavy) + left_out
     slack = len(low) * 2.0**-52
     low, high = low * (1 - slack), high * (1 + slack)
     first, last = u.bounds()
-    if left_out and first <= left_out / low[-1] * (1 + slack):  # it may fall on one that is left out
+    if left_out and first <= left_out / low[-1] * (1 + slack):  # it may fall on a run that is left out
         return None
     run = int(np.searchsorted(low / high[-1], last))
     return run if run < len(low) and run == int(np.searchsorted(high / low[-1], first)) else None
 
 
 def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int) -> int | None:
-    """The same in ball arithmetic."""
+    """Like `pick`, in ball arithmetic."""
     from flint import arb
 
-    before = arb(left_out, left_out)  # the runs left out may weigh something, wherever they lie
+    before = arb(left_out, left_out)  # the runs left out may weigh something, and lie anywhere
     place = u.ball(precision) * (sum(weights, arb(0)) + before)
     if not place > before:
         return None
@@ -175,18 +175,18 @@ def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunLaw:
-    """The law of a chosen rung: the mass of each run, spread evenly over its rungs unless the run has a growth."""
+    """The law of a selected rung: the mass of each run, spread evenly over its rungs unless the run has a growth."""
 
     runs: Runs
     masses: Floats
 
     @property
     def length(self) -> int:
-        """How many rungs there are."""
+        """The number of rungs."""
         return int(self.runs.lengths.sum())
 
     def tail(self, positions: ArrayLike) -> Floats:
-        """P(the rung is the k-th of the ladder or a later one), for each k; for runs without growth."""
+        """P(the selected rung is the k-th or a later one), for each k; only for runs without growth."""
         k = np.asarray(positions, dtype=np.int64) + self.runs.starts[0]
         after = np.append(np.cumsum(self.masses[::-1])[::-1], 0.0)
         run = np.searchsorted(self.runs.starts, k, side="right") - 1
@@ -194,11 +194,11 @@ class RunLaw:
         return np.asarray(after[run] - self.masses[run] * passed)
 
     def log_pmf(self) -> Floats:
-        """Log-probabilities of all rungs in order (for ladders short enough)."""
+        """Log-probabilities of all rungs in order; for short ladders only."""
         runs = self.runs
-        found = []
+        parts = []
         for run, (mass, length) in enumerate(zip(self.masses.tolist(), runs.lengths.tolist(), strict=True)):
             logs = -float(runs.rate * int(runs.growth[run])) * np.arange(length)
             logs += math.log(mass) - math.log(np.exp(logs).sum()) if mass > 0 else -math.inf
-            found.append(logs[::-1] if runs.below[run] >= 0 else logs)
-        return np.concatenate(found)
+            parts.append(logs[::-1] if runs.below[run] >= 0 else logs)
+        return np.concatenate(parts)

@@ -1,9 +1,9 @@
-"""The exact sampler of a walk: one noisy threshold, one exponential variable, and a jump to where the walk halts.
+"""The exact sampler of a walk: one noisy threshold, one exponential variable, and a jump to the halting position.
 
-Given the noisy threshold, the walk is silent through query k with probability exp(-H_k), H_k the sum of the increments.
-So it halts at the first k with H_k >= E for one exponential variable E (for Gumbel noise: >= exp(E) - 1). Runs far
-below the threshold add less than 2**-bits in all and are not looked at; the comparison carries that as an error, like
-all others, and is made again at higher precision while it is open. The law of the result is the law on paper.
+Given the noisy threshold, the walk passes query k without halting with probability exp(-H_k), H_k the sum of the
+increments. So it halts at the first k with H_k >= E for one exponential variable E (for Gumbel noise: >= exp(E) - 1).
+Runs far below the threshold add less than 2**-bits in all and are skipped; the comparison includes that as an error,
+like all others, and is repeated at higher precision while it is undecided. So the law of the result is exact.
 """
 
 import math
@@ -17,15 +17,15 @@ from nobounds.mechanisms.walk import Walk, increment_ball, increments
 from nobounds.noise.discrete import Exponential, decide, threshold_noise
 from nobounds.noise.source import RandomSource
 
-_BITS = 60  # what double precision leaves out: 2**-60
+_BITS = 60  # runs left out in double precision add less than 2**-60
 _ERROR = 2.0**-42  # relative error allowed for one increment; numpy's exp and log1p stay below 2**-45 for |x| < 200
-_SURE = 50.0  # increments beyond this exceed any E of the first 64 bits
+_SURE = 50.0  # larger than any E that the first 64 bits decide
 
 
 def halt_position(walk: Walk, source: RandomSource, full: Callable[[], Walk] | None = None) -> int | None:
-    """The position at which the walk halts, or None if it never does (Algorithm 1).
+    """The position at which the walk halts, or None if it never halts (Algorithm 1).
 
-    `full` gives the same walk with exact runs everywhere, for a walk that has them only at the `trusted` positions.
+    `full` returns the same walk with exact runs everywhere, for a walk whose runs are exact only where `trusted`.
     """
     threshold = walk.threshold
     if walk.noise != "gumbel":
@@ -41,16 +41,16 @@ def halt_position(walk: Walk, source: RandomSource, full: Callable[[], Walk] | N
 
 
 def _window(walk: Walk, threshold: Fraction, bits: int, sure: float) -> tuple[int, int]:
-    """The runs that matter at this precision: the rest lies below with next to no chance, or behind a sure halt."""
+    """The runs that matter at this precision, first and end: before them halts are negligible, after them certain."""
     floor, eps2 = math.floor(threshold), float(walk.eps2)
     reach = (math.log(max(walk.length, 2)) + (bits + 2) * math.log(2)) / eps2
-    first = _first_at_least(walk, floor - math.ceil(reach * 1.001) - 1)  # a little more than enough on both sides
+    first = _first_at_least(walk, floor - math.ceil(reach * 1.001) - 1)  # with a margin on both sides
     last = _first_at_least(walk, floor + 1 + math.ceil(sure / eps2 * 1.001))
     return first, min(last + 1, len(walk.levels))
 
 
 def _first_at_least(walk: Walk, level: int) -> int:
-    """The first run whose level is at least this, or the number of runs."""
+    """The first run whose level is at least `level`, or the number of runs."""
     bound = min(max(level, -(2**62)), 2**62)
     if walk.rising:
         return int(np.searchsorted(walk.levels, bound))
@@ -60,7 +60,7 @@ def _first_at_least(walk: Walk, level: int) -> int:
 
 
 def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
-    """The halting position if double precision can tell; walk.length stands for never; None if it is open."""
+    """The halting position, or walk.length if it never halts; None if double precision does not decide."""
     low, high = e.bounds()
     if high == math.inf:
         return None
@@ -72,7 +72,7 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
         return None
     if walk.trusted and (first == len(walk.starts) or walk.starts[first] < walk.trusted[0]):
         return None
-    # Whole part and fraction apart, both of the sign of the gap: nothing cancels.
+    # The whole part and the fraction are added with the sign of the gap: nothing cancels.
     whole = np.int64(floor) - walk.levels[first:last]
     gap = np.where(whole >= 0, whole + float(threshold - floor), (whole + 1) - float(floor + 1 - threshold))
     ends = np.append(walk.starts[first + 1 : last + 1], walk.length)[: last - first]
@@ -82,10 +82,10 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
         total = np.cumsum(each * lengths)
     error = _ERROR + len(total) * 2.0**-52
     left_out = 2.0**-_BITS if first else 0.0
-    if low <= left_out and first:  # it may have halted among the runs that were left out
+    if low <= left_out and first:  # it may halt among the runs that were left out
         return None
-    run = int(np.searchsorted(total * (1 - error), high))  # surely halted by the end of this run ...
-    if run != int(np.searchsorted(total * (1 + error) + left_out, low)):  # ... and surely not before it
+    run = int(np.searchsorted(total * (1 - error), high))  # certainly halts by the end of this run ...
+    if run != int(np.searchsorted(total * (1 + error) + left_out, low)):  # ... and certainly not before it
         return None
     if run == len(total):
         return walk.length if last == len(walk.levels) else None
@@ -101,7 +101,7 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
 
 
 def in_balls(walk: Walk, threshold: Fraction, e: Exponential, precision: int) -> int | None:
-    """The same in ball arithmetic at the working precision."""
+    """Like `_in_doubles`, in ball arithmetic; None if the working precision does not decide."""
     from flint import arb
 
     goal = e.ball(precision)

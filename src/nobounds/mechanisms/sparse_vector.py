@@ -1,7 +1,7 @@
-"""SparseVector: answer a stream of queries until so many of them were above a threshold.
+"""SparseVector: answer a stream of queries until `hits` of them were above a threshold.
 
-"iterated" starts AboveThreshold (Algorithm 1) anew after each hit, so its cost is that of a composition. "classical"
-draws the threshold's noise once, and the noise of the queries grows with the number of hits (Lyu, Su and Li 2017).
+"iterated" restarts AboveThreshold (Algorithm 1) after each hit, so its cost is that of a composition. "classical"
+draws the noise on the threshold once, and the noise on the queries grows with `hits` (Lyu, Su and Li 2017).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,16 +22,16 @@ from nobounds.noise.source import Rng
 
 Method: TypeAlias = Literal["iterated", "classical"]
 
-_EXACTLY = 1000  # so many hits are composed exactly at a delta; more of them by zCDP
+_EXACTLY = 1000  # up to this many hits are composed exactly at a delta; more of them by zCDP
 
 
 class SparseVector(QueryStream):
     """AboveThreshold with up to `hits` hits over any stream of queries with a stated sensitivity.
 
-    What it costs in all, however many queries are asked, is `epsilon`, `epsilon` at `delta`, or `rho` (zCDP).
-    `monotonic` promises that between neighbouring data sets all queries of the stream move the same way. `method` and
-    `share`, the part of eps1 in eps1 + eps2, are those of the least noise if not given. See `AboveThreshold` for the
-    rest.
+    The total cost for any number of queries is `epsilon`, `epsilon` at `delta`, or `rho` (zCDP). `monotonic` promises
+    that between neighbouring data sets all queries of the stream change in the same direction. `method` and `share`,
+    the part of eps1 in eps1 + eps2, default to those with the least noise. See `AboveThreshold` for the other
+    parameters.
 
     >>> import random
     >>> mechanism = SparseVector(100, hits=2, epsilon=80, monotonic=True, rng=random.Random(1))
@@ -60,12 +60,12 @@ class SparseVector(QueryStream):
     ) -> None:
         super().__init__(threshold, sensitivity, rng)
         self.noise = check_noise(noise)
-        promise, relation = Promise.of(epsilon, delta, rho), check_neighbors(neighbors)
+        promise, neighbors = Promise.of(epsilon, delta, rho), check_neighbors(neighbors)
         part = None if share is None else checked_share(share)
         rates = _least_noise(promise, _checked_hits(hits), monotonic, self.noise, method, part)
         self.hits, self.method = rates.hits, rates.method
         self._set_rates(rates.eps1, rates.eps2)
-        self.loss = promise.loss(rates.costs(), relation)
+        self.loss = promise.loss(rates.costs(), neighbors)
         if budget is not None:
             budget.charge(self.loss, f"sparse vector, {self.hits} hits")
         self.found: tuple[int, ...] = ()
@@ -73,18 +73,18 @@ class SparseVector(QueryStream):
 
     @property
     def hits_found(self) -> int:
-        """How many queries were found above the threshold."""
+        """The number of hits so far: queries that were noisily above the threshold."""
         return len(self.found)
 
     def answers(self, values: Iterable[Query]) -> Iterator[bool]:
-        """The answers to one value after the other, up to the last hit."""
+        """Answer the values in order, up to the last hit."""
         for value in values:
             yield self.query(value)
             if not self._open:
                 return
 
     def _renew(self) -> None:
-        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._bits)
+        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._source)
 
     def _noisy_above(self, value: Fraction) -> bool:
         return self._noisy_threshold.reached_by(value)
@@ -99,7 +99,7 @@ class SparseVector(QueryStream):
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """A sparse vector's noise: scale sensitivity / eps1 on the threshold, sensitivity / eps2 on the queries."""
+    """Noise rates of a sparse vector: scale sensitivity / eps1 on the threshold, sensitivity / eps2 on the queries."""
 
     method: Method
     hits: int
@@ -108,25 +108,25 @@ class Rates:
     eps2: Fraction
 
     def costs(self) -> list[Cost]:
-        """What it costs: so many AboveThresholds, or one with all the hits (Lyu, Su and Li 2017, Algorithm 7)."""
+        """Its costs: `hits` runs of AboveThreshold, or one run with all hits (Lyu, Su and Li 2017, Algorithm 7)."""
         row = monotonic if self.is_monotonic else general
         if self.method == "iterated":
             return [row(self.eps1, self.eps2)] * self.hits
         return [row(self.eps1, self.hits * self.eps2)]
 
     def times(self, factor: Fraction) -> "Rates":
-        """The same with all noise less by a factor."""
+        """The same with all noise divided by `factor`."""
         return replace(self, eps1=self.eps1 * factor, eps2=self.eps2 * factor)
 
     @property
     def variance(self) -> Fraction:
-        """Of exponential noise on a query less that on the threshold, in units of the sensitivity."""
+        """Variance of the noise on a query minus that on the threshold, for exponential noise and sensitivity 1."""
         return 1 / self.eps1**2 + 1 / self.eps2**2
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What may be spent: a pure epsilon, an epsilon at a delta, or a rho."""
+    """The total that may be spent: a pure epsilon, an epsilon at a delta, or a rho."""
 
     epsilon: Fraction | None
     delta: Fraction | None
@@ -134,7 +134,7 @@ class Promise:
 
     @classmethod
     def of(cls, epsilon: Number | None, delta: Number | None, rho: Number | None) -> "Promise":
-        """The promise, checked."""
+        """The promise of these parameters, validated."""
         given = [name for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho)) if value is not None]
         if given not in (["epsilon"], ["epsilon", "delta"], ["rho"]):
             raise ValueError(f"give epsilon, epsilon and delta, or rho; got {' and '.join(given) or 'none of them'}")
@@ -154,10 +154,10 @@ class Promise:
         return rates.times(_largest(lambda factor: self._keeps(rates.times(factor).costs())))
 
     def ratios(self, is_monotonic: bool) -> set[Fraction]:
-        """Ratios of eps1 to eps2 that may have the least noise for one hit.
+        """Candidate ratios of eps1 to eps2 for the least noise with one hit.
 
-        A cost of eps1 + w eps2 buys the least variance where the ratio is the cube root of w, in `_least_noise` of w
-        times the hits. w is 1 for monotonic queries, 2 for others, and 2 in a range.
+        At a cost of eps1 + w eps2 the variance is least where the ratio is the cube root of w; with several hits
+        (`_least_noise`), of w times the hits. w is 1 for monotonic queries, 2 for others, and 2 for a range.
         """
         two = Fraction(2 ** (1 / 3)).limit_denominator(1000)
         if not is_monotonic or self.rho is not None:
@@ -165,12 +165,12 @@ class Promise:
         return {Fraction(1)} if self.delta is None else {Fraction(1), two}
 
     def loss(self, costs: list[Cost], neighbors: Neighbors) -> PrivacyLoss:
-        """What mechanisms of these costs are charged with, if they keep the promise."""
+        """The loss to charge for mechanisms of these costs that keep the promise."""
         total = sum(costs[1:], costs[0])
-        found = PrivacyLoss.of(total, neighbors)
+        loss = PrivacyLoss.of(total, neighbors)
         if self.epsilon is None or self.delta is None or total.epsilon <= self.epsilon:
-            return found
-        return replace(found, epsilon=round_up(self.epsilon), eta=float("inf"), delta=round_up(self.delta))
+            return loss
+        return replace(loss, epsilon=round_up(self.epsilon), eta=float("inf"), delta=round_up(self.delta))
 
     def _keeps(self, costs: list[Cost]) -> bool:
         if self.epsilon is None or self.delta is None:
@@ -178,15 +178,15 @@ class Promise:
         if len(costs) > _EXACTLY:
             most = rho_from_approximate(self.epsilon, self.delta)
             return len(costs) * costs[0].rho <= most or len(costs) * costs[0].epsilon <= self.epsilon
-        # No other way to compose allows more (`bands.cheapest`): this one is exact for mechanisms with such sides.
-        found = (delta_of(bands, self.epsilon) for bands in oriented(costs))
-        return all(rational(delta, "delta") <= self.delta for delta in found)
+        # No other composition allows more (`bands.cheapest`): this one is exact given the one-sided losses.
+        deltas = (delta_of(bands, self.epsilon) for bands in oriented(costs))
+        return all(rational(delta, "delta") <= self.delta for delta in deltas)
 
 
 def _least_noise(
     promise: Promise, hits: int, is_monotonic: bool, noise: Noise, method: Method | None, share: Fraction | None
 ) -> Rates:
-    """The rates of the method and share asked for, or else of those with the least noise."""
+    """The rates for the given method and share, or for those with the least noise where they are None."""
     if method not in (None, *get_args(Method)):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}, got method={method!r}")
     if noise == "gumbel" and method == "classical" and hits > 1:
@@ -195,13 +195,13 @@ def _least_noise(
         raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share}")
     methods: tuple[Method, ...] = ("iterated",) if noise == "gumbel" else get_args(Method)
     ratios = {Fraction(1)} if noise == "gumbel" else promise.ratios(is_monotonic)
-    found = []
+    candidates = []
     for one in methods if method is None else (method,):
         more = 1 if one == "iterated" else Fraction(hits ** (1 / 3)).limit_denominator(1000)
         for ratio in sorted(ratios) if share is None else (share / (1 - share) / more,):
             eps1 = ratio * more / (1 + ratio * more)
-            found.append(promise.largest(Rates(one, hits, is_monotonic, eps1, 1 - eps1)))
-    return min(found, key=lambda rates: rates.variance)
+            candidates.append(promise.largest(Rates(one, hits, is_monotonic, eps1, 1 - eps1)))
+    return min(candidates, key=lambda rates: rates.variance)
 
 
 def _checked_hits(hits: object) -> int:
@@ -212,7 +212,7 @@ def _checked_hits(hits: object) -> int:
 
 
 def _largest(within: Callable[[Fraction], bool]) -> Fraction:
-    """The largest positive number within a limit that is never met again beyond it, to 7 digits, from below."""
+    """The largest positive number for which `within` holds, rounded down to 7 digits; `within` is monotone."""
     low = Fraction(1)
     while within(2 * low):
         low *= 2

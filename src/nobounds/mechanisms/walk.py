@@ -1,14 +1,14 @@
 """A walk: AboveThreshold on queries that come in runs of equal value.
 
-On a ladder the count of records below the candidate changes only at occupied rungs, so millions of queries are a few
-runs. `Walk` is the input of Algorithm 1 in that form. The law of its halting position is in `law`, the exact sampler in
-`skip_ahead`; both are made of the increments defined here.
+On a ladder the number of records below the candidate changes only at occupied rungs, so millions of queries form a few
+runs. `Walk` is the input of Algorithm 1 in that form. The law of its halting position is in `laws.halting`, the exact
+sampler in `skip_ahead`; both use the increments defined here.
 
-With x = eps2 * (noisy threshold - query), the chance that a query stays silent is exp(-increment):
-- exponential noise on the lattice: halts with probability exp(-x), and surely when x <= 0;
-- discrete Laplace noise: the tail of the discrete Laplace law at x;
-- Gumbel noise: silent through query k with probability 1 / (1 + sum of exp(-x)) (Lemma 3.3), the sum being the
-  increments.
+With x = eps2 * (noisy threshold - query), the walk does not halt at a query with probability exp(-increment):
+- exponential noise on the lattice: it halts with probability exp(-x), and always if x <= 0;
+- discrete Laplace noise: it halts with the tail probability of the discrete Laplace law at x;
+- Gumbel noise: it does not halt up to query k with probability 1 / (1 + sum of exp(-x)) (Lemma 3.3), where the exp(-x)
+  are the increments.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Walk:
     """Queries in runs: run r begins at position starts[r] and has the whole-number value levels[r].
 
     `threshold` and `levels` are in units of the sensitivity; `threshold - level` is a multiple of `step`, the lattice
-    of the noise. Sensitive: its repr shows nothing of the data.
+    of the noise. Sensitive: its repr shows no data.
     """
 
     starts: Ints
@@ -40,7 +40,7 @@ class Walk:
     eps1: Fraction
     eps2: Fraction
     noise: Noise = "exponential"
-    rising: bool = False  # the levels never fall, which lets the sampler find its place by bisection
+    rising: bool = False  # the levels never fall, so the sampler can use bisection
     trusted: tuple[int, int] | None = None  # the first and last position where the runs are exact, if not all are
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class Walk:
 
     @property
     def lengths(self) -> Ints:
-        """How many queries each run has."""
+        """The number of queries in each run."""
         return np.diff(self.starts, append=np.int64(self.length))
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class Walk:
 
 
 def increments(x: Floats, noise: Noise, a: float) -> Floats:
-    """Minus the log of the chance to stay silent, for x = eps2 * (noisy threshold - query) and a = eps2 * step."""
+    """The increments for x = eps2 * (noisy threshold - query) and a = eps2 * step, in doubles."""
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         if noise == "gumbel":
             return np.asarray(np.exp(np.minimum(-x, 700.0)))
@@ -89,7 +89,7 @@ def increments(x: Floats, noise: Noise, a: float) -> Floats:
 
 
 def increment_ball(x: "arb", sign: int, noise: Noise, a: "arb") -> "arb":
-    """The same as `increments`, in ball arithmetic; exponential noise halts surely at x <= 0, so x > 0 there."""
+    """Like `increments`, in ball arithmetic; with exponential noise x > 0, as the walk always halts at x <= 0."""
     if noise == "gumbel":
         return (-x).exp()
     if noise == "laplace":
