@@ -1,1 +1,1 @@
-"""Exact output distributions."""
+"""Exact laws: the probability of every output of a mechanism."""

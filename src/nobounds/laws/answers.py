@@ -1,6 +1,6 @@
-"""The law of an answer: every route the question may take, with its probability, and the law of the walk along it.
+"""The law of an answer: a mixture over the routes of a question, computed by summation without sampling.
 
-This is how defaults were chosen and promises are tested: no sampling, only sums.
+Defaults were chosen with these laws, and promises are tested against them.
 """
 
 import math
@@ -20,7 +20,7 @@ from nobounds.ranks.question import Question, look, sign_test, walk_of
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled
 from nobounds.ranks.scale import octave
 
-LEAST = 1e-9  # parts with less probability are left out
+LEAST = 1e-9  # parts with a lower probability are left out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +32,11 @@ class AnswerLaw:
 
     @classmethod
     def of(cls, question: Question, counts: Counts, which: int = 0, least: float = LEAST) -> "AnswerLaw":
-        """The law of one of the answers to a question on these data."""
+        """The law of the answer to the q with index `which`, on the records of `counts`."""
         q, parts, left = question.qs[which], [], 1.0
         for route in question.routes[which]:
             reached = _chance_of_size(question, counts.coarse.total, route.at_least)
-            taken = max(0.0, reached - (1 - left))  # the size allows this route and none before it
+            taken = max(0.0, reached - (1 - left))  # the size allows this route and none of the earlier ones
             for chance, walked in _sides(question, counts, q, route, least / taken) if taken > least else ():
                 parts.append((chance * taken, walked, _law(question, counts, q, walked)))
             left = min(left, 1 - reached)
@@ -52,7 +52,7 @@ class AnswerLaw:
         return math.fsum(chance * (1 - self._above(route, law, last)) for chance, route, law in self.parts)
 
     def pmf(self, low: float, high: float) -> tuple[Floats, Floats]:
-        """The answers between two values and the probability of each; the rest of the mass lies outside."""
+        """The answers from `low` to `high` and the probability of each; the rest of the mass lies outside."""
         answers, chances = [], []
         for chance, route, law in self.parts:
             ends = sorted(_position(route, value) for value in (low, high))
@@ -67,7 +67,7 @@ class AnswerLaw:
         return values[kept], masses[kept]
 
     def _values(self, route: OneRoute, positions: Ints) -> Floats:
-        """The answers at many positions."""
+        """The answers at the given positions of a route."""
         if not (route.again or route.ladder == self.question.ladder) or route.from_zero:
             return np.array([self.question.value_at(route, position) for position in positions.tolist()], dtype=float)
         ladder = route.ladder
@@ -79,8 +79,8 @@ class AnswerLaw:
         return np.clip(values, low, high)
 
     def _above(self, route: OneRoute, law: Law | RunLaw, value: float) -> float:
-        """P(answer > value) for one of the walks: its answers never turn back, so it is one tail."""
-        low, high = 0, law.length  # the first position whose answer is beyond `value`, by bisection
+        """P(answer > value) along one route: answers are monotone in the position, so this is one tail."""
+        low, high = 0, law.length  # bisection for the first position whose answer is beyond `value`
         while low < high:
             middle = (low + high) // 2
             if (self.question.value_at(route, middle) > value) == route.up:
@@ -108,11 +108,11 @@ def _law(question: Question, counts: Counts, q: Fraction, route: OneRoute) -> La
 def _sides(
     question: Question, counts: Counts, q: Fraction, route: AnyRoute, least: float
 ) -> Iterator[tuple[float, OneRoute]]:
-    """The ways that a route may go on, each with its probability if that is above `least`."""
+    """The continuations of a route with their probabilities, those above `least` only."""
     if isinstance(route, Scaled):
         law = Law(route.scale.walk(counts.coarse))
         tails = np.append(law.tail(np.arange(law.length + 1)), 0.0)
-        masses = tails[:-1] - tails[1:]  # the last one is that of never halting, and then there is no scale
+        masses = tails[:-1] - tails[1:]  # the last one is the mass of never halting, where there is no scale
         for position in np.flatnonzero(masses > least).tolist():
             yield float(masses[position]), route.at(octave(position) if position < law.length else None)
     elif isinstance(route, Outward):
@@ -126,7 +126,7 @@ def _sides(
 
 
 def _chance_of_size(question: Question, total: int, at_least: int) -> float:
-    """P(the learned size is at least this)."""
+    """P(the noisy size is at least `at_least`)."""
     if at_least <= 0 or question.size.known is not None:
         return 1.0
     return laplace_at_least(question.size.epsilon, at_least - total)

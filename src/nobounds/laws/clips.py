@@ -1,7 +1,7 @@
-"""The law of a clip: every centre, scale and width it may have, with its probability. No sampling, only sums.
+"""The law of a clip: a mixture over its centre, scale and width, computed by summation without sampling.
 
-This is how the constants of `clip` were chosen and how its promises are tested. Centres are grouped into a few of equal
-probability; all else is exact.
+The constants of `clipping.clip` were chosen with this law, and its promises are tested against it. Centres are grouped
+into a few of equal probability; everything else is exact.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ CENTERS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipPart:
-    """With this probability the centre is this, and then the clips on each side have these independent laws."""
+    """A centre with its probability, and given it the independent laws of the lower and the upper clip."""
 
     chance: float
     center: float
@@ -56,12 +56,12 @@ def clip_law(
 
 def _centers(search: Search, records: Records, size: int, count: int) -> Iterator[tuple[float, Fraction, Fraction]]:
     """Centres with their probability, and what is left of epsilon."""
-    asked = search.center(size)
-    if asked is None:
+    question = search.center(size)
+    if question is None:
         yield 1.0, search.within(Fraction(0)), search.epsilon
         return
-    left = search.epsilon - asked.cost().epsilon
-    values, masses = AnswerLaw.of(asked, Counts.of(records, asked.ladder), least=1e-4).pmf(-np.inf, np.inf)
+    left = search.epsilon - question.cost().epsilon
+    values, masses = AnswerLaw.of(question, Counts.of(records, question.ladder), least=1e-4).pmf(-np.inf, np.inf)
     groups = np.minimum((np.cumsum(masses) - masses / 2) / masses.sum() * count, count - 1e-9).astype(int)
     for group in np.unique(groups):
         chosen = groups == group
@@ -87,7 +87,7 @@ def _part(
 
 
 def _masses(walk: Walk) -> tuple[list[int | None], Floats]:
-    """The positions where the walk halts with more than LEAST probability, and that probability; None is never."""
+    """The halting positions with probability above LEAST, and these probabilities; None stands for never halting."""
     law = Law(walk)
     coarse = np.unique(np.concatenate([walk.starts, np.linspace(0, walk.length, 200).astype(np.int64)]))
     tails = law.tail(coarse)

@@ -1,8 +1,8 @@
 """The law of a walk: the probability of each halting position, and of never halting.
 
 Exponential and Laplace noise: given the noisy threshold the queries are independent, so the law is a one-dimensional
-sum over the lattice of threshold noise. Gumbel noise has the closed form of Lemma 3.3. Everything is added in positive
-terms, so small probabilities keep their relative precision and laws can be audited by their log-ratios.
+sum over the lattice of threshold noise. Gumbel noise has the closed form of Lemma 3.3. All sums have positive terms, so
+small probabilities keep their relative precision and laws can be audited by their log-ratios.
 """
 
 import math
@@ -19,11 +19,11 @@ from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.source import RandomSource
 
-_CELLS = 1 << 16  # threshold nodes times runs or positions handled at once: half a megabyte stays in the cache
+_CELLS = 1 << 16  # threshold nodes times runs (or positions) per block: half a megabyte fits into the cache
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
-_DEEP = 740.0  # exp(-740) is the smallest double: threshold noise beyond it cannot be told from none
-_SHORT = 4096  # lattice points taken one by one
-_NODES = 24  # Gauss nodes a unit of x: agrees with the whole lattice sum to 1e-12 (tests/laws/test_halting.py)
+_DEEP = 740.0  # exp(-740) is about the smallest double: threshold noise beyond it has probability 0 in doubles
+_SHORT = 4096  # up to this many lattice points are summed one by one
+_NODES = 24  # Gauss nodes per unit of x: agrees with the full lattice sum to 1e-12 (tests/laws/test_halting.py)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,23 +40,23 @@ class Law:
 
     @property
     def length(self) -> int:
-        """How many positions there are."""
+        """The number of positions."""
         return self.walk.length
 
     def tail(self, positions: ArrayLike) -> Floats:
-        """P(no halt before position k), for each k from 0 to the length; at the length it is P(never)."""
+        """P(no halt before position k), for each k from 0 to `length`; at `length` it is P(never halted)."""
         k = np.asarray(positions, dtype=np.int64)
         run = np.clip(np.searchsorted(self.walk.starts, k, side="right") - 1, 0, None)
         inside = (k - self.walk.starts[run]).astype(np.float64)
         result = np.zeros(k.shape)
         for weight, before, each in self._given_threshold(_ABSOLUTE, k.size):
             with np.errstate(invalid="ignore", over="ignore"):
-                silent = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
-            result += self._silent(silent, weight)
+                sums = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
+            result += self._no_halt(sums, weight)
         return result
 
     def between(self, first: ArrayLike, last: ArrayLike) -> Floats:
-        """P(halt at a position of first, ..., last - 1)."""
+        """P(halt at one of the positions first, ..., last - 1)."""
         return self.tail(first) - self.tail(last)
 
     def log_pmf(self, positions: ArrayLike | None = None) -> Floats:
@@ -84,13 +84,14 @@ class Law:
         return np.exp(self.log_pmf())
 
     def sample(self, source: RandomSource) -> int | None:
-        """A halting position drawn exactly from this law, or None for never."""
+        """An exact draw of the halting position, or None if the walk never halts."""
         return halt_position(self.walk, source)
 
-    def _silent(self, silent: Floats, weight: Floats) -> Floats:
+    def _no_halt(self, sums: Floats, weight: Floats) -> Floats:
+        """P(no halt) for sums of increments given each noisy threshold, and the log-weights of the thresholds."""
         if self.walk.noise == "gumbel":
-            return np.asarray(1 / (1 + silent[0]))
-        return np.asarray(np.exp(-silent + weight.reshape(-1, *[1] * (silent.ndim - 1))).sum(axis=0))
+            return np.asarray(1 / (1 + sums[0]))
+        return np.asarray(np.exp(-sums + weight.reshape(-1, *[1] * (sums.ndim - 1))).sum(axis=0))
 
     def _given_threshold(self, deep: float, positions: int) -> Iterator[tuple[Floats, Floats, Floats]]:
         """For blocks of noisy thresholds: log-weights, sums of increments before each run, increments in each run."""
@@ -122,13 +123,13 @@ def _threshold_law(walk: Walk, deep: float) -> tuple[Floats, Floats]:
     eps1, eps2, step = float(walk.eps1), float(walk.eps2), float(walk.step)
     top = max(0.0, float(int(walk.levels.max()) - walk.threshold)) if len(walk.levels) else 0.0
     reach = min(top + math.log(max(walk.length, 2)) / eps2 + 60 / eps1, deep / eps1)
-    # The summand is smooth between the noises at which a query meets the noisy threshold: steps up, or down and back.
+    # The summand is smooth between the noise values at which a query equals the noisy threshold.
     meet = (np.unique(walk.levels) - math.floor(walk.threshold)).astype(np.float64)
     meet = np.rint((meet - float(walk.threshold - math.floor(walk.threshold))) / step)
     steps, log_weights = _geometric_law(reach, walk, meet)
     if walk.noise == "exponential":
         return steps * step, log_weights
-    # Discrete Laplace: zero and up as above, -1 and down as its mirror image, both at half the weight or a little more.
+    # Discrete Laplace: from 0 up as above, from -1 down mirrored, with weights divided by 1 + exp(-eps1 step).
     mirror, log_mirror = _geometric_law(reach, walk, -meet[::-1] - 1)
     half = math.log1p(math.exp(-eps1 * step))
     noise = np.concatenate([-(mirror + 1) * step, steps * step])
@@ -136,10 +137,10 @@ def _threshold_law(walk: Walk, deep: float) -> tuple[Floats, Floats]:
 
 
 def _geometric_law(reach: float, walk: Walk, cuts: Floats) -> tuple[Floats, Floats]:
-    """Numbers of lattice steps j and their log-weights under P(J = j) = (1 - p) p**j, the rest on the last one.
+    """Numbers of lattice steps j and their log-weights under P(J = j) = (1 - p) p**j; the last one takes the tail.
 
-    A short sum is taken as it is. A long one (a fine lattice, or a small epsilon) is replaced by Gauss rules, block by
-    block: blocks end at the cuts, where the summand is not smooth, and are no longer than one unit of x.
+    A short sum is computed term by term. A long one (a fine lattice or a small epsilon) is replaced by Gauss rules on
+    blocks, which end at the cuts, where the summand is not smooth, and are at most one unit of x long.
     """
     rate = float(walk.eps1 * walk.step)
     count = math.ceil(reach / float(walk.step)) + 1
@@ -165,12 +166,12 @@ def _geometric_law(reach: float, walk: Walk, cuts: Floats) -> tuple[Floats, Floa
 
 @lru_cache(maxsize=64)
 def _discrete_gauss(n: int, rate: float) -> tuple[Floats, Floats]:
-    """Gauss rule for the weights (1 - e^-rate) e^(-rate j), j = 0, ..., n - 1."""
+    """The Gauss rule for the weights (1 - e^-rate) e^(-rate j), j = 0, ..., n - 1."""
     fine = min(n, 4096)
     if n <= fine:
         points = np.arange(n, dtype=np.float64)
         masses = np.exp(-rate * points) * -math.expm1(-rate)
-    else:  # the lattice is finer than any smooth summand can see: its continuous limit, to 1e-13
+    else:  # the lattice is so fine that its continuous limit agrees to 1e-13
         inner, weights = np.polynomial.legendre.leggauss(64)
         points = (inner + 1) / 2 * n - 0.5
         masses = weights * np.exp(-rate * (points + 0.5))

@@ -1,8 +1,8 @@
 """The exact law of a sparse vector on a short list of queries: the probability of each pattern of hits.
 
-A pattern is the positions of the hits. If there are as many as allowed, the answers end with the last; if not, all
-queries were answered. An iterated sparse vector has the law of a walk after each hit (see `law`). That of a classical
-one is a sum over the lattice of its one threshold noise, given which the queries are independent.
+A pattern is the tuple of positions of the hits. With all allowed hits the answers end at the last one; otherwise all
+queries are answered. An iterated sparse vector has the law of a new walk after each hit (see `halting`). The law of a
+classical one is a sum over the lattice of its one threshold noise, given which the queries are independent.
 """
 
 import math
@@ -21,7 +21,7 @@ from nobounds.noise.discrete import Noise
 
 Pattern: TypeAlias = tuple[int, ...]
 
-_DEEP = 60.0  # threshold noise is followed until it is exp(-60) times as likely as where most of a pattern comes from
+_DEEP = 60.0  # threshold noise is summed until it is exp(-60) times as likely as where most of a pattern's mass lies
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class SparseLaw:
     eps2: Fraction
     method: Method = "iterated"
     noise: Noise = "exponential"
-    step: Fraction = Fraction(1)  # the lattice of the noise; the sampler's is 1/1024
+    step: Fraction = Fraction(1)  # lattice step of the noise; the sampler's is 1/1024
 
     @property
     def patterns(self) -> list[Pattern]:
-        """Every pattern of hits."""
+        """All patterns of hits."""
         return [pattern for k in range(self.hits + 1) for pattern in combinations(range(len(self.queries)), k)]
 
     def log_pmf(self) -> Floats:
@@ -54,7 +54,7 @@ class SparseLaw:
         return self._iterated() if self.method == "iterated" else self._classical()
 
     def _iterated(self) -> Floats:
-        """The sum of the log-probabilities of the walks from hit to hit, and of the one that did not halt."""
+        """The sums of the log-probabilities of the walks from hit to hit, and of the last one if it never halted."""
         after = [self._walk(start) for start in range(len(self.queries))] + [np.zeros(1)]
         result = []
         for pattern in self.patterns:
@@ -64,30 +64,30 @@ class SparseLaw:
         return np.array(result)
 
     def _walk(self, start: int) -> Floats:
-        """The law of where AboveThreshold halts that begins at this query; the last entry is for never."""
+        """Log-probabilities of the halting positions of a walk from query `start`; the last entry is never halting."""
         left = list(self.queries[start:])
         walk = Walk.of(left, self.threshold, eps1=self.eps1, eps2=self.eps2, step=self.step, noise=self.noise)
         return Law(walk).log_pmf()
 
     def _classical(self) -> Floats:
-        """For each pattern the sum over noisy thresholds of the product over queries."""
+        """For each pattern, the sum over noisy thresholds of the product over queries, in logs."""
         noise, log_weights = self._threshold_noise()
         gap = np.array([float(self.threshold - query) for query in self.queries])[:, None] + noise
         a = float(self.eps2 * self.step)
         x = np.rint(gap / float(self.step)) * a
-        silent = -increments(x, self.noise, a)
+        log_below = -increments(x, self.noise, a)
         with np.errstate(divide="ignore"):
-            above = np.log(-np.expm1(silent))
+            log_above = np.log(-np.expm1(log_below))
         result = []
         for pattern in self.patterns:
             answered = pattern[-1] + 1 if len(pattern) == self.hits else len(self.queries)
             below = [k for k in range(answered) if k not in pattern]
-            terms = log_weights + silent[below].sum(axis=0) + above[list(pattern)].sum(axis=0)
+            terms = log_weights + log_below[below].sum(axis=0) + log_above[list(pattern)].sum(axis=0)
             result.append(float(np.logaddexp.reduce(terms)))
         return np.array(result)
 
     def _threshold_noise(self) -> tuple[Floats, Floats]:
-        """The values of the threshold's noise and their log-weights."""
+        """Values of the noise on the threshold and their log-weights."""
         if self.noise == "gumbel":
             raise ValueError("a classical sparse vector has exponential or Laplace noise")
         rate = float(self.eps1 * self.step)
