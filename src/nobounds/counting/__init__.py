@@ -1,1 +1,1 @@
-"""One pass over records to small exact tables."""
+"""One pass over the records to small, exact, sensitive tables."""

@@ -1,10 +1,11 @@
-"""Counts of leading bits in compiled code: a pass takes 2 to 3 times numpy.sum instead of 8 to 10 (`make bench`).
+"""Counts of leading bits in compiled code: a pass takes 2 to 3 times as long as numpy.sum instead of 8 to 10 times.
 
-This needs numba, which takes as long to load as numpy takes for 10^8 values. So a process that has loaded numba uses
-it for all large arrays, and any other from its 10^8th value on, when it is likely to see more. The counts are the same.
+`make bench` measures this. Loading numba takes as long as numpy needs for 10^8 values. So a process that has loaded
+numba uses it for all large arrays; any other process loads it at its 10^8th value, when more are likely to come. The
+counts are the same either way.
 
-Threads take parts of an array each, in kernels that leave the interpreter alone, and end before the call does: a
-process may fork between any two calls.
+Threads count parts of an array in kernels that release the GIL, and end before the call returns: a process may fork
+between any two calls.
 """
 
 import os
@@ -24,20 +25,20 @@ from nobounds.counting.scan import Chunk
 from nobounds.ladders.rungs import FloatBits, Grid
 
 MOST_BITS = 9  # of the mantissa: a table of 2**21 entries, 8 MB
-_LOADING = 1 << 27  # values that numpy counts in the time that it takes to load numba
-_MANY = 1 << 20  # values of one pass from which compiled code pays
-_PART = 1 << 17  # values that a thread takes at a time
+_LOADING = 1 << 27  # values that numpy counts in the time it takes to load numba
+_MANY = 1 << 20  # values in one pass from which compiled code is faster
+_PART = 1 << 17  # values that a thread counts at a time
 _THREADS = 4
-_FULL = 1 << 32  # values that could overflow an entry
+_FULL = 1 << 32  # this many values could overflow an entry
 
-_Table: TypeAlias = NDArray[np.uint32]  # half the cache that 64 bits take
+_Table: TypeAlias = NDArray[np.uint32]  # half the cache of 64-bit entries
 
 _seen = 0  # values that numpy has counted in this process
-_spare: dict[int, list[_Table]] = {}  # empty tables by their sizes: fresh memory costs as much as a million values
+_spare: dict[int, list[_Table]] = {}  # empty tables by size: fresh memory takes as long as a million values
 
 
 class LeadingCounts:
-    """How many records have each pattern of leading bits. Missing records are left out."""
+    """The number of records with each pattern of leading bits. Missing records are not counted."""
 
     def __init__(self, rungs: object) -> None:
         self._map = rungs if isinstance(rungs, FloatBits | Grid) and rungs.bits <= MOST_BITS else None
@@ -46,7 +47,7 @@ class LeadingCounts:
         self._room = 0
 
     def left(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Count the chunks for which that pays, as they come, and pass on the others."""
+        """Count the chunks for which compiled code is faster, and yield the others."""
         global _seen
         passed = 0
         for chunk in chunks:
@@ -84,18 +85,18 @@ class LeadingCounts:
             other.result()
 
     def parts(self) -> list[tuple[Ints, Ints]]:
-        """Patterns and their counts, in tables to be added up."""
+        """Patterns and their counts, in tables that remain to be added up."""
         while self._tables:
             self._parts.append(_emptied(self._tables.pop()))
         return self._parts
 
     def rungs(self) -> list[tuple[Ints, Ints]]:
-        """The same for the rungs of the map."""
+        """Rungs of the map and their counts, in tables that remain to be added up."""
         return [] if self._map is None else [(self._map.of_leading(keys), counts) for keys, counts in self.parts()]
 
 
 def loaded(values: int) -> bool:
-    """Whether numba is loaded, or worth loading for so many values and then there."""
+    """Whether numba is loaded; loads it if it is installed and `values` are enough to make up for the loading time."""
     return "numba" in sys.modules or (values >= _LOADING and _loads())
 
 
@@ -103,7 +104,7 @@ def loaded(values: int) -> bool:
 def _loads() -> bool:
     try:
         import numba  # noqa: F401
-    except ImportError:  # it is not installed, or not for this numpy
+    except ImportError:  # not installed, or not compatible with this numpy
         return False
     return True
 
@@ -117,7 +118,7 @@ def _cores() -> int:
 
 
 def _work(count: Callable[[Floats, _Table], None], waiting: deque[Floats], table: _Table) -> None:
-    """Count what waits, a part at a time: other threads take from it too."""
+    """Count the waiting parts one at a time; several threads share the queue."""
     with suppress(IndexError):
         while True:
             count(waiting.popleft(), table)
@@ -130,7 +131,7 @@ def _empty(size: int) -> _Table:
 
 
 def _emptied(table: _Table) -> tuple[Ints, Ints]:
-    """What is in a table, which is then put by."""
+    """The patterns and counts of a table; the emptied table is kept for reuse."""
     keys = np.flatnonzero(table != 0)
     counts = table[keys].astype(np.int64)
     table[keys] = 0
@@ -154,7 +155,7 @@ class _Kernels(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _kernels() -> _Kernels:
-    """The functions below, compiled, or read from the cache of an earlier process."""
+    """The functions below, compiled now or read from the cache of an earlier process."""
     from numba import types
 
     table, shift, real = types.Array(types.uint32, 1, "C"), types.uint64, types.float64
@@ -173,7 +174,7 @@ def _compiled(function: Callable[..., None], signature: Any) -> Any:
 
     try:
         return kernel(cache=True)
-    except RuntimeError:  # there is no folder that the cache could be written to
+    except RuntimeError:  # no folder is writable for the cache
         return kernel(cache=False)
 
 
@@ -184,7 +185,7 @@ def _count_floats(patterns: NDArray[np.uint64], shift: np.uint64, table: _Table)
 
 
 def _count_points(values: Floats, unit: float, shift: np.uint64, table: _Table) -> None:
-    points = np.empty(256)  # few at a time: divisions are vectorised, counts cannot be
+    points = np.empty(256)  # in small blocks: divisions are vectorised, counts cannot be
     patterns = points.view(np.uint64)
     for start in range(0, values.size, 256):
         block = values[start : start + 256]

@@ -1,10 +1,9 @@
 """Counts on a ladder, in one pass over unsorted data.
 
-The rule for odd records, the same for every source of data:
-- NaN and null are missing: they are counted nowhere, and the size of the data is the number of the other records;
-- infinities lie beyond every edge: they go to the first or the last rung, and so do records outside `lower` and
-  `upper`;
-- every other record is its nearest float64 (2**53 + 1 as an integer is 2**53), and -0.0 is 0.
+The rule for special records, the same in every engine:
+- NaN and null are missing: they are not counted, and the size of the data is the number of the other records;
+- infinities lie beyond every edge: they go to the first or the last rung, as do records outside `lower` and `upper`;
+- every other record counts as its nearest float64 (the integer 2**53 + 1 as 2**53), and -0.0 as 0.
 """
 
 from collections.abc import Iterable
@@ -19,17 +18,17 @@ from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 
-_DENSE = 1 << 21  # rungs a dense table may span; 16 MB
-_FEW = 1 << 14  # values whose rungs are found at a time: what that needs is in the cache, and not mapped anew
-_MANY = 1 << 17  # values from which a table of leading bits pays
+_DENSE = 1 << 21  # most rungs that a dense table may span: 16 MB
+_FEW = 1 << 14  # values converted to rungs at a time: the temporaries stay in the cache, in memory already mapped
+_MANY = 1 << 17  # values from which a table of leading bits is faster
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """The occupied rungs of a ladder, in order, and how many records each holds. Sensitive: its repr hides them.
+    """The occupied rungs of a ladder, in order, and the number of records on each. Sensitive: its repr hides them.
 
-    Between the rungs `exact` (by default all) every record is where it belongs; records below and above them may have
-    been moved to the ends of the ladder (see `counts`).
+    Between the two rungs `exact` (by default the whole ladder) every record is on its own rung; records below and above
+    may have been moved to the ends of the ladder (see `second_look`).
     """
 
     ladder: Ladder
@@ -48,24 +47,24 @@ class Histogram:
 
     @classmethod
     def of(cls, chunks: Chunks, ladder: Ladder) -> "Histogram":
-        """The histogram of float64 chunks: one pass, any chunking, memory that does not grow with the data."""
+        """The histogram of float64 chunks, in one pass, independent of the chunking, in bounded memory."""
         return scan(chunks, partial(_counted, ladder), cls.__add__)
 
     @property
     def total(self) -> int:
-        """The number of records that are not missing (private)."""
+        """The number of records that are not missing (sensitive)."""
         return int(self.up_to[-1]) if len(self.up_to) else 0
 
     def below(self, rung: int) -> int:
-        """The number of records on lower rungs (private)."""
+        """The number of records on lower rungs (sensitive)."""
         k = int(np.searchsorted(self.rungs, rung))
         return int(self.up_to[k - 1]) if k else 0
 
     def on(self, ladder: Ladder) -> "Histogram":
-        """The same counts on another ladder, each rung taken at its value."""
+        """The same counts on another ladder, each record at the value of its rung."""
         if ladder is self.ladder or ladder == self.ladder:
             return self
-        rungs = ladder.rungs(self.ladder.map.floats(self.rungs))  # in order, as the maps are
+        rungs = ladder.rungs(self.ladder.map.floats(self.rungs))  # in order, because the maps are monotone
         return Histogram(ladder, *_added_up(rungs, self.counts))
 
     def __add__(self, other: "Histogram") -> "Histogram":
@@ -90,9 +89,9 @@ def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
 
 
 class _Counter:
-    """Counts records: few by their rungs, many by their leading bits where a table of those is small enough.
+    """Counts records by rung, or many records by leading bits if a table of those is small enough.
 
-    Rungs are added up in a dense table while their span is small, in sorted parts beyond.
+    Rungs are counted in a dense table while their span is small, and in sorted parts otherwise.
     """
 
     def __init__(self, ladder: Ladder) -> None:
@@ -107,7 +106,7 @@ class _Counter:
         self._waiting = 0
 
     def add(self, values: Floats, weights: Ints | None = None) -> None:
-        """Count the values, each as often as its weight says."""
+        """Count each value with its weight, or once without weights."""
         self._seen += len(values)
         if self._map is None or self._seen <= _MANY:
             for start in range(0, len(values), _FEW):
@@ -131,7 +130,7 @@ class _Counter:
         self._dense[low - self._base : high - self._base + 1] += counts
 
     def _covers(self, low: int, high: int) -> bool:
-        """Whether the dense table spans these rungs, after growing it if that is allowed."""
+        """Whether the dense table spans these rungs; grows it up to its largest size."""
         if len(self._dense) and self._base <= low and high < self._base + len(self._dense):
             return True
         first = min(low, self._base) if len(self._dense) else low
@@ -161,7 +160,7 @@ class _Counter:
 
 
 def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """One sorted table from several; a rung that is there more than once adds up."""
+    """One sorted table from several; the counts of equal rungs are added up."""
     parts = [part for part in parts if len(part[0])]
     if not parts:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -169,12 +168,12 @@ def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
         return parts[0]
     rungs, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     if bool(np.any(rungs[:-1] > rungs[1:])):
-        order = np.argsort(rungs, kind="stable")  # quick where they are sorted in parts
+        order = np.argsort(rungs, kind="stable")  # fast where parts are sorted
         rungs, counts = rungs[order], counts[order]
     return _added_up(rungs, counts)
 
 
 def _added_up(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Sorted rungs, each once."""
+    """The distinct rungs of a sorted array, and the sum of the counts of each."""
     firsts = np.flatnonzero(np.diff(rungs, prepend=rungs[:1] - 1))
     return (rungs[firsts], np.add.reduceat(counts, firsts)) if len(firsts) < len(rungs) else (rungs, counts)

@@ -1,8 +1,8 @@
 """Exact sums: clipped records as whole numbers on a power-of-two lattice, added up without rounding.
 
-The whole number of a record depends on the record alone, and whole numbers add up to the same total in any order, in
-any chunks. So one record changes the total by no more than the width of the clip, exactly: there is no rounding for
-an attacker to look at, and nothing to overflow.
+The whole number of a record depends on the record alone, and whole numbers add up to the same total in any order and
+any chunking. So one record changes the total by at most the width of the clip, exactly: there is no rounding error for
+an attacker to exploit, and nothing overflows.
 """
 
 import math
@@ -16,9 +16,9 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 
-_WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far below any noise
-_VALUE_BITS = 51  # and no value has more than 2**52 steps, so that floats hold them exactly
-_SQUARE = 1 << 40  # steps of a square
+_WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far smaller than any noise
+_VALUE_BITS = 51  # and no value has more than 2**52 steps, which floats hold exactly
+_SQUARE = 1 << 40  # steps of the largest square
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Lattice:
 
     @classmethod
     def of(cls, low: Fraction, high: Fraction, integral: bool) -> "Lattice":
-        """The lattice for a clip; that of whole numbers has whole steps."""
+        """The lattice for a clip from `low` to `high`; with `integral`, the step is a whole number."""
         exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(abs(low), abs(high))) - _VALUE_BITS)
         exponent = max(exponent, 0) if integral else exponent
         step = Fraction(2) ** exponent
@@ -40,18 +40,18 @@ class Lattice:
 
     @property
     def step(self) -> Fraction:
-        """What one step is worth."""
+        """The size of one step."""
         return Fraction(2) ** self.exponent
 
     @property
     def largest(self) -> int:
-        """The largest magnitude, in steps."""
+        """The largest magnitude of a clipped value, in steps."""
         return max(abs(self.low), abs(self.low + self.width))
 
     def steps(self, values: Floats) -> Ints:
         """The clipped values as whole numbers from 0 to width."""
         with np.errstate(over="ignore", under="ignore"):
-            normal = abs(self.exponent) <= 1022  # then a product is the same, and sooner
+            normal = abs(self.exponent) <= 1022  # then the product is the same, and faster
             whole = values * 2.0**-self.exponent if normal else np.ldexp(values, -self.exponent)
         np.rint(whole, out=whole)
         np.clip(whole, self.low, self.low + self.width, out=whole)
@@ -65,11 +65,11 @@ class Squares:
     """Squared distances of the clipped values from a centre, as whole numbers from 0 to width."""
 
     lattice: Lattice
-    center: int  # in steps of the lattice above its low
+    center: int  # in steps above `lattice.low`
 
     @property
     def width(self) -> int:
-        """The square of the largest distance."""
+        """The whole number that stands for the square of the largest distance."""
         return _SQUARE
 
     @property
@@ -78,7 +78,7 @@ class Squares:
         return max(self.center, self.lattice.width - self.center, 1) * self.lattice.step
 
     def steps(self, values: Floats) -> Ints:
-        """The whole number of each value."""
+        """The squared distance of each value as a whole number."""
         far = float(max(self.center, self.lattice.width - self.center, 1))
         distance = (self.lattice.steps(values) - self.center).astype(np.float64) / far
         squares: Ints = np.rint(np.square(distance) * _SQUARE).astype(np.int64)
@@ -86,22 +86,22 @@ class Squares:
 
 
 def totals(chunks: Chunks, *maps: Callable[[Floats], Ints]) -> list[int]:
-    """The number of records that are not missing, and the sum of each map over them."""
+    """The number of records that are not missing, and the sum of each map over them (sensitive)."""
     return scan(chunks, partial(_totals, maps), _added)
 
 
 def _totals(maps: tuple[Callable[[Floats], Ints], ...], chunks: Iterable[Chunk]) -> list[int]:
-    found = [0] * (len(maps) + 1)
+    sums = [0] * (len(maps) + 1)
     for block, counts in blocks(chunks):
         values, times = present(block, counts)
-        found[0] += len(values) if times is None else int(times.sum())
+        sums[0] += len(values) if times is None else int(times.sum())
         for k, steps in enumerate(maps, start=1):
-            found[k] += _sum(steps(values), times)
-    return found
+            sums[k] += _sum(steps(values), times)
+    return sums
 
 
 def _sum(whole: Ints, times: Ints | None) -> int:
-    """At most 2**17 whole numbers of up to 41 bits; taken many times, in halves that do not overflow."""
+    """The sum of at most 2**17 whole numbers of up to 41 bits; with `times`, in halves that do not overflow."""
     if times is None:
         return int(whole.sum())
     high, low = np.divmod(whole, 1 << 21)
@@ -113,7 +113,7 @@ def _added(one: list[int], other: list[int]) -> list[int]:
 
 
 def _exponent(x: Fraction) -> int:
-    """The least e with x <= 2**e; that of 0 is far below all others."""
+    """The smallest e with x <= 2**e; for 0 a value far below all others."""
     if x <= 0:
         return -1074
     e = x.numerator.bit_length() - x.denominator.bit_length()

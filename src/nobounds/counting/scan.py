@@ -1,8 +1,8 @@
-"""One pass over records, wherever they lie: chunks in this process, or parts of them on other machines.
+"""One pass over records, in chunks in this process or in parts on other machines.
 
-A pass is a function from chunks to something small, and a way to put two of those together. In this process it is
-called once. `Remote` chunks call it where each part of the records lies, and bring only its results here; so it and
-its results must be picklable.
+A pass is a function from chunks to a small result, and a function that merges two results. In this process the first is
+called once. `Remote` chunks call it on the machine of each part and return only the results, so the functions and their
+results must be picklable.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,9 +15,9 @@ from nobounds.arrays import Floats, Ints
 P = TypeVar("P")
 
 Chunk: TypeAlias = Floats | tuple[Floats, Ints]
-"""Some records; or values, and how many records have each of them."""
+"""An array of records, or distinct values with the number of records of each."""
 
-CHUNK = 1 << 17  # values a step: the temporaries stay in the cache, and steps are few (best of 2**14 to 2**17)
+CHUNK = 1 << 17  # values per step: temporaries stay in the cache and steps are few (fastest of 2**14 to 2**17)
 
 
 @runtime_checkable
@@ -25,11 +25,11 @@ class Remote(Protocol):
     """Records on other machines."""
 
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
-        """The pass over all of them."""
+        """The merged result of `part` over all records."""
         ...
 
     def mapped(self, change: Callable[[Floats], Floats]) -> "Remote":
-        """The same records, each changed by a function of it alone."""
+        """The records with `change` applied to each one."""
         ...
 
 
@@ -40,23 +40,23 @@ Records: TypeAlias = Callable[[], Chunks]
 
 
 def scan(chunks: Chunks, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
-    """What `part` makes of all chunks."""
+    """The result of `part` over all chunks, merged if they are remote."""
     return chunks.scan(part, merge) if isinstance(chunks, Remote) else part(chunks)
 
 
 def mapped(chunks: Chunks, change: Callable[[Floats], Floats]) -> Chunks:
-    """The same records, each changed by a function of it alone."""
+    """The records with `change` applied to each one, which may depend on that record alone."""
     return chunks.mapped(change) if isinstance(chunks, Remote) else changed(chunks, change)
 
 
 def changed(chunks: Iterable[Chunk], change: Callable[[Floats], Floats]) -> Iterator[Chunk]:
-    """The same for chunks in this process."""
+    """Like `mapped`, for chunks in this process."""
     for values, counts in blocks(chunks):
         yield change(values) if counts is None else (change(values), counts)
 
 
 def gathered(chunks: Chunks) -> Floats:
-    """All records in one array, missing ones too; for data that are known to be few."""
+    """All records in one array, missing ones included; for data known to be small."""
     return scan(chunks, _joined, _appended)
 
 
@@ -70,10 +70,10 @@ def _appended(one: Floats, other: Floats) -> Floats:
 
 
 def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Floats, Ints | None]]:
-    """A few at a time: values, and how many records have each (None: one)."""
+    """Blocks of at most CHUNK values, with the number of records of each value, or None for one each."""
     for chunk in chunks:
-        found, counts = chunk if isinstance(chunk, tuple) else (chunk, None)
-        values = np.asarray(found, dtype=np.float64)
+        raw, counts = chunk if isinstance(chunk, tuple) else (chunk, None)
+        values = np.asarray(raw, dtype=np.float64)
         for start in range(0, len(values), CHUNK):
             window = slice(start, start + CHUNK)
             yield values[window], None if counts is None else counts[window]
@@ -81,7 +81,7 @@ def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Floats, Ints | None]]:
 
 def present(values: Floats, counts: Ints | None) -> tuple[Floats, Ints | None]:
     """A block without its missing records."""
-    if not np.isnan(np.max(values, initial=0.0)):  # the quickest way to see that none is missing
+    if not np.isnan(np.max(values, initial=0.0)):  # the fastest way to see that none is missing
         return values, counts
-    there = ~np.isnan(values)
-    return values[there], None if counts is None else counts[there]
+    kept = ~np.isnan(values)
+    return values[kept], None if counts is None else counts[kept]

@@ -1,9 +1,10 @@
 """Counts of one column on any ladder: all records on a coarse ladder, and a second look at those around a rank.
 
-A mechanism that looks for a rank hardly depends on where the records far from it lie. So the first pass counts on a
-coarse ladder; when the steps of the answer are known, a second look takes the few records around the rank to their fine
-rungs. All others are only counted, below or above, and the histogram says between which rungs it is exact. A sampler
-that cannot decide from those asks for the full fine histogram, so the law of the answer is that of the fine ladder.
+A mechanism for a rank hardly depends on the positions of records far from that rank. So the first pass counts on a
+coarse ladder. When the steps of the answer are known, a second pass counts the few records around the rank on their
+fine rungs; all others are only counted as below or above, and the histogram states between which rungs it is exact. A
+sampler that cannot decide from these requests the full fine histogram, so the law of the answer is that of the fine
+ladder.
 """
 
 import math
@@ -21,26 +22,26 @@ from nobounds.ladders.ladder import Ladder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """A coarse histogram of some records, and how to read the records again. Sensitive: its repr hides them."""
+    """A coarse histogram of records, and a function to read the records again. Sensitive: its repr hides them."""
 
     coarse: Histogram
     chunks: Callable[[], Chunks] = field(repr=False)
 
     @classmethod
     def of(cls, chunks: Callable[[], Chunks], ladder: Ladder) -> "Counts":
-        """The coarse pass."""
+        """The counts of a first pass over the records."""
         return cls(Histogram.of(chunks(), ladder), chunks)
 
     def full(self, ladder: Ladder) -> Histogram:
-        """All records on another ladder."""
+        """The histogram of all records on another ladder."""
         return self.coarse if ladder == self.coarse.ladder else Histogram.of(self.chunks(), ladder)
 
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
-        """The records on another ladder, exact on all rungs whose ranks touch those from `low` to `high`."""
+        """The histogram on another ladder, exact on all rungs whose ranks touch the interval from `low` to `high`."""
         if ladder == self.coarse.ladder:
             return self.coarse
         rungs, up_to = self.coarse.rungs, self.coarse.up_to
-        # The last occupied coarse rung whose records all rank below `low`, and the first whose records rank above.
+        # The last occupied coarse rung with all ranks below `low`, and the first with all ranks above `high`.
         before = int(np.searchsorted(up_to, low)) - 1
         after = int(np.searchsorted(up_to - self.coarse.counts, high, side="right"))
         value = self.coarse.ladder.map.floats
@@ -54,10 +55,10 @@ class Counts:
 
 
 def _inside(ladder: Ladder, low: float, high: float, chunks: Iterable[Chunk]) -> tuple[int, Histogram]:
-    """How many records are smaller than `low`, and the histogram of those from there to `high`."""
+    """The number of records below `low`, and the histogram of the records from `low` to `high`."""
     below = [0]
-    found = Histogram.of(_between(chunks, low, high, below), ladder)
-    return below[0], found
+    inside = Histogram.of(_between(chunks, low, high, below), ladder)
+    return below[0], inside
 
 
 def _added(one: tuple[int, Histogram], other: tuple[int, Histogram]) -> tuple[int, Histogram]:
@@ -65,25 +66,25 @@ def _added(one: tuple[int, Histogram], other: tuple[int, Histogram]) -> tuple[in
 
 
 def _between(chunks: Iterable[Chunk], low: float, high: float, below: list[int]) -> Iterator[Chunk]:
-    """The values from `low` to `high`, a good many at a time; the records that are smaller are counted in below[0]."""
-    found: list[tuple[Floats, Ints | None]] = []
+    """The values from `low` to `high` in large chunks; smaller records are counted in below[0]."""
+    parts: list[tuple[Floats, Ints | None]] = []
     waiting = 0
     for values, counts in blocks(chunks):
         wanted = values <= high
         if low > -math.inf:
             smaller = values < low
             below[0] += int(np.count_nonzero(smaller) if counts is None else counts[smaller].sum())
-            wanted ^= smaller  # what is smaller than `low` is not above `high`
-        found.append((values[wanted], None if counts is None else counts[wanted]))
-        waiting += len(found[-1][0])
+            wanted ^= smaller  # a value below `low` is not above `high`
+        parts.append((values[wanted], None if counts is None else counts[wanted]))
+        waiting += len(parts[-1][0])
         if waiting >= CHUNK:
-            yield from _joined(found)
-            found, waiting = [], 0
-    yield from _joined(found)
+            yield from _joined(parts)
+            parts, waiting = [], 0
+    yield from _joined(parts)
 
 
 def _joined(parts: list[tuple[Floats, Ints | None]]) -> Iterator[Chunk]:
-    """Few large chunks instead of many small ones: the values that have counts, and those that are single records."""
+    """The parts joined into at most two chunks: single records, and values with counts."""
     if single := [values for values, counts in parts if counts is None]:
         yield np.concatenate(single)
     if many := [(values, counts) for values, counts in parts if counts is not None]:

@@ -1,11 +1,11 @@
-"""The tally: how many records each group has on each rung, and their exact sum; small, and the same in all engines.
+"""The tally: the number of records of each group on each rung, and their exact sum; small, and equal in all engines.
 
-This is the kernel that every engine runs, on batches of (group, value): what it does with a record depends on that
-record alone, by the bits of its float64, and whole numbers add up in any order. So tallies of parts can be added, and
-the tally is the same to the last bit however the records were cut into batches and wherever they lay.
+Every engine runs this kernel on batches of (group, value). The effect of a record depends on the bits of its float64
+alone, and whole numbers add up in any order. So tallies of parts can be added, and the tally is the same to the last
+bit for any order, batching and place of the records.
 
-Rungs have 16 mantissa bits. A record stands for the middle of its rung in quantiles (to 1 in 130,000; multiples of a
-resolution are exact up to 65,536 of them); sums keep the rest of its mantissa, so they are exact.
+Rungs have 16 mantissa bits. In quantiles a record counts as the middle of its rung (to 1 in 130,000; multiples of a
+resolution are exact up to 65,536 of them). Sums keep the rest of its mantissa, so they are exact.
 """
 
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ BITS = 16
 SUMMED = Ladder.float_bits(BITS)
 """The ladder of tallies with sums."""
 
-_SHIFT = 52 - BITS  # mantissa bits that a rung leaves out
+_SHIFT = 52 - BITS  # mantissa bits that a rung drops
 _REST = np.int64((1 << _SHIFT) - 1)
-_WAITING = 1 << 24  # records that are sorted at a time, at least
+_WAITING = 1 << 24  # records to wait for before they are sorted
 _NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -34,7 +34,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 class Tally:
     """Entries in the order of groups and rungs, each with a number of records. Sensitive: its repr hides them.
 
-    With sums, the parts of the mantissas that the rung leaves out add up to `high` * 2**36 + `low` in an entry.
+    With sums, the dropped mantissa bits of the records of an entry add up to `high` * 2**36 + `low`.
     """
 
     ladder: Ladder
@@ -46,9 +46,9 @@ class Tally:
 
     @classmethod
     def of(cls, groups: Ints | None, values: Floats, ladder: Ladder, sums: bool = False) -> "Tally":
-        """The tally of some records; those that are NaN are left out. `groups` are whole numbers, None is one group.
+        """The tally of an array of records without the missing ones. `groups` are whole numbers; None is one group.
 
-        With sums the ladder must be one of float bits.
+        With `sums` the ladder must be `Ladder.float_bits`.
         """
         growing = Tallying(ladder, sums)
         growing.add(groups, values)
@@ -60,11 +60,11 @@ class Tally:
 
     @property
     def number(self) -> int:
-        """One more than the largest group (private, unless all keys are public)."""
+        """One more than the largest group (sensitive, unless all keys are public)."""
         return int(self.groups[-1]) + 1 if len(self.groups) else 0
 
     def starts(self, number: int) -> Ints:
-        """Where the entries of groups 0 to number - 1 start, and where the last of them end."""
+        """The start of the entries of each group from 0 to number - 1, and the end of the last group."""
         return np.searchsorted(self.groups, np.arange(number + 1))
 
     def chunks(self) -> Iterable[Chunk]:
@@ -72,7 +72,7 @@ class Tally:
         return [(self.ladder.map.floats(self.rungs), self.counts)]
 
     def only(self, kept: Ints) -> "Tally":
-        """The groups listed, numbered from 0 on in the order of the list."""
+        """The tally of the groups `kept`, renumbered from 0 in that order."""
         starts = self.starts(int(kept.max(initial=-1)) + 1)
         sizes = np.diff(starts)[kept]
         groups = np.repeat(np.arange(len(kept)), sizes)
@@ -81,11 +81,11 @@ class Tally:
         return Tally(self.ladder, groups, self.rungs[entries], self.counts[entries], *parts)
 
     def totals(self, lattice: Lattice, number: int) -> tuple[Ints, Ints]:
-        """How many records each group has, and the sum of their whole numbers on a lattice, from 0 to its width each.
+        """The number of records of each group, and the sum of their whole numbers from 0 to the width of a lattice.
 
-        A rung inside the clip has the exact sum of its records, rounded once; all records of a rung that reaches
-        across an end of it stand at their rung's value. Either way one record changes the sum of its group by a whole
-        number from 0 to the width: rounding is monotone, and whole numbers pass through it.
+        A rung inside the clip contributes the exact sum of its records, rounded once; on a rung that crosses an end of
+        the clip, every record counts as the value of the rung. Either way one record changes the sum of its group by a
+        whole number from 0 to the width: rounding is monotone and keeps whole numbers.
         """
         steps = self._steps(lattice)
         starts = self.starts(number)
@@ -106,7 +106,7 @@ class Tally:
         sign = np.where(self.rungs < 0, -1, 1)
         step = lattice.step
         bottom, top = (finite_float(end * step) for end in (lattice.low, lattice.low + lattice.width))
-        # No record lies beyond the public bounds, so a rung that reaches across one is inside if they are.
+        # No record lies beyond the public bounds, so a rung that crosses a bound is inside if the bounds are.
         least, most = _ends(self.ladder)
         inside = (size > 0) & (np.maximum(np.minimum(sign * first, sign * last), least) >= bottom)
         inside &= np.minimum(np.maximum(sign * first, sign * last), most) <= top
@@ -117,14 +117,14 @@ class Tally:
 
         counts = whole_numbers(self.counts)
         outside = counts * whole_numbers(lattice.steps(self.ladder.map.floats(self.rungs)))
-        # A record is (leading * 2**36 + rest) * 2**(exponent - 52); the shift to steps leaves out at least one bit.
+        # A record is (leading * 2**36 + rest) * 2**(exponent - 52); the shift to steps drops at least one bit.
         leading = (pattern >> _SHIFT & ((1 << BITS) - 1)) + (1 << BITS)
         shift = lattice.exponent - ((pattern >> 52) - 1023 - 52)
         whole = whole_numbers(sign * (self.counts * leading + self.high))
         rest = whole_numbers(sign * self.low)
         near = whole_numbers(np.clip(shift, 1, _SHIFT))
         low = (whole << (_SHIFT - near)) + ((rest + (1 << (near - 1))) >> near)
-        # Far below a step: the rest no longer matters, but for its sign.
+        # Far below a step: only the sign of the rest matters.
         far = whole_numbers(np.clip(shift - _SHIFT, 1, 62))
         high = (whole - (rest < 0) + (1 << (far - 1))) >> far
         exact = np.where(shift <= _SHIFT, low, high) - counts * lattice.low
@@ -136,13 +136,14 @@ class Tally:
 
 def merged(parts: Iterable[Tally]) -> Tally:
     """The tally of all parts of the data."""
-    found = list(parts)
-    if len(found) == 1:
-        return found[0]
-    ladder = found[0].ladder
-    keys = np.concatenate([_packed(ladder, part.groups, part.rungs) for part in found])
-    counts = np.concatenate([part.counts for part in found])
-    return _reduced(ladder, keys, counts, _joined([part.high for part in found]), _joined([part.low for part in found]))
+    tallies = list(parts)
+    if len(tallies) == 1:
+        return tallies[0]
+    ladder = tallies[0].ladder
+    keys = np.concatenate([_packed(ladder, each.groups, each.rungs) for each in tallies])
+    counts = np.concatenate([each.counts for each in tallies])
+    high, low = _joined([each.high for each in tallies]), _joined([each.low for each in tallies])
+    return _reduced(ladder, keys, counts, high, low)
 
 
 def _joined(arrays: list[Ints | None]) -> Ints | None:
@@ -152,7 +153,7 @@ def _joined(arrays: list[Ints | None]) -> Ints | None:
 
 @dataclass(slots=True)
 class Tallying:
-    """A tally that grows batch by batch, in memory that grows with its entries alone."""
+    """A tally that grows batch by batch; memory grows with the number of entries only."""
 
     ladder: Ladder
     sums: bool = False
@@ -162,7 +163,7 @@ class Tallying:
     _waiting: int = 0
 
     def add(self, groups: Ints | None, values: Floats) -> None:
-        """Count some records more."""
+        """Count a batch of records."""
         for start in range(0, len(values), CHUNK):
             window = slice(start, start + CHUNK)
             self._add(None if groups is None else groups[window], values[window])
@@ -170,7 +171,7 @@ class Tallying:
             self._reduce()
 
     def tally(self) -> Tally:
-        """All that was counted."""
+        """The tally of all records so far."""
         self._reduce()
         self._parts = [merged(self._parts)]
         return self._parts[0]
@@ -197,7 +198,7 @@ class Tallying:
 
 
 def _within(records: Floats, ladder: Ladder) -> Floats:
-    """The records kept within the public bounds and the range of floats."""
+    """The records clipped to the public bounds and the range of floats."""
     return np.clip(records, *_ends(ladder))
 
 
@@ -207,12 +208,12 @@ def _ends(ladder: Ladder) -> tuple[float, float]:
 
 
 def _rest(records: Floats, rungs: Ints) -> Ints:
-    """The bits of the mantissa that the rung leaves out; what counts as 0 has none."""
+    """The mantissa bits that the rung drops; none on rung 0."""
     return np.where(rungs == 0, 0, records.view(np.int64) & _REST)
 
 
 def _packed(ladder: Ladder, groups: Ints | None, rungs: Ints) -> Ints:
-    """Group and rung in one number: 28 bits of a rung leave 35 for the group."""
+    """Group and rung in one number: a rung takes up to 28 bits, which leaves 35 for the group."""
     keys = rungs - np.int64(ladder.first)
     if groups is not None:
         keys |= groups << np.int64(int(ladder.size).bit_length())
@@ -220,7 +221,7 @@ def _packed(ladder: Ladder, groups: Ints | None, rungs: Ints) -> Ints:
 
 
 def _reduced(ladder: Ladder, keys: Ints, counts: Ints | None, high: Ints | None, low: Ints | None) -> Tally:
-    """One entry for each group and rung, in order; without counts each key is a record."""
+    """The tally of the keys, one entry per group and rung, in order; without counts each key is one record."""
     if counts is None and low is None:
         keys.sort()
     else:
@@ -231,12 +232,12 @@ def _reduced(ladder: Ladder, keys: Ints, counts: Ints | None, high: Ints | None,
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
     firsts = np.flatnonzero(new)
     if counts is None:
-        found = np.diff(firsts, append=len(keys))
+        records = np.diff(firsts, append=len(keys))
     else:
-        found = np.add.reduceat(counts, firsts) if len(firsts) else counts
+        records = np.add.reduceat(counts, firsts) if len(firsts) else counts
     entries, width = keys[firsts], np.int64(int(ladder.size).bit_length())
     rungs = (entries & ((np.int64(1) << width) - 1)) + np.int64(ladder.first)
-    tally = Tally(ladder, entries >> width, rungs, found)
+    tally = Tally(ladder, entries >> width, rungs, records)
     if high is None or low is None:
         return tally
     if len(firsts):
