@@ -1,1 +1,1 @@
-"""From values to rungs and back: public candidates."""
+"""Ladders of public candidates: from values to rungs and back."""

@@ -1,8 +1,8 @@
 """Ladders: public, increasing candidates for the answer.
 
-A ladder is a map from records to numbered rungs, cut off at a first and a last rung that take everything beyond them.
-The paper's ladder is `Ladder.geometric`; the default is `Ladder.float_bits`, which needs no lower bound and no scale;
-`Ladder.grid` is for data that live on a grid.
+A ladder maps records to numbered rungs; records beyond its first or last rung belong to that rung. The paper's ladder
+is `Ladder.geometric`; the default is `Ladder.float_bits`, which needs no lower bound and no scale; `Ladder.grid` is for
+data on a grid.
 """
 
 import math
@@ -27,7 +27,7 @@ MOST_EDGES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """Rungs `first` to `last` of a map; records beyond either end belong to the end rung.
+    """Rungs `first` to `last` of a map; records beyond an end belong to the rung at that end.
 
     >>> ages = Ladder.grid(1)
     >>> ages.value(int(ages.rungs(np.array([37.0]))[0]))
@@ -46,22 +46,22 @@ class Ladder:
 
     @classmethod
     def float_bits(cls, bits: int = 8, floor: int = -100) -> "Ladder":
-        """The whole line by the leading bits of a float64: 8 mantissa bits give steps of 0.2 to 0.4 %.
+        """A ladder over the whole line by the leading bits of a float64: 8 mantissa bits give steps of 0.2% to 0.4%.
 
-        Magnitudes below 2**floor (8e-31) count as 0; without a floor of -1022, data that small must be scaled up.
+        Magnitudes below 2**floor (8e-31 by default) count as 0; for data that small, scale it up or set floor=-1022.
         """
         return cls._whole(FloatBits(bits, floor))
 
     @classmethod
     def grid(cls, resolution: Number, bits: int = 8) -> "Ladder":
-        """The multiples of `resolution`, one a rung near 0 and then in steps of at most 2**-bits of the value."""
+        """The multiples of `resolution`, one per rung near 0 and then in steps of at most 2**-bits of the value."""
         return cls._whole(Grid(positive(resolution, "resolution"), bits))
 
     @classmethod
     def geometric(
         cls, beta: Number = 1.001, *, lower: Number = 0, scale: Number = 1, upper: Number | None = None
     ) -> "Ladder":
-        """Edges lower + scale * (beta**i - 1), i = 0, 1, ...: the candidates of the paper, whose scale is 1."""
+        """Edges at lower + scale * (beta**i - 1), i = 0, 1, ...: with scale 1, the candidates of the paper."""
         ratio = rational(beta, "beta")
         if ratio <= 1:
             raise ValueError(f"beta must be greater than 1, got beta={beta!r}")
@@ -90,7 +90,7 @@ class Ladder:
 
     @classmethod
     def of(cls, edges: Iterable[Number]) -> "Ladder":
-        """Edges of your own, in increasing order."""
+        """A ladder with the given edges, in increasing order."""
         return cls._whole(Edges(_table(rational(edge, "edge") for edge in edges), "given"))
 
     def limited(self, lower: Fraction | None, upper: Fraction | None) -> "Ladder":
@@ -107,7 +107,7 @@ class Ladder:
 
     @property
     def size(self) -> int:
-        """How many rungs there are."""
+        """The number of rungs."""
         return self.last - self.first + 1
 
     @property
@@ -120,26 +120,26 @@ class Ladder:
         return self.clamped(self.map.of(np.ascontiguousarray(values, dtype=np.float64)))
 
     def clamped(self, rungs: Ints) -> Ints:
-        """Rungs of the map as rungs of the ladder: what is beyond an end belongs to it."""
+        """Rungs of the map as rungs of the ladder: those beyond an end become the end rung."""
         return np.clip(rungs, self.first, self.last)
 
     def value(self, rung: int) -> int | float:
-        """The value that stands for a rung: its middle or its grid point, kept within the bounds."""
+        """The value that represents a rung: its middle or its grid point, clipped to the bounds."""
         return self._plain(self.map.value(rung))
 
     def top(self, rung: int) -> float:
-        """The upper edge of a rung, where a bound is wanted."""
+        """The upper edge of a rung, clipped to the bounds."""
         return finite_float(self._within(self.map.interval(rung)[1]))
 
     def span(self, first: int, last: int) -> tuple[float, float]:
-        """The smallest and the largest float on the rungs from `first` to `last`; infinite at the ends."""
+        """The smallest and the largest float on the rungs from `first` to `last`; infinite at its ends."""
         low = -math.inf if first <= self.first else smallest_float(self.map, first)
         high = math.inf if last >= self.last else math.nextafter(smallest_float(self.map, last + 1), -math.inf)
         return low, high
 
     @property
     def is_grid(self) -> bool:
-        """Whether it has a unit."""
+        """Whether the rungs are multiples of a unit."""
         return isinstance(self.map, Grid)
 
     def least_bits(self, bits: int) -> int:
@@ -172,11 +172,11 @@ class Ladder:
         return self._like(finer)
 
     def nearest(self, value: Fraction) -> int | float:
-        """The value of the rung that a number lies on."""
+        """The value of the rung that contains a number."""
         return self.value(self._rung(value))
 
     def snap(self, fine: "Ladder", rung: int, up: bool) -> int | float:
-        """The value for a rung of a finer ladder: on a grid the last point that a walk up (or down) has passed."""
+        """The value for a rung of a finer ladder: on a grid, the last point that a walk up (or down) has passed."""
         if fine.map == self.map:
             return self.value(rung)
         if not isinstance(self.map, Grid):
@@ -186,12 +186,12 @@ class Ladder:
 
     @property
     def integral(self) -> bool:
-        """Whether all answers are whole numbers, which makes them ints."""
+        """Whether all values are whole numbers; they are ints then."""
         ends = (end for end in (self.lower, self.upper) if end is not None)
         return isinstance(self.map, Grid) and all(x.denominator == 1 for x in (self.map.unit, *ends))
 
     def describe(self) -> dict[str, Any]:
-        """The ladder in words, for a release."""
+        """The parameters of the ladder, for a release."""
         ends = {name: str(end) for name, end in (("lower", self.lower), ("upper", self.upper)) if end is not None}
         if isinstance(self.map, FloatBits):
             return {"ladder": "float-bits", "bits": self.map.bits, "floor": self.map.floor, **ends}
@@ -206,7 +206,7 @@ class Ladder:
         return int(self._within(value)) if self.integral else finite_float(self._within(value))
 
     def _within(self, value: Fraction) -> Fraction:
-        """The value kept within the bounds and the range of floats."""
+        """The value clipped to the bounds and the range of floats."""
         value = min(max(value, -Fraction(MAX)), Fraction(MAX))
         value = value if self.lower is None else max(value, self.lower)
         return value if self.upper is None else min(value, self.upper)
@@ -224,7 +224,7 @@ def _table(edges: Iterable[Fraction]) -> Floats:
 
 @lru_cache(maxsize=8)
 def _geometric_edges(beta: Fraction, lower: Fraction, scale: Fraction, upper: Fraction) -> Edges:
-    """lower + scale * (beta**i - 1) up to `upper`, each rounded up to a float64, the rounding certified."""
+    """The edges lower + scale * (beta**i - 1) up to `upper`, each rounded up to a float64 with certified rounding."""
     from flint import arb
 
     table: list[float] = []
@@ -247,6 +247,6 @@ def _certified_ceiling(edge: "arb", i: int, beta: Fraction, lower: Fraction, sca
     for candidate in (math.nextafter(middle, -math.inf), middle, math.nextafter(middle, math.inf)):
         if edge <= arb(candidate):
             return candidate
-        if not edge > arb(candidate):  # the ball touches a float: only exact arithmetic can tell
+        if not edge > arb(candidate):  # the ball touches a float: only exact arithmetic decides
             return float_at_or_above(lower + scale * (beta**i - 1))
     raise ArithmeticError("an edge lies further than one float from its approximation")

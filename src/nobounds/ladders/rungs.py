@@ -1,7 +1,7 @@
-"""Value to rung and back: the three maps that ladders are made of.
+"""From value to rung and back: the three maps that ladders are built on.
 
-Each map is monotone and looks at one record alone, by the bits of the float or by comparison with exact edges, never by
-a computed logarithm: the last bits of a logarithm depend on the array's layout and on the platform.
+Each map is monotone and depends on one record alone, through the bits of the float or comparisons with exact edges,
+never through a computed logarithm: the last bits of a logarithm depend on the layout of the array and on the platform.
 """
 
 import sys
@@ -14,13 +14,13 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
 
-MOST_BITS = 51  # so that positions on the whole line fit into 64 bits
+MOST_BITS = 51  # positions on the whole line must fit into 64 bits
 
 _TOP = int(np.float64(MAX).view(np.int64))
 
 
 class Rungs(Protocol):
-    """A monotone map from float64 records to whole numbers; NaN never comes here."""
+    """A monotone map from float64 records to whole numbers; never called with NaN."""
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -28,7 +28,7 @@ class Rungs(Protocol):
         ...
 
     def of(self, values: Floats) -> Ints:
-        """The rung of each value. The result may lie one past the ends (infinities): the ladder clamps it."""
+        """The rung of each value; for infinities it may lie one past the ends, and the ladder clamps it."""
         ...
 
     def interval(self, rung: int) -> tuple[Fraction, Fraction]:
@@ -36,11 +36,11 @@ class Rungs(Protocol):
         ...
 
     def value(self, rung: int) -> Fraction:
-        """The value that stands for a rung: its middle, or the grid point in it."""
+        """The value that represents a rung: its middle, or the grid point in it."""
         ...
 
     def floats(self, rungs: Ints) -> Floats:
-        """The same for many rungs, as floats in the same rungs; beyond the range of floats, infinities."""
+        """The values of many rungs, as floats on the same rungs; beyond the range of floats, infinities."""
         ...
 
 
@@ -49,8 +49,8 @@ class FloatBits:
     """Sign, exponent and leading mantissa bits of the float64: log-linear rungs over the whole line, symmetric about 0.
 
     The rung of x is the leading bits of |x| as a whole number, counted from 2**floor on, with the sign of x. Rung 0
-    holds zero and what is smaller than 2**floor in magnitude: all those rungs would stand in the way of every walk that
-    passes 0. Between powers of two there are 2**bits rungs of equal width.
+    holds zero and all magnitudes below 2**floor, because every walk across 0 would have to pass their rungs too.
+    Between powers of two there are 2**bits rungs of equal width.
     """
 
     bits: int
@@ -75,7 +75,7 @@ class FloatBits:
         return self.of_leading(self.leading(values))
 
     def leading(self, values: Floats) -> Ints:
-        """Sign, exponent and `bits` bits of the mantissa as a number below 2**(12 + bits), which decides the rung."""
+        """Sign, exponent and `bits` mantissa bits as a number below 2**(12 + bits), which determines the rung."""
         return _leading(values, self.bits)
 
     def of_leading(self, keys: Ints) -> Ints:
@@ -106,10 +106,10 @@ class FloatBits:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Multiples of `unit`: one rung a grid point up to 2**bits points from 0, then 2**bits rungs a power of two.
+    """Multiples of `unit`: one rung per grid point up to 2**bits points from 0, then 2**bits rungs per power of two.
 
-    Edges lie half-way between grid points. The nearest grid point is found by one division and one rounding, both
-    of which IEEE 754 fixes to the last bit.
+    Edges lie half-way between grid points. The nearest grid point is computed by one division and one rounding, both
+    of which IEEE 754 specifies to the last bit.
     """
 
     unit: Fraction
@@ -134,7 +134,7 @@ class Grid:
         return self.of_leading(self.leading(values))
 
     def leading(self, values: Floats) -> Ints:
-        """The leading bits of the nearest grid point: whole numbers up to 2**bits have no others."""
+        """The leading bits of the nearest grid point; they determine whole numbers up to 2**bits."""
         with np.errstate(over="ignore", under="ignore"):
             points = values / float(self.unit)
         np.rint(points, out=points)
@@ -146,7 +146,7 @@ class Grid:
         size = (rung << (52 - self.bits)).view(np.float64)
         near = size < float(1 << self.bits)
         rung += (1 << self.bits) - self._first_key
-        with np.errstate(invalid="ignore"):  # what is too large to convert is not near
+        with np.errstate(invalid="ignore"):  # numbers too large to convert are not near
             np.copyto(rung, size.astype(np.int64), where=near)
         return _with_sign(rung, keys, self.bits)
 
@@ -169,7 +169,7 @@ class Grid:
             return np.copysign(np.where(size < 1 << self.bits, size, middle), rungs) * float(self.unit)
 
     def points(self, rungs: Ints) -> tuple[Floats, Floats]:
-        """The first and the last grid points of many rungs, as floats."""
+        """The first and the last grid point of each rung, as floats."""
         size, shift = np.abs(rungs), 52 - self.bits
         keys = np.maximum(size - (1 << self.bits), 0) + self._first_key
         near = size < 1 << self.bits
@@ -191,9 +191,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """A table of increasing edges: rung i holds the values in [edge i-1, edge i), and rung 0 all that is below.
+    """A table of increasing edges: rung i holds the values in [edge i-1, edge i), and rung 0 all values below edge 0.
 
-    Each exact edge is kept as the smallest float64 at or above it, which decides `value < edge` exactly for floats.
+    Each exact edge is stored as the smallest float64 at or above it, which decides `value < edge` exactly for floats.
     """
 
     table: Floats
@@ -208,7 +208,7 @@ class Edges:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Edges) and self.name == other.name and np.array_equal(self.table, other.table)
 
-    def __hash__(self) -> int:  # cheap: ladders are keys of caches
+    def __hash__(self) -> int:  # fast, because ladders are cache keys
         return hash((self.name, len(self.table), float(self.table[0]), float(self.table[-1])))
 
     @property
@@ -232,7 +232,7 @@ class Edges:
 
 
 def _leading(values: Floats, bits: int, in_place: bool = False) -> Ints:
-    """Sign, exponent and this many mantissa bits of each float."""
+    """Sign, exponent and `bits` mantissa bits of each float."""
     pattern = values.view(np.uint64)
     return np.right_shift(pattern, np.uint64(52 - bits), out=pattern if in_place else None).view(np.int64)
 
@@ -242,7 +242,7 @@ def _without_sign(keys: Ints, bits: int) -> Ints:
 
 
 def _with_sign(rung: Ints, keys: Ints, bits: int) -> Ints:
-    """The rungs, in place, with the signs that the leading bits tell."""
+    """The rungs, in place, with the signs in the leading bits."""
     sign = keys >> (11 + bits)
     np.negative(sign, out=sign)  # 0 or -1
     rung ^= sign
@@ -264,9 +264,9 @@ def _pattern(value: float) -> int:
 
 
 def smallest_float(rungs: Rungs, rung: int) -> float:
-    """The smallest finite float at or above this rung, by a search that asks the map itself."""
-    low, high = -_TOP - 1, _TOP  # keys of floats in order: the pattern of the magnitude, with the sign
-    while high - low > 1:  # the float of `low` is below the rung, that of `high` is not
+    """The smallest finite float at or above a rung, by a search that evaluates the map."""
+    low, high = -_TOP - 1, _TOP  # keys of floats in order: the bit pattern of the magnitude, with the sign
+    while high - low > 1:  # the float with key `low` is below the rung, the one with key `high` is not
         keys = np.unique(np.array([low + (high - low) * k // 64 for k in range(1, 64)] + [high], dtype=np.int64))
         keys = keys[keys > low]
         floats = np.copysign(np.abs(keys).view(np.float64), keys)
