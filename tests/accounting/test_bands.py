@@ -217,10 +217,10 @@ def test_each_way_is_the_cheapest_somewhere():
     """An epsilon at a delta among them: the sum. Gaussian noise: zCDP. Losses: ranges. Costs: sides."""
     one = monotonic(F(1, 10), F(1, 10))
     losses = [PrivacyLoss.of(one, "swap")] * 30
-    assert cheapest([*losses, PrivacyLoss.approximate(1, MICRO, neighbors="swap")], MICRO).way == "sum"
-    assert cheapest([one] * 30 + [gaussian(F(1, 100))], MICRO).way == "zCDP"
-    assert cheapest(losses, MICRO).way == "ranges"
-    assert cheapest([one] * 30, MICRO).way == "sides"
+    assert cheapest([*losses, PrivacyLoss.approximate(1, MICRO, neighbors="swap")], MICRO).rule == "sum"
+    assert cheapest([one] * 30 + [gaussian(F(1, 100))], MICRO).rule == "zCDP"
+    assert cheapest(losses, MICRO).rule == "ranges"
+    assert cheapest([one] * 30, MICRO).rule == "sides"
 
 
 @pytest.mark.parametrize("cost", [monotonic(F(1, 10), F(1, 10)), general(F(1, 10), F(1, 20)), range_bounded(F(1, 5))])

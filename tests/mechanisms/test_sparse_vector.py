@@ -211,7 +211,7 @@ def test_nothing_allows_more_than_the_sides():
     run = SparseVector(0, hits=40, epsilon=1, delta=MICRO, monotonic=True, method="iterated")
     parts = costs_of(run, True)
     losses = [PrivacyLoss.of(part, "add-remove") for part in parts]
-    assert cheapest(parts, MICRO).way == "sides"
+    assert cheapest(parts, MICRO).rule == "sides"
     assert 1.02 < cheapest(losses, MICRO).epsilon < sum(losses[1:], losses[0]).at(MICRO)
 
 

@@ -1,1 +1,1 @@
-"""Costs, losses, conversions, composition, what may be spent, the budget and its ledger."""
+"""Costs, losses, conversions, composition, spending, the budget and its ledger."""

@@ -1,12 +1,12 @@
-"""Bands: the epsilon at a delta of several mechanisms whose log-ratios are bounded, tighter than any sum.
+"""Bands: the epsilon at a delta of several mechanisms with bounded log-ratios, tighter than sums.
 
-A mechanism whose log-ratio lies between t - eta and t is dominated by one of two outcomes: log-ratio t with chance
-(1 - e^(t-eta)) / (1 - e^-eta) on x, and t - eta otherwise (Dong, Durfee and Rogers 2020). A `Band` says which t there
-may be. If each mechanism has but one, the composition is a convolution. If not, each may have the t that is worst after
-what the earlier ones answered, and the composition is a recursion (docs/proofs/composition.md).
+A mechanism whose log-ratio lies between t - eta and t is dominated by one with two outcomes: log-ratio t with
+probability (1 - e^(t-eta)) / (1 - e^-eta) on x, and t - eta otherwise (Dong, Durfee and Rogers 2020). A `Band` is the
+interval of possible t. If each mechanism has a single t, the composition is a convolution. If not, each may have the
+worst t given the earlier answers, and the composition is a recursion (docs/proofs/composition.md).
 
-All of this is for parameters that are fixed in advance; the data that are asked and the questions may follow from
-earlier answers. Where a parameter does, only epsilons and rhos add up, as they do in `PrivacyLoss` and in a budget.
+This holds for parameters that are fixed in advance; queries and their data may depend on earlier answers. If parameters
+depend on earlier answers, only epsilons and rhos add up, as they do in `PrivacyLoss` and in a budget.
 """
 
 import math
@@ -29,15 +29,15 @@ from nobounds.exact import Number, ball, rational, round_up, upper, working_prec
 if TYPE_CHECKING:
     from flint import arb
 
-_TERMS = 4096  # a convolution of more terms is left to the grid
-_CELLS, _FEWEST = 128, 8  # cells of the grid in an eta of average size, and at least so many ...
-_WORK = 4000  # ... for that many mechanisms times cells: a hundred mechanisms take a second
-_SLACK = 2.0**-36  # double precision is trusted to this part of a bound and of a cell, and it is charged for both
+_TERMS = 4096  # a convolution of more terms is computed on the grid
+_CELLS, _FEWEST = 128, 8  # cells of the grid per average eta, and at least this many ...
+_WORK = 4000  # ... for this product of mechanisms and cells: a hundred mechanisms take a second
+_SLACK = 2.0**-36  # relative error assumed for doubles, in a bound and in a cell; the result is raised by both
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A mechanism whose log-ratio lies in [t - eta, t], for a t between low and high that may differ with the pair."""
+    """A mechanism whose log-ratio lies in [t - eta, t], for a t from `low` to `high` that may depend on the pair."""
 
     eta: Fraction
     low: Fraction
@@ -45,13 +45,13 @@ class Band:
 
     @classmethod
     def of(cls, epsilon: Fraction, eta: Fraction) -> "Band":
-        """An epsilon-private mechanism of range eta, of which it is not known which side takes how much."""
+        """The band of an epsilon-private mechanism of range eta whose one-sided losses are unknown."""
         span = min(eta, 2 * epsilon)
         return cls(span, max(Fraction(0), span - epsilon), min(span, epsilon))
 
     @classmethod
     def fixed(cls, sides: Sides) -> "Band":
-        """A mechanism with these one-sided losses: there is one t."""
+        """The band of a mechanism with these one-sided losses, with a single t."""
         return cls(sides.forth + sides.back, sides.forth, sides.forth)
 
 
@@ -76,7 +76,7 @@ def delta_of(bands: Sequence[Band], epsilon: Number) -> float:
 
 
 def epsilon_of(bands: Sequence[Band], delta: Number) -> float:
-    """The epsilon at delta of mechanisms with these bands, run in this order: `delta_of` undone, rounded up.
+    """The epsilon at delta of mechanisms with these bands, run in this order, rounded up: the inverse of `delta_of`.
 
     >>> epsilon_of([Band.of(Fraction(1, 10), Fraction(1, 10))] * 10, 1e-6)
     0.634...
@@ -91,10 +91,10 @@ def epsilon_of(bands: Sequence[Band], delta: Number) -> float:
 
 
 def delta_nonadaptive(eta: Fraction, count: int, epsilon: Number) -> float:
-    """The delta at epsilon of equal range-bounded mechanisms of which none looks at the answer of another, rounded up.
+    """The delta at epsilon of `count` equal range-bounded mechanisms chosen non-adaptively, rounded up.
 
-    All have the same t, one of (epsilon + l eta) / (count + 1), l = 0, ..., count, or the nearest from 0 to eta (Dong,
-    Durfee and Rogers 2020). With a look at earlier answers delta is larger: see `delta_of`.
+    All have the same t, one of (epsilon + l eta) / (count + 1), l = 0, ..., count, clipped to [0, eta] (Dong, Durfee
+    and Rogers 2020). Delta is larger if mechanisms depend on earlier answers: see `delta_of`.
 
     >>> delta_nonadaptive(Fraction(1, 10), 10, 0.5)
     3.99...e-05
@@ -105,39 +105,39 @@ def delta_nonadaptive(eta: Fraction, count: int, epsilon: Number) -> float:
 
 
 class Cheapest(NamedTuple):
-    """The least epsilon of several ways to compose, and the way: "sum", "zCDP", "ranges" or "sides"."""
+    """The smallest epsilon of several composition rules, and the rule: "sum", "zCDP", "ranges" or "sides"."""
 
     epsilon: float
-    way: str
+    rule: str
 
 
 def cheapest(parts: Sequence[Cost] | Sequence[PrivacyLoss], delta: Number) -> Cheapest:
-    """The smallest epsilon at delta that is known of these mechanisms, run in this order, each way rounded up.
+    """The smallest known epsilon at delta of these mechanisms, run in this order, rounded up, and the rule behind it.
 
-    "sum" adds epsilons, "zCDP" adds rhos, "ranges" is the recursion over bands. "sides" is the convolution; it takes
-    costs, whose one-sided losses are oriented the same way for all.
+    "sum" adds epsilons, "zCDP" adds rhos, and "ranges" is the recursion over bands. "sides" is the convolution; it
+    needs costs, whose one-sided losses all have the same orientation.
 
-    >>> from nobounds.accounting.loss import monotonic
+    >>> from nobounds.accounting.cost import monotonic
     >>> cheapest([monotonic(Fraction(1, 10), Fraction(1, 10))] * 10, 1e-6)
-    Cheapest(epsilon=1.9..., way='sides')
+    Cheapest(epsilon=1.9..., rule='sides')
     """
     at = rational(delta, "delta")
     costs = [part for part in parts if isinstance(part, Cost)]
     losses = [part for part in parts if isinstance(part, PrivacyLoss)]
     total = sum(losses[1:], losses[0]) if losses else PrivacyLoss.of(sum(costs[1:], costs[0]), "add-remove")
-    found = {
+    epsilons = {
         "sum": total.epsilon if rational(total.delta, "delta") <= at else math.inf,
         "zCDP": math.inf if total.rho == math.inf else epsilon_from_rho(rational(total.rho, "rho"), at),
     }
     if total.eta < math.inf:
-        found["ranges"] = epsilon_of([_band(part) for part in parts], at)
-        found |= {"sides": max(epsilon_of(bands, at) for bands in oriented(costs))} if costs else {}
-    way = min(found, key=found.__getitem__)
-    return Cheapest(found[way], way)
+        epsilons["ranges"] = epsilon_of([_band(part) for part in parts], at)
+        epsilons |= {"sides": max(epsilon_of(bands, at) for bands in oriented(costs))} if costs else {}
+    rule = min(epsilons, key=epsilons.__getitem__)
+    return Cheapest(epsilons[rule], rule)
 
 
 def oriented(costs: Sequence[Cost]) -> Iterator[list[Band]]:
-    """The bands of all mechanisms for each kind of pairs, and the same the other way round."""
+    """The bands of all mechanisms for each kind of pairs, in both orientations."""
     for kind in aligned(costs):
         yield [Band.fixed(sides) for sides in kind]
         yield [Band.fixed(Sides(sides.back, sides.forth)) for sides in kind]
@@ -148,7 +148,7 @@ def _band(part: Cost | PrivacyLoss) -> Band:
 
 
 def _most(bands: Sequence[Band]) -> Fraction:
-    """The largest log-ratio that there can be."""
+    """The largest possible log-ratio."""
     return sum((band.high for band in bands), Fraction(0))
 
 
@@ -161,12 +161,12 @@ def _convolution(counts: tuple[tuple[Band, int], ...], at: Fraction) -> float:
 
 @lru_cache(maxsize=16)
 def _outcomes(counts: tuple[tuple[Band, int], ...]) -> list[tuple[Fraction, "arb"]]:
-    """The log-ratio of each outcome of mechanisms with one t each, and its chance on x."""
+    """The log-ratio of each outcome of mechanisms with a single t each, and its probability on x."""
     each = []
     for band, count in counts:
         back, whole = band.eta - band.high, -ball(-band.eta).expm1()
         up, down = -ball(-back).expm1() / whole, ball(-back).exp() * -ball(-band.high).expm1() / whole
-        chances = [ways * up ** (count - i) * down**i for i, ways in enumerate(_binomials(count))]
+        chances = [choose * up ** (count - i) * down**i for i, choose in enumerate(_binomials(count))]
         each.append([(count * band.high - i * band.eta, chance) for i, chance in enumerate(chances)])
     return [
         (sum((loss for loss, _ in one), Fraction(0)), math.prod((chance for _, chance in one), start=ball(1)))
@@ -176,29 +176,29 @@ def _outcomes(counts: tuple[tuple[Band, int], ...]) -> list[tuple[Fraction, "arb
 
 @lru_cache(maxsize=16)
 def _binomials(n: int) -> list[int]:
-    return list(accumulate(range(n), lambda ways, i: ways * (n - i) // (i + 1), initial=1))
+    return list(accumulate(range(n), lambda choose, i: choose * (n - i) // (i + 1), initial=1))
 
 
 @lru_cache(maxsize=16)
 def _curve(steps: tuple[Band, ...]) -> tuple[float, float, Floats]:
-    """Upper bounds of delta on a grid of epsilons: its first point, its width, and the bounds.
+    """Upper bounds of delta on a grid of epsilons: its first point, its step, and the bounds.
 
-    delta is convex in e^epsilon, so the chord between two points of the grid is never below it; neither is what a
-    mechanism that runs before makes of that chord.
+    delta is convex in e^epsilon, so the chord between two points of the grid is never below it. The recursion step of
+    an earlier mechanism keeps this order.
     """
     cells = max(_FEWEST, min(_CELLS, _WORK // len(steps)))
     width = math.sqrt(sum(float(step.eta) ** 2 for step in steps) / len(steps)) / cells
     below = math.ceil(sum(float(step.eta - step.low) for step in steps) / width)
     above = math.ceil(float(_most(steps)) / width)
     pad = math.ceil(max(float(step.eta) for step in steps) / width) + 2
-    curve = np.maximum(-np.expm1(width * np.arange(-below - pad, above + pad + 1)), 0.0)  # of no mechanism at all
+    curve = np.maximum(-np.expm1(width * np.arange(-below - pad, above + pad + 1)), 0.0)  # without any mechanism
     for step in reversed(steps):
         curve[pad:-pad] = np.minimum((1 + _SLACK) * _worst(step, curve, width, pad), 1.0)
     return -(below + pad) * width, width, curve
 
 
 def _worst(step: Band, curve: Floats, width: float, pad: int) -> Floats:
-    """The largest over t of P(t) delta(epsilon - t) + P(t - eta) delta(epsilon - t + eta), on the grid but its pads.
+    """The maximum over t of P(t) delta(epsilon - t) + P(t - eta) delta(epsilon - t + eta), on the grid without pads.
 
     While both arguments stay in their cells of the grid, the sum is c + c1 s + c2 / s with s = e^-t, and concave.
     """

@@ -1,4 +1,4 @@
-"""A budget: what may be spent on one set of data in all. It is charged first, and the data are looked at second."""
+"""A budget: the total that may be spent on one data set. It is charged before the data are read."""
 
 import math
 import os
@@ -20,7 +20,7 @@ class BudgetExceeded(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a budget says at one moment. The terms are the limit; the first charge settles what they leave open."""
+    """The state of a budget at one moment; the first charge fixes the neighbours and unit if the terms do not."""
 
     terms: Terms
     history: tuple[Charge, ...]
@@ -28,32 +28,32 @@ class Statement:
 
     @property
     def rules(self) -> Rules:
-        """What the charges may come to."""
+        """The rules for the totals of all charges."""
         return Rules.of(self.terms.epsilon, self.terms.delta, self.terms.rho)
 
     @property
     def remaining(self) -> float:
-        """What is left, as `Budget.remaining`."""
+        """The amount left, as in `Budget.remaining`."""
         return self.rules.remaining(self.totals)
 
     @property
     def spent(self) -> PrivacyLoss | None:
-        """What was spent, as `Budget.spent`."""
+        """The loss of all charges, as in `Budget.spent`."""
         return self.rules.spent(self.totals, self.history[0].loss) if self.history else None
 
     @property
     def neighbors(self) -> Neighbors | None:
-        """The neighbour relation, or None while nothing has settled it."""
+        """The neighbour relation, or None before it is fixed."""
         return self.terms.neighbors or (self.history[0].loss.neighbors if self.history else None)
 
     @property
     def unit(self) -> str | None:
-        """The privacy unit, or None while nothing has settled it."""
+        """The privacy unit, or None before it is fixed."""
         return self.terms.unit or (self.history[0].loss.unit if self.history else None)
 
     @property
     def limit(self) -> str:
-        """The limit in words."""
+        """The limit as text."""
         terms = self.terms
         if terms.epsilon is None:
             return f"rho {text_down(round_down(terms.rho or 0))}"
@@ -61,10 +61,10 @@ class Statement:
         return f"epsilon {text_down(round_down(terms.epsilon))}{at}"
 
     def check(self, loss: PrivacyLoss) -> None:
-        """Refuse a loss that is for others, of a kind that does not add up here, or too large."""
+        """Refuse a loss with other neighbours or another unit, of a kind that does not add up here, or too large."""
         for name, own in (("neighbors", self.neighbors), ("unit", self.unit)):
-            if own not in (None, asked := getattr(loss, name)):
-                raise ValueError(f"the budget is for {name}={own!r}, got {name}={asked!r}: make another budget for it")
+            if own not in (None, other := getattr(loss, name)):
+                raise ValueError(f"the budget is for {name}={own!r}, got {name}={other!r}: make another budget for it")
         rules = self.rules
         if rules.rho is None and (loss.delta or loss.epsilon == math.inf):
             fix = "make one of rho=, or of epsilon= and delta="
@@ -76,7 +76,7 @@ class Statement:
             raise BudgetExceeded(f"{self.price(loss)} does not fit in the budget of {self.limit}: {self._advice(loss)}")
 
     def price(self, loss: PrivacyLoss) -> str:
-        """What of a loss counts here, in words."""
+        """The part of a loss that counts for this budget, as text."""
         if self.terms.epsilon is None or loss.epsilon == math.inf:
             return f"rho {text_up(loss.rho)}"
         return f"epsilon {text_up(loss.epsilon)}" + (f" at delta {text_up(loss.delta)}" if loss.delta else "")
@@ -93,7 +93,7 @@ class Statement:
         return f"ask for at most epsilon {most}" + (f", or rho {text_down(rho)} for Gaussian noise" if rho else "")
 
     def _advice_at_delta(self) -> str:
-        """For a loss with a delta and no rho, to which the first rule alone applies."""
+        """The advice for a loss with a delta and no rho, to which only the rule `basic` applies."""
         rules = self.rules
         epsilon, delta = (round_down(left(self.totals)) for left in (rules.epsilon_left, rules.delta_left))
         if not (epsilon and delta):
@@ -107,11 +107,11 @@ class Statement:
 
 
 class Budget:
-    """What may be spent on one set of data: an epsilon, a rho (zCDP), or an epsilon at a delta.
+    """The total that may be spent on one data set: an epsilon, a rho (zCDP), or an epsilon at a delta.
 
-    A tenth of that delta is for losses with a delta of their own, such as keys that are chosen privately.
-    With a path it is a file that processes share, on a local disk; `Budget(path=...)` opens it again, by any name of
-    the file. A charge is in the file before `charge` returns, whatever becomes of the process after that.
+    A tenth of that delta is reserved for losses with a delta, such as private key selection. With `path` the budget is
+    a file on a local disk that processes share; `Budget(path=...)` opens it again, by any name of the file. A charge is
+    in the file before `charge` returns, even if the process is killed right after.
 
     >>> budget = Budget(epsilon=3.0)
     >>> budget.charge(PrivacyLoss(0.5, 0.125, 1.0, "add-remove"), "the median of age")
@@ -145,9 +145,9 @@ class Budget:
         self._summed: tuple[int, Totals] = (0, Totals())
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
-        """Spend a loss, for a reason that goes into the history and has no data in it; or raise, and spend nothing.
+        """Charge a loss, or raise and charge nothing; `what` goes into the history and must not contain data.
 
-        If a failing disk leaves open whether the charge was written, it is raised too, and the file decides.
+        If a failing disk leaves it uncertain whether the charge was written, this raises too, and the file decides.
         """
         if not isinstance(what, str):
             raise TypeError(f"what must be a text, got what={shown(what)}")
@@ -158,17 +158,17 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """What is left, rounded down: an epsilon, or a rho if the budget is one.
+        """The amount left, rounded down: an epsilon, or a rho for a budget of rho.
 
-        With a delta it is the largest epsilon that every pure mechanism could still be charged with.
+        With a delta it is the largest epsilon that any pure mechanism can still be charged.
         """
         return self._now().remaining
 
     @property
     def spent(self) -> PrivacyLoss | None:
-        """What all charges cost together, rounded up; None before the first.
+        """The loss of all charges together, rounded up; None before the first.
 
-        The limit holds however the releases were chosen; with a delta this number is for releases fixed in advance.
+        The limit holds for adaptively chosen releases; with a delta, this number is for releases fixed in advance.
         """
         return self._now().spent
 
@@ -181,7 +181,7 @@ class Budget:
         where = "in memory" if self._ledger.path is None else self._ledger.path.name
         try:
             return f"Budget({self._now()}; {where})"
-        except (OSError, RuntimeError, ValueError):  # a file that is gone, say, is no reason to fail here
+        except (OSError, RuntimeError, ValueError):  # a repr must not fail, for example because the file was deleted
             return f"Budget(out of reach; {where})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -195,7 +195,7 @@ class Budget:
         return self._statement(self._ledger.read())
 
     def _statement(self, entries: Entries) -> Statement:
-        """The entries and what they come to. A ledger only grows, so the sum goes on from where it was."""
+        """The entries and their totals. A ledger only grows, so the totals are updated from the last ones."""
         count, totals = self._summed
         if count > len(entries.charges):  # another thread has seen more
             count, totals = 0, Totals()
@@ -205,7 +205,7 @@ class Budget:
 
 
 def read(path: str | os.PathLike[str]) -> Statement:
-    """What the budget in a file says, even if the file is read-only."""
+    """The state of the budget in a file, which may be read-only."""
     return _statement(Ledger.open(Path(path), to_write=False).read(), 0, Totals())
 
 
@@ -220,7 +220,7 @@ def _statement(entries: Entries, count: int, totals: Totals) -> Statement:
 
 
 def _checked_terms(epsilon: object, delta: object, rho: object, neighbors: object, unit: object) -> Terms | None:
-    """The terms, or None if nothing was said."""
+    """The validated terms, or None if no parameter was given."""
     if (epsilon, delta, rho, neighbors, unit) == (None,) * 5:
         return None
     if (epsilon is None) == (rho is None):
@@ -242,7 +242,7 @@ def _checked_terms(epsilon: object, delta: object, rho: object, neighbors: objec
 
 
 def _checked_loss(loss: object) -> PrivacyLoss:
-    """The loss with each number a float at or above it."""
+    """The validated loss, with each number rounded up to a float."""
     if not isinstance(loss, PrivacyLoss):
         raise TypeError(f"loss must be a PrivacyLoss, got loss={shown(loss)}")
     epsilon, rho, eta, delta = (

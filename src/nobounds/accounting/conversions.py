@@ -1,6 +1,6 @@
-"""Conversions of promises: pure and range-bounded privacy to zCDP, and zCDP to and from an epsilon at a delta.
+"""Conversions: pure and range-bounded privacy to zCDP, and zCDP to and from an epsilon at a delta.
 
-What is printed is rounded up, what may be spent is rounded down, and both are certified by ball arithmetic.
+Losses are rounded up and amounts to spend are rounded down, both certified by ball arithmetic.
 """
 
 import math
@@ -13,14 +13,17 @@ from nobounds.exact import ball, rational, round_up, upper, working_precision
 
 @lru_cache(maxsize=4096)
 def rho_from_pure(epsilon: Fraction) -> float:
-    """zCDP of a pure mechanism: epsilon * tanh(epsilon / 2)."""
+    """The rho of a pure mechanism: epsilon * tanh(epsilon / 2)."""
     with working_precision(256):
         return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
 
 
 @lru_cache(maxsize=4096)
 def rho_from_range(eta: Fraction) -> float:
-    """zCDP of a range-bounded mechanism: r - 1 - ln r with r = eta / (1 - exp(-eta)) (Harrison and Manurangsi 2025)."""
+    """The rho of a range-bounded mechanism (Harrison and Manurangsi 2025).
+
+    r - 1 - ln r with r = eta / (1 - exp(-eta)).
+    """
     if eta == 0:
         return 0.0
     with working_precision(256):
@@ -32,8 +35,8 @@ def rho_from_range(eta: Fraction) -> float:
 def epsilon_from_rho(rho: Fraction, delta: Fraction) -> float:
     """The epsilon at delta of a rho-zCDP mechanism (Canonne, Kamath and Steinke 2020, Corollary 13).
 
-    The least over alpha = 1 + x of rho alpha + ln(1 - 1/alpha) + (ln(1/delta) - ln alpha) / x. Its derivative
-    vanishes where rho x**2 + ln alpha = ln(1/delta); any alpha near it gives a valid bound.
+    The minimum over alpha = 1 + x of rho alpha + ln(1 - 1/alpha) + (ln(1/delta) - ln alpha) / x. The derivative
+    vanishes where rho x**2 + ln alpha = ln(1/delta); every alpha gives a valid bound.
     """
     _check_delta(delta)
     if rho == 0:
@@ -47,10 +50,10 @@ def epsilon_from_rho(rho: Fraction, delta: Fraction) -> float:
 
 @lru_cache(maxsize=4096)
 def rho_from_approximate(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho for which rho-zCDP is within epsilon at delta: `epsilon_from_rho` undone, rounded down.
+    """The largest rho for which rho-zCDP implies epsilon at delta, rounded down: the inverse of `epsilon_from_rho`.
 
-    The greatest over alpha = 1 + x of (epsilon - ln(1 - 1/alpha) - (ln(1/delta) - ln alpha) / x) / alpha, which is
-    (ln(1/delta) - ln alpha) / x**2 at its place.
+    The maximum over alpha = 1 + x of (epsilon - ln(1 - 1/alpha) - (ln(1/delta) - ln alpha) / x) / alpha, which equals
+    (ln(1/delta) - ln alpha) / x**2 at the maximum.
 
     >>> float(rho_from_approximate(Fraction(1), Fraction(1, 10**6)))
     0.024355970359538...
@@ -70,8 +73,8 @@ def _check_delta(delta: Fraction) -> None:
 
 
 def _crossing(sign: Callable[[float], float]) -> Fraction:
-    """About where a function of positive numbers turns from negative to positive, by bisection of the logarithm."""
-    low, high = -340.0, 340.0  # the squares of their exponentials are still floats
+    """An approximate root of a function that turns from negative to positive on x > 0, by bisection of ln x."""
+    low, high = -340.0, 340.0  # the squares of their exponentials are still finite floats
     for _ in range(62):
         middle = (low + high) / 2
         low, high = (middle, high) if sign(math.exp(middle)) < 0 else (low, middle)

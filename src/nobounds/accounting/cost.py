@@ -1,4 +1,4 @@
-"""What a mechanism costs: the one-sided loss of Definition A.1 and the bounds that follow from it, in exact arithmetic.
+"""The cost of a mechanism: one-sided losses (Definition A.1) and the bounds that follow from them, in exact arithmetic.
 
 The pure costs of AboveThreshold are homogeneous in (eps1, eps2), so `split` inverts any of them.
 """
@@ -13,7 +13,7 @@ from nobounds.exact import Number, rational
 
 
 class Sides(NamedTuple):
-    """The one-sided losses of one kind of neighbouring pair x, x': the log-ratio lies between -back and forth."""
+    """One-sided losses of one kind of neighbouring pair x, x': the log-ratio lies between -back and forth."""
 
     forth: Fraction
     back: Fraction
@@ -21,12 +21,12 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a mechanism costs, exact but for rho: the one-sided losses of each kind of pair, and zCDP.
+    """The cost of a mechanism: the exact one-sided losses of each kind of pair, and rho, exact or rounded up.
 
-    Kinds of pairs are kept apart and oriented (x has the record more, or the lower one), because ranges are not:
-    when a private result chooses between mechanisms, each side takes its own maximum, and so does the range.
-    A mechanism with Gaussian noise has no kinds: its log-ratio is not bounded, and only rho says what it costs.
-    `span` bounds the range where it is known to be less than both sides together.
+    Kinds of pairs are kept separate and oriented: x has one record more, or the lower record. When a released answer
+    selects among mechanisms, each side takes its own maximum, and so does the range. A mechanism with Gaussian noise
+    has no kinds, because its log-ratio is not bounded; its only cost is rho. `span` bounds the range where it is known
+    to be less than both sides together.
     """
 
     kinds: tuple[Sides, ...]
@@ -35,12 +35,12 @@ class Cost:
 
     @property
     def is_pure(self) -> bool:
-        """Whether epsilon and eta are bounded."""
+        """Whether epsilon and eta are finite."""
         return bool(self.kinds)
 
     @property
     def epsilon(self) -> Fraction:
-        """Pure epsilon."""
+        """The pure epsilon."""
         return max(side for sides in self._bounded() for side in sides)
 
     @property
@@ -50,7 +50,7 @@ class Cost:
 
     @property
     def _width(self) -> Fraction:
-        """The range by the sides alone, which holds whatever was answered before."""
+        """The range from the one-sided losses alone, which holds for any earlier answers."""
         return max(sides.forth + sides.back for sides in self._bounded())
 
     def _bounded(self) -> tuple[Sides, ...]:
@@ -59,17 +59,17 @@ class Cost:
         return self.kinds
 
     def __add__(self, other: "Cost") -> "Cost":
-        """One mechanism and then the other; a mechanism of one kind costs the same for every kind."""
+        """The cost of both mechanisms; a mechanism with one kind of pairs costs the same for every kind."""
         kinds = tuple(Sides(a.forth + b.forth, a.back + b.back) for a, b in aligned([self, other]))
         known = kinds and (self.span, other.span) != (None, None)
         span = max(self.eta + other._width, other.eta + self._width) if known else None
         return Cost(kinds, self.rho + other.rho, span)
 
     def times(self, rows: int) -> "Cost":
-        """The cost for so many rows added or removed together: log-ratios add up, and rho grows like their square.
+        """The cost for `rows` rows added or removed together: losses grow like `rows`, and rho like its square.
 
-        The rows are added one after the other, so each side is that of one row many times (Bun and Steinke 2016,
-        Proposition 27, for rho).
+        Rows are added one at a time, so each one-sided loss is `rows` times that of one row; for rho see Bun and
+        Steinke 2016, Proposition 27.
         """
         if rows == 1:
             return self
@@ -82,25 +82,25 @@ class Cost:
 
 
 def worst(costs: Sequence[Cost]) -> Cost:
-    """The cost of whichever of several mechanisms is run, when an earlier private result says which."""
+    """The cost of running one of several mechanisms, selected by an earlier released answer."""
     kinds = tuple(Sides(max(s.forth for s in sides), max(s.back for s in sides)) for sides in aligned(costs))
     return Cost(kinds, max(cost.rho for cost in costs))
 
 
 def both(*costs: Cost) -> Cost:
-    """One mechanism under several kinds of neighbouring pairs."""
+    """The cost of one mechanism under several kinds of neighbouring pairs."""
     if not all(cost.is_pure for cost in costs):
         return gaussian(max(cost.rho for cost in costs))
     return _cost(*(sides for cost in costs for sides in cost.kinds))
 
 
 def mirrored(cost: Cost) -> Cost:
-    """The same with the roles of x and x' exchanged."""
+    """The cost with the roles of x and x' exchanged."""
     return Cost(tuple(Sides(sides.back, sides.forth) for sides in cost.kinds), cost.rho, cost.span)
 
 
 def aligned(costs: Sequence[Cost]) -> list[tuple[Sides, ...]]:
-    """The kinds of all costs side by side; a mechanism with one kind of pairs has it for all. None if one has none."""
+    """The kinds of all costs side by side; a cost with one kind repeats it. Empty if a cost has no kinds."""
     if not all(cost.is_pure for cost in costs):
         return []
     count = max(len(cost.kinds) for cost in costs)
@@ -116,11 +116,11 @@ def _cost(*kinds: Sides) -> Cost:
 def one_sided_loss(
     queries: Sequence[Number], neighbor: Sequence[Number], *, eps1: Number, eps2: Number, sensitivity: Number = 1
 ) -> Fraction:
-    """The largest log-ratio of P(outcome | x) to P(outcome | x') that Algorithm 1 can show (Definition A.1).
+    """The largest log-ratio of P(outcome | x) to P(outcome | x') of Algorithm 1 (Definition A.1).
 
     max over k of eps1/D * D_k + eps2/D * max(0, D_k - (f_k(x') - f_k(x))), with D the sensitivity and
-    D_k = max over i < k of max(0, f_i(x') - f_i(x)). Never halting is one more outcome; it costs eps1/D * D_k at the
-    end.
+    D_k = max over i < k of max(0, f_i(x') - f_i(x)). Never halting is one more outcome, with eps1/D * D_k after the
+    last query.
     """
     e1, e2 = rational(eps1, "eps1"), rational(eps2, "eps2")
     scale = rational(sensitivity, "sensitivity")
@@ -133,63 +133,69 @@ def one_sided_loss(
 
 
 def general(eps1: Fraction, eps2: Fraction) -> Cost:
-    """Any queries (Lemma A.3, first part)."""
+    """The cost of AboveThreshold on any queries (Lemma A.3, first part)."""
     return pure(eps1 + 2 * eps2)
 
 
 def monotonic(eps1: Fraction, eps2: Fraction) -> Cost:
-    """Monotonic queries; counts under swap with the threshold fixed (Lemma A.3, second part).
+    """The cost on monotonic queries, such as counts under swap with a fixed threshold (Lemma A.3, second part).
 
-    x is the data set with the larger queries: walking up, the one whose record is lower.
+    x is the data set with the larger queries; for a walk up, the one with the lower record.
     """
     return _cost(Sides(eps2, eps1 + eps2))
 
 
 def moving_threshold(q: Fraction, eps1: Fraction, eps2: Fraction) -> Cost:
-    """Counts - q n under add-remove, walking up; walking down, give 1 - q (Lemma B.1). x has the record more."""
+    """The cost on counts - q n under add-remove, for a walk up; for a walk down pass 1 - q (Lemma B.1).
+
+    x is the data set with one record more.
+    """
     return _cost(Sides(q * eps1 + eps2, max(q * eps2, (1 - q) * eps1)))
 
 
 def fixed_threshold(eps1: Fraction, eps2: Fraction) -> Cost:
-    """Counts under add-remove with a public constant as the threshold (Lemma B.2). x has the record more."""
+    """The cost on counts under add-remove with a public constant as the threshold (Lemma B.2).
+
+    x is the data set with one record more.
+    """
     return _cost(Sides(eps2, eps1))
 
 
 def pure(epsilon: Fraction) -> Cost:
-    """Any pure mechanism."""
+    """The cost of any epsilon-private mechanism."""
     return _cost(Sides(epsilon, epsilon))
 
 
 def added_only(epsilon: Fraction) -> Cost:
-    """A pure mechanism under swap that sees only the number of records: a record that moves costs nothing.
+    """The cost under swap of a pure mechanism that uses only the number of records: changing a value costs nothing.
 
-    Its kinds of pairs are a record that moves, and one that turns from missing to present.
+    Its kinds of pairs are a record that changes its value, and one that changes between missing and not missing.
     """
     return _cost(Sides(Fraction(0), Fraction(0)), Sides(epsilon, epsilon))
 
 
 def range_bounded(epsilon: Fraction) -> Cost:
-    """A pure mechanism whose range is bounded by epsilon as well: the exponential mechanism (Dong et al. 2020).
+    """The cost of a pure mechanism of range epsilon, such as the exponential mechanism (Dong et al. 2020).
 
-    Which of its sides takes how much of the range differs from pair to pair, so each is charged in full; rho is not.
+    The split of the range between the two sides differs from pair to pair, so each side is charged in full; rho is not.
     """
     return Cost((Sides(epsilon, epsilon),), rational(rho_from_range(epsilon), "rho"), epsilon)
 
 
 def gaussian(rho: Fraction) -> Cost:
-    """Any mechanism of which only zCDP is known: Gaussian noise, on the line or on the integers.
+    """The cost of a mechanism of which only rho is known: continuous or discrete Gaussian noise.
 
-    It has rho = sensitivity**2 / (2 variance) (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020, Theorem 4).
+    rho is sensitivity**2 / (2 variance) (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020, Theorem 4).
     """
     return Cost((), rho)
 
 
 def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
-    """(eps1, eps2) in the ratio share : 1 - share that cost exactly epsilon."""
+    """The (eps1, eps2) in the ratio share : 1 - share that cost exactly epsilon."""
     whole = cost(share, 1 - share).epsilon
     return epsilon * share / whole, epsilon * (1 - share) / whole
 
 
 def rho_monotonic(eps1: Fraction, eps2: Fraction) -> Fraction:
-    """zCDP of one AboveThreshold on monotonic queries, as the paper states it (Theorem 1)."""
+    """The rho of one AboveThreshold run on monotonic queries, as the paper states it (Theorem 1)."""
     return (eps1 / 2 + eps2) ** 2 / 2

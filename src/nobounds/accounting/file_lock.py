@@ -1,4 +1,4 @@
-"""A lock on a file that is the same for every name of the file, and that no other use of the file can drop.
+"""A lock on a file that all names of the file share, and that no other use of the file can drop.
 
 SQLite locks with POSIX record locks, except on Windows. A process loses all its record locks on a file as soon as any
 of its code closes any descriptor of that file: a backup, a download, `open(path).read()`. The lock here belongs to one
@@ -24,17 +24,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_SQLITE_BYTES = (0x40000000, 512)  # where SQLite locks: start and length, far beyond the end of a ledger
+_SQLITE_BYTES = (0x40000000, 512)  # the bytes that SQLite locks, start and length: far beyond the end of a ledger
 _OWN_BYTE = 0x40000000 + 512
-_TAKEN = {errno.EAGAIN, errno.EACCES}  # what systems say of a lock that others hold
+_TAKEN = {errno.EAGAIN, errno.EACCES}  # error codes for a lock that others hold
 _LONGEST_PAUSE = 0.01  # seconds between two attempts
 
 
 @dataclass(frozen=True, slots=True)
 class LockKind:
-    """How a system locks an open file: `take` raises an OSError if others hold the lock, and does not wait."""
+    """How a system locks an open file: `take` does not wait, but raises an OSError if others hold the lock."""
 
-    take: Callable[[int, bool], object]  # a descriptor, and whether the lock is to exclude readers as well
+    take: Callable[[int, bool], object]  # a descriptor, and whether the lock excludes readers as well
     release: Callable[[int], object]
     sqlite_vfs: str | None  # the VFS with which SQLite works under the lock, or None for the default
 
@@ -58,17 +58,17 @@ class LockedFile:
             raise OSError(f"{self.path} could not be written")
 
     def sync(self) -> None:
-        """Let what was written survive a loss of power."""
+        """Flush writes to the disk, so that they survive a power failure."""
         getattr(os, "fdatasync", os.fsync)(self.descriptor)
 
     def links(self) -> int:
-        """How many names the file has, apart from symbolic links."""
+        """The number of hard links to the file."""
         return os.fstat(self.descriptor).st_nlink
 
     def has_its_name(self) -> bool:
-        """Whether the path still leads to this file, and not to another one or to nothing."""
+        """Whether the path still names this file."""
         if sys.platform == "win32":
-            return True  # an open file can be neither renamed nor replaced there
+            return True  # Windows does not rename or replace open files
         try:
             return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
         except FileNotFoundError:
@@ -77,7 +77,7 @@ class LockedFile:
 
 @contextmanager
 def locked(path: Path, *, to_write: bool, patience: float) -> Iterator[LockedFile]:
-    """Hold the lock of the file at `path`: alone if it is opened `to_write`, else together with other readers.
+    """Hold the lock of the file at `path`: exclusively with `to_write`, otherwise shared with other readers.
 
     Raises TimeoutError if others hold it for longer than `patience` seconds.
     """
@@ -99,8 +99,8 @@ def locked(path: Path, *, to_write: bool, patience: float) -> Iterator[LockedFil
             yield file
             return
         finally:
-            # A child that was forked meanwhile has the same open file, so without this the lock would last as long as
-            # the child; and the child itself must not release what its parent holds.
+            # A child forked in between shares the open file, so without an explicit release the lock would last as long
+            # as the child; and the child itself must not release the lock of its parent.
             if held and os.getpid() == process:
                 kind.release(file.descriptor)
             os.close(file.descriptor)
@@ -117,7 +117,7 @@ def sqlite_vfs() -> str | None:
 
 
 def _wait(kind: LockKind, file: LockedFile, alone: bool, deadline: float) -> bool:
-    """Take the lock as soon as it is free; False if it is not until the deadline."""
+    """Take the lock as soon as it is free; False if that takes longer than the deadline."""
     pause = 0.0005
     while True:
         try:
@@ -150,7 +150,7 @@ def _release_record(descriptor: int) -> None:
 def _set_record(descriptor: int, kind: int) -> None:
     import fcntl
 
-    command = getattr(fcntl, "F_OFD_SETLK", 37)  # Pythons that were built on an old Linux do not name it
+    command = getattr(fcntl, "F_OFD_SETLK", 37)  # missing in Pythons built on an old Linux
     fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, *_SQLITE_BYTES, 0))
 
 
@@ -176,7 +176,7 @@ def _release_byte(descriptor: int) -> None:
 
 
 def _set_byte(descriptor: int, mode: str) -> None:
-    msvcrt: Any = importlib.import_module("msvcrt")  # Windows only, so types are not known elsewhere
+    msvcrt: Any = importlib.import_module("msvcrt")  # exists on Windows only, so elsewhere mypy has no types for it
     os.lseek(descriptor, _OWN_BYTE, os.SEEK_SET)
     msvcrt.locking(descriptor, getattr(msvcrt, mode), 1)
 

@@ -1,7 +1,7 @@
-"""The ledger of a budget: its terms, and its charges, which are added and never changed.
+"""The ledger of a budget: its terms, and its append-only charges.
 
 A charge is checked and written in one transaction, which is committed before `append` returns. Each row is sealed with
-a hash over its contents and the seal before it, so a bit that flipped on the disk is noticed.
+a hash over its contents and the previous seal, so a flipped bit on the disk is detected.
 """
 
 import json
@@ -17,9 +17,9 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss
 from nobounds.accounting.store import Store, damaged
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection  # loaded when a ledger is made
+    from sqlite3 import Connection  # imported when a ledger is made
 
-_TABLES = [  # every number is a text, and exact
+_TABLES = [  # numbers are stored as text, exactly
     "CREATE TABLE terms (ledger TEXT, epsilon TEXT, delta TEXT, rho TEXT, neighbors TEXT, unit TEXT, seal TEXT)",
     "CREATE TABLE charges (number INTEGER PRIMARY KEY, made TEXT, what TEXT,"
     " epsilon TEXT, rho TEXT, eta TEXT, delta TEXT, neighbors TEXT, unit TEXT, seal TEXT)",
@@ -28,7 +28,7 @@ _TABLES = [  # every number is a text, and exact
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a budget may spend, and for whom; None where nothing was said."""
+    """The limits of a budget, its neighbours and its privacy unit; None where not given."""
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
@@ -39,7 +39,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One entry: when it was made (UTC), what for, and what it cost."""
+    """One entry: when it was made (UTC), what it was for, and its loss."""
 
     when: datetime
     what: str
@@ -48,7 +48,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Everything a ledger says at one moment, and the seal of its last row."""
+    """The contents of a ledger at one moment, and the seal of its last row."""
 
     terms: Terms
     charges: tuple[Charge, ...]
@@ -59,9 +59,9 @@ class Ledger:
     """Terms and charges, in a file or in memory."""
 
     def __init__(self, store: Store) -> None:
-        """Read the ledger in a store, and check it from end to end."""
+        """Read the ledger in a store and check all of its rows."""
         self._store = store
-        self._known: Entries | None = None  # rows that were read and found whole are not read again
+        self._known: Entries | None = None  # rows that were read and checked are not read again
         with store.transaction(to_write=False) as connection:
             tables = [text for (text,) in connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
             if tables != _TABLES or connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
@@ -70,7 +70,7 @@ class Ledger:
 
     @classmethod
     def in_memory(cls, terms: Terms) -> "Ledger":
-        """A ledger that ends with the process."""
+        """A ledger in memory, which ends with the process."""
         return cls(Store.in_memory(lambda connection: _begin(connection, terms)))
 
     @classmethod
@@ -81,7 +81,7 @@ class Ledger:
 
     @classmethod
     def open(cls, path: Path, *, to_write: bool = True) -> "Ledger":
-        """The ledger in a file. A file that is refused is not touched."""
+        """The ledger in a file. A file that is refused is not modified."""
         return cls(Store.open(path, to_write=to_write))
 
     @property
@@ -105,13 +105,13 @@ class Ledger:
             _insert(connection, "charges", row, before.seal)
 
     def _entries(self, connection: "Connection") -> Entries:
-        """All entries. Rows that were not read before are checked, and of those that were, that the last is there."""
-        found = connection.execute("SELECT * FROM terms").fetchall()
-        if len(found) != 1 or found[0][-1] != _seal("", found[0][:-1]):
+        """All entries. New rows are checked, and of the rows read before, only that the last one is unchanged."""
+        terms = connection.execute("SELECT * FROM terms").fetchall()
+        if len(terms) != 1 or terms[0][-1] != _seal("", terms[0][:-1]):
             raise damaged(self.path)
-        known = self._known or Entries(_terms(found[0]), (), found[0][-1])
+        known = self._known or Entries(_terms(terms[0]), (), terms[0][-1])
         rows = connection.execute("SELECT * FROM charges WHERE number >= ? ORDER BY number", (len(known.charges),))
-        last = next(rows, [None])[-1] if known.charges else found[0][-1]
+        last = next(rows, [None])[-1] if known.charges else terms[0][-1]
         if last != known.seal:
             raise ValueError(f"{self.path} is no longer the ledger that it was: its charges were replaced")
         charges: list[Charge] = []
@@ -126,7 +126,7 @@ class Ledger:
 
 
 def _begin(connection: "Connection", terms: Terms) -> None:
-    """Fill a new database. Each ledger has a name of its own, so that no two have the same seals."""
+    """Fill a new database. Each ledger gets a random name, so no two have the same seals."""
     for table in _TABLES:
         connection.execute(table)
     numbers = (None if number is None else str(number) for number in (terms.epsilon, terms.delta, terms.rho))
@@ -139,7 +139,7 @@ def _insert(connection: "Connection", table: str, row: tuple[Any, ...], previous
 
 
 def _seal(previous: str, row: Any) -> str:
-    """A hash over a row and the seal before it."""
+    """A hash over a row and the previous seal."""
     import hashlib
 
     return hashlib.sha256(json.dumps([previous, *row], default=repr).encode()).hexdigest()

@@ -1,7 +1,6 @@
-"""What a mechanism costs: the one-sided loss of Definition A.1, the bounds that follow from it, and what is printed.
+"""The privacy loss of a release: its cost rounded up to floats, with the neighbours and the privacy unit it is for.
 
-A `Cost` is exact arithmetic on parameters; a `PrivacyLoss` is what is printed, rounded up. The pure costs of
-AboveThreshold are homogeneous in (eps1, eps2), so `split` inverts any of them.
+A `Cost` is exact and belongs to a mechanism; a `PrivacyLoss` is rounded up and belongs to a release.
 """
 
 import math
@@ -20,31 +19,31 @@ QUERY_RESULT = "query result"
 
 
 def check_neighbors(neighbors: object) -> Neighbors:
-    """The name of the neighbour relation, checked."""
+    """The name of the neighbour relation, validated."""
     if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
         raise ValueError(f"neighbors must be one of {', '.join(get_args(Neighbors))}, got neighbors={neighbors!r}")
     return neighbors  # type: ignore[return-value]
 
 
 def rows_of(query: bool) -> dict[str, str]:
-    """For the parameters of a release: what its rows are those of, if that is the result of a query.
+    """The entry in the parameters of a release that marks its rows as those of a query result.
 
-    The loss is then for one row of the result. A person, or a row of the tables underneath, may change several.
+    The loss is then for one row of the result. A person or a row of the underlying tables may change several.
     """
     return {"rows_of": QUERY_RESULT} if query else {}
 
 
 def of_query(parameters: Mapping[str, Any]) -> bool:
-    """Whether the parameters of a release say so."""
+    """Whether the parameters of a release mark its rows as those of a query result."""
     return bool(parameters.get("rows_of") == QUERY_RESULT)
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """What a release costs, each number rounded up: epsilon, zCDP rho, range eta; and for whom it holds.
+    """The loss of a release, each number rounded up: epsilon, zCDP rho, range eta; and its neighbours and privacy unit.
 
-    epsilon is pure if delta is 0. Gaussian noise is known by its rho: epsilon is then the one at delta, or infinite
-    if no delta was asked for, and so is eta. What is not known is infinite.
+    `epsilon` is pure if `delta` is 0. Gaussian noise has a rho only: `epsilon` is then the one at `delta`, or infinite
+    without a delta, and `eta` is infinite. Unknown bounds are infinite.
 
     >>> PrivacyLoss.pure(0.1, neighbors="swap") + PrivacyLoss.range_bounded(0.2, neighbors="swap")
     PrivacyLoss(epsilon=0.3, rho=0.0099..., eta=0.6, neighbors='swap', unit='row', delta=0.0)
@@ -61,7 +60,7 @@ class PrivacyLoss:
 
     @classmethod
     def of(cls, cost: Cost, neighbors: Neighbors, unit: str = "row", *, delta: Fraction | None = None) -> "PrivacyLoss":
-        """The loss of a mechanism of this cost: at delta, where that is needed or makes epsilon smaller."""
+        """The loss of a mechanism with this cost; stated at `delta` where that gives a smaller epsilon."""
         rho = round_up(cost.rho)
         epsilon, eta = (round_up(cost.epsilon), round_up(cost.eta)) if cost.is_pure else (math.inf, math.inf)
         if delta is not None and (approximate := epsilon_from_rho(cost.rho, delta)) < epsilon:
@@ -87,14 +86,14 @@ class PrivacyLoss:
     def approximate(
         cls, epsilon: Number, delta: Number, *, neighbors: Neighbors = "add-remove", unit: str = "row"
     ) -> "PrivacyLoss":
-        """The loss of a mechanism of which only an epsilon at a delta is known."""
+        """The loss of an (epsilon, delta)-private mechanism without further bounds."""
         least, at = round_up(_not_negative(epsilon, "epsilon")), positive(delta, "delta")
         if at >= 1:
             raise ValueError(f"delta must be less than 1, got delta={delta!r}")
         return cls(least, math.inf, math.inf, check_neighbors(neighbors), unit, round_up(at))
 
     def at(self, delta: Number) -> float:
-        """The epsilon at a delta, the smaller of what epsilon and rho say, rounded up; infinite if neither says it."""
+        """The epsilon at a delta, the smaller of the bounds from epsilon and from rho; infinite without a bound."""
         most = _not_negative(delta, "delta")
         known = self.epsilon if rational(self.delta, "delta") <= most else math.inf
         if most == 0 or self.rho == math.inf:
@@ -102,15 +101,15 @@ class PrivacyLoss:
         return min(known, epsilon_from_rho(rational(self.rho, "rho"), most))
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> "PrivacyLoss":
+    def from_dict(cls, fields: dict[str, Any]) -> "PrivacyLoss":
         """The loss that `to_dict` wrote."""
-        known: dict[str, Any] = {name: math.inf if value is None else value for name, value in found.items()}
+        known: dict[str, Any] = {name: math.inf if value is None else value for name, value in fields.items()}
         return cls(**known)
 
     def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
-        """The loss of releasing both, even if one was chosen after seeing the other: epsilon, delta and rho add up.
+        """The loss of both releases, even if one was chosen after seeing the other: epsilon, delta and rho add up.
 
-        Ranges do not simply add: the later mechanism counts with twice its epsilon, which has to be pure.
+        Ranges do not add: the later mechanism counts with twice its epsilon, which must be pure.
         """
         if (self.neighbors, self.unit) != (other.neighbors, other.unit):
             raise ValueError("losses add only for the same neighbour relation and privacy unit")
@@ -126,15 +125,15 @@ class PrivacyLoss:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON: None where there is no bound, and a delta only where there is one."""
-        found = {name: None if value == math.inf else value for name, value in asdict(self).items()}
-        return found if self.delta else {name: value for name, value in found.items() if name != "delta"}
+        """The loss as plain values for JSON: None for infinity, and no delta if it is 0."""
+        fields = {name: None if value == math.inf else value for name, value in asdict(self).items()}
+        return fields if self.delta else {name: value for name, value in fields.items() if name != "delta"}
 
     def __str__(self) -> str:
         return self.in_words({})
 
     def in_words(self, parameters: Mapping[str, Any]) -> str:
-        """The loss, and whom it is for, by the parameters of its release."""
+        """The loss with its neighbours and privacy unit as text; `parameters` are those of its release."""
         rows = f" of the {QUERY_RESULT}" if of_query(parameters) and self.unit == Unit().name else ""
         whom = f"{printable(self.unit)}{rows}"
         if self.epsilon == self.rho == math.inf:
@@ -154,20 +153,20 @@ def _not_negative(value: Number, name: str) -> Fraction:
 
 
 def _total(*parts: float) -> float:
-    """The sum of the numbers as written, rounded up; infinite if one of them is."""
+    """The sum of the numbers as written, rounded up; infinite if a summand is."""
     return math.inf if math.inf in parts else round_up(sum((rational(part, "loss") for part in parts), Fraction(0)))
 
 
 class Unit(NamedTuple):
-    """Whom a loss is for: a row, or all rows of a person, say; and at most how many rows that is."""
+    """The privacy unit of a loss, such as a row or all rows of a person, and the largest number of its rows."""
 
     name: str = "row"
     rows: int = 1
 
     def loss(self, cost: Cost, neighbors: Neighbors) -> PrivacyLoss:
-        """The loss of one unit, for a mechanism that costs this much for a row.
+        """The loss for one unit, of a mechanism with this cost for one row.
 
-        A unit that is swapped for another may have fewer rows, so that their number is not public: only rows swap.
+        Under swap the unit must be a row: other units may differ in their number of rows, which would not be public.
         """
         if neighbors == "swap" and self != Unit():
             raise ValueError(f"a privacy unit of {self.name!r} needs neighbors='add-remove', got neighbors='swap'")

@@ -1,8 +1,8 @@
-"""The file under a ledger: an SQLite database that is made whole, opened only if it is ours, and never half written.
+"""The file of a ledger: an SQLite database, created atomically, opened only if it is ours, and never half written.
 
-Each transaction holds the lock of the file (`file_lock`). A reader holds it too: it would undo a charge in progress
-whose journal it found. SQLite looks for a journal beside the name by which it opens the file, so a mark in the file
-tells the users of its other names that there may be one.
+Each transaction holds the lock of the file (`file_lock`). Readers hold it too: a reader that sees the journal of a
+charge in progress would roll it back. SQLite looks for a journal beside the name by which it opens the file, so a mark
+in the file warns users of its other names that there may be one.
 """
 
 import os
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = int.from_bytes(b"nobo", "big")
 VERSION = 1
-PATIENCE = 60  # seconds to wait while others write
+PATIENCE = 60  # seconds to wait for the lock
 
 Fill: TypeAlias = "Callable[[Connection], None]"
 
-_HEADER, _MARK, _NO_MARK = 100, slice(72, 92), bytes(20)  # the mark is where SQLite leaves its header unused
+_HEADER, _MARK, _NO_MARK = 100, slice(72, 92), bytes(20)  # the mark is in the unused part of SQLite's header
 
 
 class _Turn:
-    """A lock for one thread at a time, which that thread cannot take again while it has it."""
+    """A lock for one thread at a time, which the thread that holds it cannot take again."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -36,7 +36,7 @@ class _Turn:
 
     @contextmanager
     def take(self) -> Iterator[None]:
-        """Wait for the turn of this thread; refuse a signal handler or a finalizer that interrupts it."""
+        """Wait for the lock; refuse a signal handler or a finalizer that interrupts the thread that holds it."""
         with self.lock:
             if self._taken:
                 raise RuntimeError("a budget cannot be used while the same thread is using one: try again later")
@@ -47,10 +47,10 @@ class _Turn:
                 self._taken = False
 
 
-# Threads take turns with files, and a fork waits for its turn: a child that was forked during a transaction would share
-# its lock and its connection.
+# Threads take turns with files, and a fork waits for its turn: a child forked during a transaction would share its lock
+# and its connection.
 _files = _Turn()
-_inherited: list["Connection"] = []  # by a fork during a transaction of the same thread: closing one would undo it
+_inherited: list["Connection"] = []  # by a fork during a transaction of the same thread: closing one would roll it back
 
 
 def _renew() -> None:
@@ -65,12 +65,12 @@ if hasattr(os, "register_at_fork"):
 
 
 class Store:
-    """An SQLite database, in the file at `path` or, without one, in the memory of this process."""
+    """An SQLite database, in the file at `path`, or in the memory of this process if `path` is None."""
 
     def __init__(self, path: Path | None, mode: str = "rw", connection: "Connection | None" = None) -> None:
         self.path = path
         self._mode = mode
-        self._connection = connection  # kept for a database in memory; a file has a new one for each transaction
+        self._connection = connection  # for a database in memory; a file gets a new one for each transaction
         self._pid = os.getpid()
         self._own = _Turn()
 
@@ -83,11 +83,11 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, fill: Fill) -> None:
-        """Make a new file, whole from the first moment that it has its name."""
+        """Create a new file, which is complete before it appears under its name."""
         if os.path.lexists(path):
             raise _taken(path)
         if os.path.lexists(journal := _journal(path)):
-            # SQLite would write the pages in it, which belong to a ledger that is gone, into the new one.
+            # SQLite would write the pages of this journal, which belong to a deleted ledger, into the new one.
             raise FileExistsError(f"{journal} is left over from another ledger: remove it, or choose another path")
         if not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {path.parent}")
@@ -108,7 +108,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, to_write: bool = True) -> "Store":
-        """The database in a file that says it is ours. A file that is refused is not touched."""
+        """The database in a file with our application id. A file that is refused is not modified."""
         try:
             mode = path.stat().st_mode
         except FileNotFoundError:
@@ -118,7 +118,7 @@ class Store:
         if not stat.S_ISREG(mode):
             raise ValueError(f"{path} is not a ledger of nobounds")
         real = path.resolve()
-        # The superuser may write to a file that nobody may write to, but was hardly meant to.
+        # The superuser can write to read-only files, but is not meant to.
         may_write = bool(mode & 0o222) and os.access(real, os.W_OK) and os.access(real.parent, os.W_OK | os.X_OK)
         if to_write and not may_write:
             raise PermissionError(f"{path} or its folder is read-only, and a budget has to write down its charges")
@@ -128,7 +128,7 @@ class Store:
 
     @contextmanager
     def transaction(self, *, to_write: bool) -> Iterator["Connection"]:
-        """A transaction that is committed at the end, or undone if anything is raised."""
+        """A transaction that is committed at the end, or rolled back if anything is raised."""
         if self.path is not None:
             with _files.take(), _reporting(self.path, self._mode), self._opened(self.path, to_write) as connection:
                 yield connection
@@ -143,7 +143,7 @@ class Store:
         """A transaction on the file, locked from before SQLite opens it until after SQLite has closed it."""
         with locked(path, to_write=self._mode == "rw", patience=PATIENCE) as file:
             with _marking(file, self._mode, to_write), _closing(_connect(path, self._mode)) as connection:
-                _check_name(file)  # before the first statement, which may undo an unfinished charge
+                _check_name(file)  # before the first statement, which may roll back an unfinished charge
                 _configure(connection)
                 with _committing(connection, to_write):
                     yield connection
@@ -152,7 +152,7 @@ class Store:
 
 
 def damaged(path: Path | None) -> ValueError:
-    """The error for a file that is ours but not whole."""
+    """The error for a file that is ours but damaged."""
     return ValueError(f"{path} is damaged: bring back a copy that holds every charge, or count its budget as spent")
 
 
@@ -166,16 +166,16 @@ def _connect(path: Path | None, mode: str) -> "Connection":
 
 
 def _configure(connection: "Connection") -> None:
-    # A killed process leaves its journal behind, with which the next one undoes the unfinished charge. After a loss of
-    # power the same is done with what reached the disk, so a charge is final once its journal is gone from there: EXTRA
-    # is the one setting under which COMMIT waits for that.
+    # A killed process leaves its journal, with which the next one rolls back the unfinished charge. After a power
+    # failure the same happens with whatever reached the disk, so a charge is final once its journal is deleted from the
+    # disk: EXTRA is the only setting under which COMMIT waits for that.
     connection.execute("PRAGMA journal_mode=DELETE")
     connection.execute("PRAGMA synchronous=EXTRA")
 
 
 @contextmanager
 def _closing(connection: "Connection") -> Iterator["Connection"]:
-    """Close the connection at the end, except in a process that was forked in between."""
+    """Close the connection at the end, except in a process forked in between."""
     process = os.getpid()
     try:
         yield connection
@@ -188,7 +188,7 @@ def _closing(connection: "Connection") -> Iterator["Connection"]:
 
 @contextmanager
 def _committing(connection: "Connection", to_write: bool) -> Iterator[None]:
-    """Commit at the end, or undo everything if anything is raised."""
+    """Commit at the end, or roll back if anything is raised."""
     import sqlite3
 
     process = os.getpid()
@@ -208,15 +208,17 @@ def _committing(connection: "Connection", to_write: bool) -> Iterator[None]:
 def _marking(file: LockedFile, mode: str, to_write: bool) -> Iterator[None]:
     """Keep a mark in the header while the file may have a journal, and refuse a file with the mark of another name.
 
-    The mark stands for the folder and the name, and so for the place of the journal. Under another name SQLite would
-    not see the journal, and whoever found it later would undo all that was charged in between.
+    The mark identifies the folder and the name, and so the path of the journal. Under another name SQLite would not see
+    the journal, and the next user of the first name would roll back all charges made in between.
     """
     process, path, journal = os.getpid(), file.path, _journal(file.path)
     header = file.read(0, _HEADER)
     _check_header(path, header)
     mark = header[_MARK]
     own = _mark_of(path) if to_write or mark != _NO_MARK else _NO_MARK
-    if mark not in (_NO_MARK, own) and not (file.links() == 1 and os.path.lexists(journal)):  # else both were moved
+    if mark not in (_NO_MARK, own) and not (
+        file.links() == 1 and os.path.lexists(journal)
+    ):  # otherwise both were moved
         raise ValueError(
             f"{path} has an unfinished charge that was made under another name or in another folder:"
             " open it there first, with its journal beside it"
@@ -225,7 +227,7 @@ def _marking(file: LockedFile, mode: str, to_write: bool) -> Iterator[None]:
         try:
             file.write(_MARK.start, own)
             if file.links() > 1:
-                file.sync()  # so that a loss of power cannot leave a journal without its mark
+                file.sync()  # a power failure must not leave a journal without its mark
         except OSError as error:
             raise OSError(f"{path} cannot be used, and without it nothing is released ({error})") from error
     try:
@@ -233,7 +235,7 @@ def _marking(file: LockedFile, mode: str, to_write: bool) -> Iterator[None]:
     finally:
         marked = mode == "rw" and (to_write or mark != _NO_MARK)
         if marked and os.getpid() == process and not os.path.lexists(journal):
-            with suppress(OSError):  # a mark that stays is cleared by the next transaction under this name
+            with suppress(OSError):  # the next transaction under this name clears a mark that stays
                 file.write(_MARK.start, _NO_MARK)
 
 
@@ -250,13 +252,13 @@ def _check_name(file: LockedFile) -> None:
 
 @contextmanager
 def _reporting(path: Path | None, mode: str) -> Iterator[None]:
-    """Turn what SQLite raises into built-in exceptions."""
+    """Turn SQLite's exceptions into built-in ones."""
     import sqlite3
 
     try:
         yield
     except sqlite3.Error as error:
-        kind = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT")  # without one, a text that is no UTF-8
+        kind = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT")  # the error has no name if a text is not UTF-8
         if kind.startswith("SQLITE_BUSY"):
             raise TimeoutError(f"{path} was in use for {PATIENCE} seconds: try again") from error
         if kind.startswith("SQLITE_CANTOPEN") and mode != "rwc" and not os.path.lexists(path or ""):
@@ -278,13 +280,13 @@ def _fill(connection: "Connection", fill: Fill) -> None:
 
 
 def _check_header(path: Path, header: bytes) -> None:
-    """Refuse what is not a ledger before SQLite sees it, which writes when it opens some kinds of files."""
+    """Refuse a file that is not a ledger before SQLite opens it, because SQLite writes to some files on opening."""
     application, version = (int.from_bytes(header[at : at + 4], "big") for at in (68, 60))
     if header[:16] != b"SQLite format 3\0" or application != APPLICATION_ID:
         raise ValueError(f"{path} is not a ledger of nobounds")
     if version > VERSION:
         raise ValueError(f"{path} was written by a newer nobounds: update nobounds to use it")
-    if len(header) < _HEADER or header[18:20] != b"\x01\x01" or version != VERSION:  # a rollback journal, no other kind
+    if len(header) < _HEADER or header[18:20] != b"\x01\x01" or version != VERSION:  # must use a rollback journal
         raise damaged(path)
 
 
@@ -297,7 +299,7 @@ def _taken(path: Path) -> FileExistsError:
 
 
 def _sync(folder: Path) -> None:
-    """Let a new name in the folder survive a loss of power."""
+    """Flush the folder to the disk, so that a new name in it survives a power failure."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
