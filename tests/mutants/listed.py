@@ -698,7 +698,7 @@ MUTANTS = [
     ),
     Mutant(
         "groups/choices.py",
-        "weights[entries] = found  # of those",
+        "weights[entries] = now  # final",
         "pass  # of those",
         "groups would not be answered by permute-and-flip",
         "groups/test_answer.py::test_many_groups_flip_by_the_weights_of_the_scalar_code",
@@ -713,15 +713,15 @@ MUTANTS = [
     ),
     Mutant(
         "groups/choices.py",
-        "left = left[found[left] >= n[left]]",
-        "left = left[found[left] > n[left]]",
+        "left = left[drawn[left] >= n[left]]",
+        "left = left[drawn[left] > n[left]]",
         "one rung too many could be chosen in groups",
         "groups/test_noise.py::test_whole_numbers_below_are_the_scalar_ones",
     ),
     Mutant(
         "groups/draws.py",
-        "return waiting.pop(0) if waiting else self._bits(k)",
-        "return waiting[0] if waiting else self._bits(k)",
+        "return waiting.pop(0) if waiting else self._source(k)",
+        "return waiting[0] if waiting else self._source(k)",
         "a word would be used twice where doubles cannot decide",
         "groups/test_answer.py::test_what_doubles_cannot_decide_balls_decide_from_the_same_words",
     ),

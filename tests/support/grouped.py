@@ -41,7 +41,7 @@ class Recording(Draws):
         def more(k, /):
             if waiting:
                 return waiting.pop(0)
-            found = self._bits(k)
+            found = self._source(k)
             self._note([group], [k], [found])
             return found
 

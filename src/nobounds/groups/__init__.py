@@ -1,4 +1,4 @@
-"""The same question for up to a million groups at once, each answered in the law of the scalar code."""
+"""One question for up to a million groups at once; each answer has the law of the scalar code."""
 
 from nobounds.groups.answer import answers
 from nobounds.groups.noise import discrete_gaussian_many, discrete_laplace_many, geometric_many, noise_many

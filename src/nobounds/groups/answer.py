@@ -1,4 +1,4 @@
-"""The question for many groups at once: each is answered in the law of `Question.answer` on its records alone."""
+"""One question for many groups at once: each answer has the law of `Question.answer` on the records of its group."""
 
 from fractions import Fraction
 
@@ -26,29 +26,29 @@ _LARGEST = 1 << 61
 def answers(question: Question, groups: Groups, source: RandomSource) -> list[Values]:
     """Private quantiles of each group, one array for each q of the question.
 
-    Whole numbers if all answers of the question are (as objects if one does not fit into 64 bits), or else floats.
+    Whole numbers if the ladder of the question is integral (as objects if one does not fit into 64 bits), else floats.
     """
     return answered(question, groups, Draws(source))
 
 
 def answered(question: Question, groups: Groups, draws: Draws) -> list[Values]:
-    """The same, with random words of one's own."""
+    """Like `answers`, with random words from `draws`."""
     everyone = np.arange(len(groups))
     if question.noise != "exponential":
         return _one_by_one(question, groups, draws)
     sizes = learned_sizes(question.size, groups.totals, draws)
-    found = []
+    values = []
     for q, routes in zip(question.qs, question.routes, strict=True):
-        all_of_it = _Answers(question, groups, q, draws)
+        of_q = _Answers(question, groups, q, draws)
         chosen = _chosen(routes, sizes)
         for k in np.unique(chosen).tolist():
-            all_of_it.take(routes[k], everyone if len(routes) == 1 else np.flatnonzero(chosen == k))
-        found.append(all_of_it.values)
-    return found
+            of_q.take(routes[k], everyone if len(routes) == 1 else np.flatnonzero(chosen == k))
+        values.append(of_q.values)
+    return values
 
 
 def learned_sizes(rule: SizeRule, totals: Ints, draws: Draws) -> Ints:
-    """The number of records of each group, public or private."""
+    """The number of records of each group, public or noisy."""
     if rule.known is not None:
         return np.full(len(totals), rule.known)
     noisy = totals + laplaces(rule.epsilon, np.arange(len(totals)), draws)
@@ -56,13 +56,13 @@ def learned_sizes(rule: SizeRule, totals: Ints, draws: Draws) -> Ints:
 
 
 def _chosen(routes: tuple[AnyRoute, ...], sizes: Ints) -> Ints:
-    """Which route each group takes: the first that its size allows, or the last."""
+    """The index of each group's route: the first that its size allows, or the last."""
     least = np.array([route.at_least for route in routes])[::-1]  # increasing
     return np.minimum(len(routes) - np.searchsorted(least, sizes, side="right"), len(routes) - 1)
 
 
 class _Answers:
-    """The answers of all groups to one q, filled in route by route."""
+    """The answers of all groups for one q, filled in route by route."""
 
     def __init__(self, question: Question, groups: Groups, q: Fraction, draws: Draws) -> None:
         self.question, self.groups, self.q, self.draws = question, groups, q, draws
@@ -72,9 +72,9 @@ class _Answers:
         """Answer these groups along a route."""
         if isinstance(route, Scaled):
             octaves = [_octaves(route.scale, self._coarse(some), some, self.draws) for some in self.groups.blocks(who)]
-            found = np.concatenate(octaves)
-            for position in np.unique(found).tolist():
-                self.take(route.at(octave(max(position, 0))), who[found == position])
+            halted_at = np.concatenate(octaves)
+            for position in np.unique(halted_at).tolist():
+                self.take(route.at(octave(max(position, 0))), who[halted_at == position])
             return
         for some in self.groups.blocks(who):
             if isinstance(route, Outward):
@@ -90,7 +90,7 @@ class _Answers:
         return self.groups.take(who).on(self.question.ladder)
 
     def _negative(self, route: Outward, coarse: Groups, who: Ints) -> Bools:
-        """The private decision of the sign, as in `question.sign_test`."""
+        """The noisy decision whether each answer is negative, as in `question.sign_test`."""
         zero = int(coarse.ladder.rungs(np.zeros(1))[0])
         q, lattice = self.q, self.q.denominator
         twice = sums(coarse.counts * ((coarse.rungs < zero).astype(np.int64) + (coarse.rungs <= zero)), coarse.starts)
@@ -102,7 +102,7 @@ class _Answers:
         return np.asarray(noisy >= 0 if 2 * q < 1 else noisy > 0, dtype=bool)
 
     def _answer(self, route: OneRoute, groups: Groups, who: Ints) -> None:
-        """Answer these groups, whose records are given, along one route."""
+        """Answer the groups `who`, with the records `groups`, along one route."""
         if not len(who):
             return
         on = groups.on(route.ladder)
@@ -114,53 +114,55 @@ class _Answers:
 
     def _walk(self, route: OneRoute, on: Groups, who: Ints) -> Ints:
         assert not isinstance(route, FlipRoute)
-        found = route_walks(on, self.q, route)
+        walks = route_walks(on, self.q, route)
 
         def one(k: int) -> Walk:
             return walk_of(on.histogram(k), self.q, route, self.question.noise)
 
-        if found is None:
+        if walks is None:
             return halts_one_by_one(who, self.draws, one)
         if route.up:
-            return halts(found, who, self.draws, one)
+            return halts(walks, who, self.draws, one)
         last = len(who) - 1
-        return halts(found, who[::-1], self.draws, lambda k: one(last - k))[::-1]
+        return halts(walks, who[::-1], self.draws, lambda k: one(last - k))[::-1]
 
     def _flip(self, route: FlipRoute, on: Groups, who: Ints) -> Ints:
-        found = near_runs(on, self.q, route.rate)
+        runs = near_runs(on, self.q, route.rate)
 
         def one(k: int) -> Runs:
             return Runs.of(on.histogram(k), self.q, route.rate)
 
-        if found is None:
+        if runs is None:
             rungs = choices_one_by_one(route.exponential, who, self.draws, one)
         else:
             select = weighted if route.exponential else flips
-            rungs = select(found, self.q.denominator, route.rate, who, self.draws, one)
+            rungs = select(runs, self.q.denominator, route.rate, who, self.draws, one)
         return rungs - route.start
 
 
 def _octaves(scale: Scale, coarse: Groups, who: Ints, draws: Draws) -> Ints:
-    """Where the walk over the octaves halts for each group."""
+    """The position at which the walk over the octaves halts, for each group."""
     rungs = scale.octaves.rungs(np.abs(coarse.ladder.map.floats(coarse.rungs)))
-    halved = Groups(scale.octaves, coarse.starts, rungs, coarse.counts).merged()  # few are left: one a sign and octave
+    halved = Groups(
+        scale.octaves, coarse.starts, rungs, coarse.counts
+    ).merged()  # few entries remain: one per sign and octave
     group = np.repeat(np.arange(len(halved)), halved.sizes)
     order = np.argsort(group * (scale.octaves.last + 1) + halved.rungs, kind="stable")
     positions, counts = halved.rungs[order], halved.counts[order]
-    found = walks_at(
+    walks = walks_at(
         positions, counts, halved.starts, scale.octaves.last + 1, scale.rank, Fraction(0), scale.eps1, scale.eps2
     )
 
     def one(k: int) -> Walk:
         return scale.walk(coarse.histogram(k))
 
-    return halts_one_by_one(who, draws, one) if found is None else halts(found, who, draws, one)
+    return halts_one_by_one(who, draws, one) if walks is None else halts(walks, who, draws, one)
 
 
 def _one_by_one(question: Question, groups: Groups, draws: Draws) -> list[Values]:
-    """All groups by the scalar code: for noises that are not exponential."""
-    found = [_alone(question, groups, g, draws.after(g)) for g in range(len(groups))]
-    columns = zip(*found, strict=True) if found else [() for _ in question.qs]
+    """The answers of all groups by the scalar code, for noise that is not exponential."""
+    rows = [_alone(question, groups, g, draws.after(g)) for g in range(len(groups))]
+    columns = zip(*rows, strict=True) if rows else [() for _ in question.qs]
     return [_array(list(column), question.ladder.integral) for column in columns]
 
 

@@ -1,7 +1,7 @@
-"""Choices of many groups among all rungs of one ladder: permute-and-flip and the exponential mechanism.
+"""Permute-and-flip and the exponential mechanism over the rungs of one ladder, for many groups at once.
 
 Distances from the target are whole numbers of 1 / lattice ranks, so they are exact. Runs far from the target are left
-out with an error of 2**-60. A group that doubles cannot decide goes to the scalar code with the words it has drawn.
+out with an error of 2**-60. If doubles do not decide for a group, the scalar code takes over with the words drawn.
 """
 
 import math
@@ -21,16 +21,16 @@ from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
 from nobounds.noise.source import RandomSource
 
 _LEFT_OUT = 2.0 ** (1 - DOUBLE_BITS)
-_CLOSE = 2.0**-30  # relative distance of doubles around the solution
+_CLOSE = 2.0**-30  # relative half-width of the interval around the solution
 _STEPS = 200
 _LARGEST = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearRuns:
-    """The runs of rungs near the target, one group behind the other. Sensitive: its repr shows nothing."""
+    """The runs of rungs near the target, group after group. Sensitive: its repr shows only the number of groups."""
 
-    starts: Ints  # the first run of each group; all have one
+    starts: Ints  # the first run of each group; every group has one
     rungs: Ints
     lengths: Ints
     distances: Ints  # in units of 1 / lattice
@@ -38,7 +38,7 @@ class NearRuns:
 
     @property
     def sizes(self) -> Ints:
-        """How many runs each group has."""
+        """The number of runs of each group."""
         return np.diff(self.starts, append=len(self.rungs))
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class NearRuns:
 
 
 def near_runs(groups: Groups, q: Fraction, rate: Fraction) -> NearRuns | None:
-    """The runs that matter, as `Runs.of` and `Runs.near` have them; None if numbers would not fit into 64 bits."""
+    """The near runs of each group, as in `Runs.of` and `Runs.near`; None if numbers do not fit into 64 bits."""
     lattice, ladder = q.denominator, groups.ladder
     totals, most = groups.totals, reach(ladder.size, rate, DOUBLE_BITS) * lattice
     if int(totals.max(initial=0)) * lattice > _LARGEST or most > _LARGEST:
@@ -54,16 +54,16 @@ def near_runs(groups: Groups, q: Fraction, rate: Fraction) -> NearRuns | None:
     far = math.floor(most)
     room = Room.behind(groups.starts)
     rungs, counts = room.filled(groups.rungs, ladder.last + 1), room.filled(groups.counts, 0)
-    gaps = np.empty_like(rungs)  # where the gap before each occupied rung begins, and the one behind the last
+    gaps = np.empty_like(rungs)  # the start of the gap before each occupied rung, and of the one after the last
     gaps[1:] = rungs[:-1] + 1
     gaps[room.firsts] = ladder.first
     up_to = np.cumsum(counts)
     before = (up_to - counts)[room.firsts]
-    high = up_to * lattice - room.spread(before * lattice + q.numerator * totals)  # ranks, seen from the target
+    high = up_to * lattice - room.spread(before * lattice + q.numerator * totals)  # ranks relative to the target
     low = high - counts * lattice
     some = np.flatnonzero((low <= far) & (high >= -far))
     rungs, gaps, low, high = rungs[some], gaps[some], low[some], high[some]
-    # Each is two runs: the gap, whose records all lie on one side, and the rung.
+    # Each entry is two runs: the empty rungs before it, and the occupied rung.
     starts, lengths = _two(gaps, rungs), _two(rungs - gaps, counts[some] > 0)
     lows, highs = _two(low, low), _two(low, high)
     distances = np.maximum(np.maximum(lows, -highs), 0)
@@ -78,7 +78,7 @@ def _two(one: Ints, other: Ints | Bools) -> Ints:
 
 
 def flips(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
-    """The rung that permute-and-flip selects for each group; `one` gives the runs of a group for the scalar code."""
+    """The rung that permute-and-flip selects for each group; `one` returns a group's runs for the scalar code."""
     e, u = draws.words(who), draws.words(who)
     low, high = exponential_bounds(e)
     x = np.asarray(runs.distances * float(rate / lattice), dtype=np.float64)
@@ -91,7 +91,7 @@ def flips(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws,
 
 
 def weighted(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
-    """The same for the exponential mechanism."""
+    """Like `flips`, for the exponential mechanism."""
     u = draws.words(who)
     weights = np.exp(-(runs.distances * float(rate / lattice))) * runs.lengths
     run, decided = _picked(weights, np.full(len(who), DOUBLE_ERROR), runs, u)
@@ -99,7 +99,7 @@ def weighted(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Dra
 
 
 def choices_one_by_one(exponential: bool, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
-    """The same by the scalar code alone."""
+    """Like `flips` or `weighted`, by the scalar code."""
     select = weighted_rung if exponential else flip_rung
     return np.array([select(one(k), draws.after(g)) for k, g in enumerate(who.tolist())], dtype=np.int64)
 
@@ -115,33 +115,36 @@ def _within(
     *,
     ends: bool,
 ) -> Ints:
-    """A rung of the run, all equally likely; with `ends`, counted from the end that is nearer to the target."""
-    found = np.zeros(len(who), dtype=np.int64)
+    """A uniform rung of each selected run; with `ends`, counted from the end nearer to the target.
+
+    Groups that are not `decided` get their rung from the scalar code.
+    """
+    rungs = np.zeros(len(who), dtype=np.int64)
     for k in np.flatnonzero(~decided).tolist():
-        found[k] = scalar(k, draws.after(int(who[k]), *(int(words[k]) for words in drawn)))
+        rungs[k] = scalar(k, draws.after(int(who[k]), *(int(words[k]) for words in drawn)))
     some = np.flatnonzero(decided)
     chosen = run[some]
     length, first = runs.lengths[chosen], runs.rungs[chosen]
     place = below(length, who[some], draws)
-    found[some] = np.where(runs.below[chosen], first + length - 1 - place, first + place) if ends else first + place
-    return found
+    rungs[some] = np.where(runs.below[chosen], first + length - 1 - place, first + place) if ends else first + place
+    return rungs
 
 
 def below(n: Ints, who: Ints, draws: Draws) -> Ints:
     """A whole number from 0 to n - 1 for each group, all equally likely."""
-    found = np.zeros(len(n), dtype=np.int64)
-    # The bits of n - 1: frexp rounds above 2**53, and may then give one more.
+    drawn = np.zeros(len(n), dtype=np.int64)
+    # The bit lengths of n - 1: frexp rounds above 2**53, and may then return one more.
     widths = np.frexp((n - 1).astype(np.float64))[1].astype(np.int64)
     widths -= (widths > 0) & (((n - 1) >> np.maximum(widths - 1, 0)) == 0)
     left = np.flatnonzero(widths)
     while len(left):
-        found[left] = draws.short(who[left], widths[left])
-        left = left[found[left] >= n[left]]
-    return found
+        drawn[left] = draws.short(who[left], widths[left])
+        left = left[drawn[left] >= n[left]]
+    return drawn
 
 
 def _picked(weights: Floats, error: Floats, runs: NearRuns, drawn: Words) -> tuple[Ints, Bools]:
-    """The run that a uniform number falls on, for weights relatively off by `error`; and where that is sure."""
+    """The run that a uniform number falls on, and whether that is certain for weights of relative error `error`."""
     sums = running(weights, runs.starts)
     low, high = uniform_bounds(drawn)
     sizes = runs.sizes
@@ -151,18 +154,17 @@ def _picked(weights: Floats, error: Floats, runs: NearRuns, drawn: Words) -> tup
     passed = np.add.reduceat(sums < goal, runs.starts, dtype=np.int64)
     run = runs.starts + np.minimum(passed, sizes - 1)
     before = np.where(passed > 0, sums[np.maximum(runs.starts + passed - 1, 0)], 0.0)
-    left_out = (
-        _LEFT_OUT * total
-    )  # a weight grows with s by no more than that of the run at the target, which is in `total`
+    # A weight grows with s by no more than that of the run at the target, which is in `total`.
+    left_out = _LEFT_OUT * total
     decided = before * (1 + error) + left_out < low * (total * (1 - error))
     decided &= sums[run] * (1 - error) > high * ((total + left_out) * (1 + error))
     return run, decided & (passed < sizes)
 
 
 def _solved(x: Floats, runs: NearRuns, low: Floats, high: Floats) -> tuple[Floats, Bools, Floats]:
-    """The s with H(s) = E (see `flip`), where it is certified to a part in 2**30, and the weights of all runs for it.
+    """The s with H(s) = E (see `flip`), whether it is certified to a part in 2**30, and the weights of all runs for it.
 
-    Newton's steps from 0, as H is concave. At the last s, H(s (1 - d)) <= H(s) - H'(s) s d, and
+    Newton's method from 0, as H is concave. At the last s, H(s (1 - d)) <= H(s) - H'(s) s d, and
     H(s (1 + d)) >= H(s) + H'(s) s d exp(-s d), as H' falls no faster than exp(-s).
     """
     n = len(runs.starts)
@@ -181,10 +183,10 @@ def _solved(x: Floats, runs: NearRuns, low: Floats, high: Floats) -> tuple[Float
         starts = np.cumsum(sizes) - sizes
         entries = slice(None) if every else np.arange(sizes.sum()) + np.repeat(runs.starts[active] - starts, sizes)
         at = s[active]
-        value, slope, found = _sums(a[entries], rest[entries], lengths[entries], at, starts, sizes)
+        value, slope, now = _sums(a[entries], rest[entries], lengths[entries], at, starts, sizes)
         step = (goal[active] - value) / slope
         done = step <= 1e-12 * at
-        weights[entries] = found  # of those that are done, these are final
+        weights[entries] = now  # final for the groups that are done
         width, error = slope * at * _CLOSE, DOUBLE_ERROR + sizes * 2.0**-50
         sure = (value - width) * (1 + error) + _LEFT_OUT < low[active]
         sure &= (value + width * (1 - 2.0**-20)) * (1 - error) > high[active]
@@ -199,9 +201,9 @@ def _sums(
     a: Floats, rest: Floats, lengths: Floats, s: Floats, starts: Ints, sizes: Ints
 ) -> tuple[Floats, Floats, Floats]:
     """H(s) and H'(s) of each group, and the weights of its runs."""
-    silent = np.repeat(np.exp(-s), sizes)
+    shrink = np.repeat(np.exp(-s), sizes)
     az = a * np.repeat(-np.expm1(-s), sizes)
-    left = rest + a * silent  # 1 - a (1 - exp(-s))
+    left = rest + a * shrink  # 1 - a (1 - exp(-s))
     each = np.where(az < 0.5, -np.log1p(-np.minimum(az, 0.5)), -np.log(left))
     weights = a / left * lengths
     value = np.add.reduceat(each * lengths, starts)

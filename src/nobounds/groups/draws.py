@@ -1,7 +1,7 @@
-"""Random words for many groups: one request to the source for all of them.
+"""Random words for many groups, drawn in one request to the random source.
 
-Each group uses words in the roles and the order of the scalar code. Where doubles cannot decide, the scalar code takes
-over with the words that were drawn and asks for more, so the law of the result is the law on paper.
+Each group uses words in the same roles and order as the scalar code. Where doubles do not decide, the scalar code takes
+over with the words already drawn and draws more, so the law of the result is exact.
 """
 
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from nobounds.noise.source import RandomSource
 Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-# Double precision is trusted to 2**-47 in log and log1p of a word.
+# Relative error assumed for log and log1p of a word in double precision.
 _SLACK = 2.0**-47
 _HALF = np.uint64(1 << 63)
 
@@ -27,33 +27,33 @@ def words(source: RandomSource, n: int) -> Words:
 
 
 class Draws:
-    """A source of random bits for many groups; `who` says for which."""
+    """The random words of many groups; `who` lists the groups that draw."""
 
-    __slots__ = ("_bits",)
+    __slots__ = ("_source",)
 
     def __init__(self, source: RandomSource) -> None:
-        self._bits = source
+        self._source = source
 
     def words(self, who: Ints) -> Words:
         """64 bits for each group."""
-        return words(self._bits, len(who))
+        return words(self._source, len(who))
 
     def flips(self, who: Ints) -> Bools:
         """One bit for each group."""
         n = len(who)
-        packed = np.frombuffer(self._bits(n).to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
+        packed = np.frombuffer(self._source(n).to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
         return np.unpackbits(packed, count=n, bitorder="little").view(np.bool_)
 
     def short(self, who: Ints, widths: Ints) -> Ints:
-        """A whole number of `widths` bits for each group, from 1 to 63."""
-        return (words(self._bits, len(who)) >> (FIRST_BITS - widths).astype(np.uint64)).astype(np.int64)
+        """A whole number of `widths` bits, from 1 to 63, for each group."""
+        return (words(self._source, len(who)) >> (FIRST_BITS - widths).astype(np.uint64)).astype(np.int64)
 
     def after(self, group: int, *drawn: int) -> RandomSource:
-        """A source for the scalar code: the words that a group has drawn, and then new bits."""
+        """A random source for the scalar code: first the words that the group has drawn, then new bits."""
         waiting = list(drawn)
 
         def more(k: int, /) -> int:
-            return waiting.pop(0) if waiting else self._bits(k)
+            return waiting.pop(0) if waiting else self._source(k)
 
         return more
 
@@ -61,11 +61,13 @@ class Draws:
 def exponential_bounds(drawn: Words) -> tuple[Floats, Floats]:
     """Doubles below and above E = -ln U, for U with these first bits.
 
-    As ln is known at one point of the word, and has the slope 1 / word there, both are within 1 / word of it.
+    ln is computed at one point of the interval and has slope 1 / word there, so both are within 1 / word of it.
     """
     rest = ~drawn
     whole = drawn.astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a word of zeros decides nothing: infinity, or not a number
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # a word of zeros decides nothing: the result is infinite or NaN
         e = np.where(drawn < _HALF, -np.log(whole * 2.0**-64), -np.log1p(-(rest.astype(np.float64) + 0.5) * 2.0**-64))
         width = 1.0 / whole
         low, high = e * (1 - _SLACK), e * (1 + _SLACK)

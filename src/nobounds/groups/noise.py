@@ -1,4 +1,4 @@
-"""Exact discrete noise for many groups at once, by the steps of the scalar samplers."""
+"""Exact discrete noise for many groups at once, by the same steps as the scalar samplers."""
 
 import math
 from fractions import Fraction
@@ -18,37 +18,37 @@ Wholes: TypeAlias = Ints | NDArray[np.object_]  # object only where a number doe
 
 _SLACK = 2.0**-48
 _MOST = 2**62
-# Extended precision is trusted to 64 of its units; formats other than the 80 bits of x86 and IEEE quad are not used.
+# Relative error assumed in extended precision: 64 of its units. Only the 80 bits of x86 and IEEE quad are used.
 _LONG_SLACK = np.longdouble(2.0) ** -57
 _LONG = np.finfo(np.longdouble).nmant in (63, 112)
 
 
 def geometric_many(rate: Fraction, n: int, source: RandomSource) -> Wholes:
-    """n draws of J with P(J >= j) = exp(-rate * j), exactly."""
+    """n exact draws of J with P(J >= j) = exp(-rate * j)."""
     return geometrics(rate, np.arange(n), Draws(source))
 
 
 def discrete_laplace_many(rate: Fraction, n: int, source: RandomSource) -> Wholes:
-    """n draws of J with P(J = j) proportional to exp(-rate * |j|), exactly."""
+    """n exact draws of J with P(J = j) proportional to exp(-rate * |j|)."""
     return laplaces(rate, np.arange(n), Draws(source))
 
 
 def discrete_gaussian_many(variance: Fraction, n: int, source: RandomSource) -> Wholes:
-    """n draws of J with P(J = j) proportional to exp(-j**2 / (2 variance)), exactly."""
+    """n exact draws of J with P(J = j) proportional to exp(-j**2 / (2 variance))."""
     return gaussians(variance, np.arange(n), Draws(source))
 
 
 def noise_many(additive: Additive, sensitivity: int, n: int, source: RandomSource) -> Wholes:
-    """n draws of the noise for an epsilon, pure or nominal."""
+    """n draws of the noise of a pure or nominal epsilon."""
     if additive.zcdp:
         return discrete_gaussian_many(sensitivity**2 / additive.epsilon**2, n, source)
     return discrete_laplace_many(additive.epsilon / sensitivity, n, source)
 
 
 def geometrics(rate: Fraction, who: Ints, draws: Draws) -> Wholes:
-    """`geometric` for each group."""
+    """A draw of `geometric` for each group."""
     drawn = draws.words(who)
-    found = np.zeros(len(who), dtype=np.int64)
+    values = np.zeros(len(who), dtype=np.int64)
     r = float(rate) if rate < 10**300 else math.inf
     still = np.arange(len(who))
     if r > 1e-290:
@@ -56,18 +56,18 @@ def geometrics(rate: Fraction, who: Ints, draws: Draws) -> Wholes:
         with np.errstate(over="ignore", invalid="ignore"):
             at_least, at_most = np.floor(low * ((1 - _SLACK) / r)), np.floor(high * ((1 + _SLACK) / r))
         decided = (at_least == at_most) & (at_most < 2.0**52)
-        np.copyto(found, at_least, where=decided, casting="unsafe")
+        np.copyto(values, at_least, where=decided, casting="unsafe")
         still = np.flatnonzero(~decided)
         if _LONG and len(still) and r < math.inf:
-            still = still[~_in_extended_precision(rate, drawn[still], found, still)]
+            still = still[~_in_extended_precision(rate, drawn[still], values, still)]
     if not len(still):
-        return found
+        return values
     scalar = [geometric(rate, draws.after(int(who[k]), int(drawn[k]))) for k in still.tolist()]
-    return _placed(found, still, scalar)
+    return _placed(values, still, scalar)
 
 
-def _in_extended_precision(rate: Fraction, drawn: Words, found: Ints, where: Ints) -> NDArray[np.bool_]:
-    """Fill in what long doubles decide, and say for which draws they do."""
+def _in_extended_precision(rate: Fraction, drawn: Words, values: Ints, where: Ints) -> NDArray[np.bool_]:
+    """Fill in the values that long doubles decide; returns which draws are decided."""
     r = np.longdouble(float(rate)) + np.longdouble(float(rate - Fraction(float(rate))))
     whole, rest = drawn.astype(np.longdouble), (~drawn).astype(np.longdouble)
     scale = np.longdouble(2.0) ** -64
@@ -77,30 +77,30 @@ def _in_extended_precision(rate: Fraction, drawn: Words, found: Ints, where: Int
         at_least = np.floor(np.maximum(low, 0) / r * (1 - _LONG_SLACK))
         at_most = np.floor(high / r * (1 + _LONG_SLACK))
         decided: NDArray[np.bool_] = (at_least == at_most) & (at_most < 2.0**61)
-    found[where[decided]] = at_least[decided].astype(np.int64)
+    values[where[decided]] = at_least[decided].astype(np.int64)
     return decided
 
 
 def laplaces(rate: Fraction, who: Ints, draws: Draws) -> Wholes:
-    """`discrete_laplace` for each group."""
-    found: Wholes = np.zeros(len(who), dtype=np.int64)
+    """A draw of `discrete_laplace` for each group."""
+    values: Wholes = np.zeros(len(who), dtype=np.int64)
     left = np.arange(len(who))
     while len(left):
         negative = draws.flips(who[left])
         size = geometrics(rate, who[left], draws)
-        value = np.where(negative, -size, size)
-        if value.dtype == object:
-            found = found.astype(object)
-        found[left] = value
-        left = left[negative & (size == 0)]  # zero is reached by one sign only, or it would count twice
-    return found
+        signed = np.where(negative, -size, size)
+        if signed.dtype == object:
+            values = values.astype(object)
+        values[left] = signed
+        left = left[negative & (size == 0)]  # zero is accepted with one sign only, or it would be twice as likely
+    return values
 
 
 def gaussians(variance: Fraction, who: Ints, draws: Draws) -> Wholes:
-    """`discrete_gaussian` for each group."""
+    """A draw of `discrete_gaussian` for each group."""
     law = DiscreteGaussian(variance)
     rate = Fraction(1, math.isqrt(math.floor(variance)) + 1)
-    found: Wholes = np.zeros(len(who), dtype=np.int64)
+    values: Wholes = np.zeros(len(who), dtype=np.int64)
     left = np.arange(len(who))
     while len(left):
         j = laplaces(rate, who[left], draws)
@@ -112,10 +112,10 @@ def gaussians(variance: Fraction, who: Ints, draws: Draws) -> Wholes:
             e = Exponential(draws.after(int(who[left[k]]), int(drawn[k])))
             accepted[k] = law.accepts(abs(int(j[k])), e)
         if j.dtype == object:
-            found = found.astype(object)
-        found[left] = j
+            values = values.astype(object)
+        values[left] = j
         left = left[~accepted]
-    return found
+    return values
 
 
 def _exponent_bounds(variance: Fraction, rate: Fraction, size: Wholes) -> tuple[Floats, Floats]:
@@ -127,11 +127,11 @@ def _exponent_bounds(variance: Fraction, rate: Fraction, size: Wholes) -> tuple[
     return np.maximum(off - slack, 0.0) ** 2 / twice * (1 - _SLACK), (off + slack) ** 2 / twice * (1 + _SLACK)
 
 
-def _placed(found: Ints, where: Ints, values: list[int]) -> Wholes:
-    """The array with whole numbers put in, which may need more than 64 bits."""
-    if max(values) < _MOST:
-        found[where] = values
-        return found
-    wide = found.astype(object)
-    wide[where] = values
+def _placed(values: Ints, where: Ints, numbers: list[int]) -> Wholes:
+    """The array with these numbers at `where`, as objects if they need more than 64 bits."""
+    if max(numbers) < _MOST:
+        values[where] = numbers
+        return values
+    wide = values.astype(object)
+    wide[where] = numbers
     return wide

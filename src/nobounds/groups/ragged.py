@@ -1,4 +1,4 @@
-"""Arrays that hold groups one behind the other: room for one more entry in each, and sums along them."""
+"""Arrays that hold groups one after another: room for one more entry per group, and cumulative sums."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,15 @@ from nobounds.groups.draws import Bools
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """Room for one entry behind those of each group, so that none is empty."""
+    """A layout with one more entry at the end of each group, so no group is empty."""
 
     firsts: Ints  # the first place of each group
-    lasts: Ints  # the places behind their entries
-    inner: Bools  # which places are for entries
+    lasts: Ints  # the added place of each group
+    inner: Bools  # which places hold the original entries
 
     @classmethod
     def behind(cls, starts: Ints) -> "Room":
-        """Room for groups whose entries start here; the last start is the number of entries."""
+        """The layout for groups whose entries start at `starts`; the last start is the number of entries."""
         moved = np.arange(len(starts) - 1)
         firsts, lasts = starts[:-1] + moved, starts[1:] + moved
         inner = np.ones(int(starts[-1]) + len(moved), dtype=bool)
@@ -27,20 +27,20 @@ class Room:
 
     def filled(self, entries: Ints, last: int) -> Ints:
         """The entries of all groups, each group followed by `last`."""
-        found = np.empty(len(self.inner), dtype=np.int64)
-        found[self.inner], found[self.lasts] = entries, last
-        return found
+        filled = np.empty(len(self.inner), dtype=np.int64)
+        filled[self.inner], filled[self.lasts] = entries, last
+        return filled
 
     def spread(self, each: Ints) -> Ints:
-        """One number a group, in all places of the group."""
+        """One number per group, repeated in all places of the group."""
         return np.repeat(each, self.lasts - self.firsts + 1)
 
 
 def running(values: Floats, starts: Ints) -> Floats:
-    """The sums of each group up to each entry, for values of one sign, in place; no group is empty.
+    """Cumulative sums within each group, in place, for values of one sign; no group is empty.
 
-    An entry is added to the one 1, 2, 4, ... before it in its group, so each sum has as many roundings as the length of
-    its group has bits; and nothing cancels, as it would between two sums over all groups.
+    Entries are added at distances 1, 2, 4, ... within a group, so each sum has as many roundings as the length of its
+    group has bits. Nothing cancels, as it would in a difference of cumulative sums over all groups.
     """
     sizes = np.diff(starts, append=len(values))
     longest = int(sizes.max(initial=1))

@@ -1,4 +1,4 @@
-"""The records of many groups on one fine ladder, one group behind the other."""
+"""The records of many groups on one fine ladder, group after group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from nobounds.arrays import Ints
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 
-BLOCK = 1 << 16  # entries that are worked on together: their temporaries stay in the cache
+BLOCK = 1 << 16  # entries processed together: their temporaries stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The occupied rungs of each group, in order, and how many records each holds. Sensitive: its repr hides them.
+    """The occupied rungs of each group, in order, and the number of records on each. Sensitive: its repr hides them.
 
-    A record counts as the value that stands for its rung, so a ladder of many bits (16, say) loses next to nothing.
+    A record counts as the value of its rung, so a ladder with many bits, such as 16, is nearly exact.
     """
 
     ladder: Ladder
-    starts: Ints  # one more than there are groups: group g has the entries from starts[g] to before starts[g + 1]
+    starts: Ints  # one more than the groups: group g has the entries starts[g] to starts[g + 1] - 1
     rungs: Ints  # increasing within each group
     counts: Ints  # greater than 0
 
@@ -29,21 +29,21 @@ class Groups:
 
     @property
     def sizes(self) -> Ints:
-        """How many occupied rungs each group has."""
+        """The number of occupied rungs of each group."""
         return np.diff(self.starts)
 
     @property
     def totals(self) -> Ints:
-        """How many records each group has (private)."""
+        """The number of records of each group (sensitive)."""
         return sums(self.counts, self.starts)
 
     def histogram(self, g: int) -> Histogram:
-        """The records of one group."""
+        """The histogram of one group."""
         some = slice(int(self.starts[g]), int(self.starts[g + 1]))
         return Histogram(self.ladder, self.rungs[some], self.counts[some])
 
     def take(self, which: Ints) -> "Groups":
-        """Some of the groups, in the order given."""
+        """The groups `which`, in that order."""
         if len(which) and which[-1] - which[0] == len(which) - 1 and bool(np.all(np.diff(which) == 1)):
             starts = self.starts[which[0] : which[-1] + 2]
             some = slice(int(starts[0]), int(starts[-1]))
@@ -55,13 +55,13 @@ class Groups:
         return Groups(self.ladder, starts, self.rungs[entries], self.counts[entries])
 
     def on(self, ladder: Ladder) -> "Groups":
-        """The same counts on another ladder, each rung taken at its value."""
+        """The same counts on another ladder, each record at the value of its rung."""
         if ladder is self.ladder or ladder == self.ladder:
             return self
         return Groups(ladder, self.starts, ladder.rungs(self.ladder.map.floats(self.rungs)), self.counts).merged()
 
     def merged(self) -> "Groups":
-        """The same counts with equal neighbours of a group taken together."""
+        """The same counts with equal consecutive rungs of a group merged."""
         if not len(self.rungs):
             return self
         first = np.empty(len(self.rungs), dtype=bool)
@@ -88,9 +88,9 @@ class Groups:
 
 
 def sums(values: Ints, starts: Ints) -> Ints:
-    """The sum of the values of each group, 0 for one without."""
-    found = np.zeros(len(starts) - 1, dtype=np.int64)
+    """The sum of the values of each group; 0 for an empty group."""
+    totals = np.zeros(len(starts) - 1, dtype=np.int64)
     some = starts[1:] > starts[:-1]
     if some.any():
-        found[some] = np.add.reduceat(values, starts[:-1][some], dtype=np.int64)
-    return found
+        totals[some] = np.add.reduceat(values, starts[:-1][some], dtype=np.int64)
+    return totals

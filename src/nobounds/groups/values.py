@@ -1,7 +1,7 @@
 """The answers at many positions of a route, each equal to `Question.value_at`.
 
-Floats come from the bits of rungs; grid points are whole numbers while they fit into 62 bits, and one correctly rounded
-step makes floats of them. What does not fit is left to the scalar code, once for each position.
+Floats are computed from the bits of rungs. Grid points are whole numbers while they fit into 62 bits, and one correctly
+rounded operation turns them into floats. All other answers come from the scalar code, once for each position.
 """
 
 from fractions import Fraction
@@ -20,32 +20,32 @@ from nobounds.ranks.route import OneRoute
 
 Values: TypeAlias = Wholes | Floats
 
-_SMALL = 1 << 53  # whole numbers up to this are floats
+_SMALL = 1 << 53  # whole numbers up to this are exact as floats
 _LARGEST = (1 << 63) - 1
 
 
 def values_at(question: Question, route: OneRoute, positions: Ints) -> Values:
-    """The answers; whole numbers if all of the question's are, as objects if one needs more than 64 bits."""
+    """The answers at these positions, with types as in `answer.answers`."""
     if not len(positions):
         return zeros(0, question.ladder.integral)
     rungs = route.start + (positions if route.up else -positions)
     rungs[positions == NEVER] = route.stop
-    found, good = _by_rung(question, route, rungs)
+    values, good = _by_rung(question, route, rungs)
     if route.from_zero:
         good &= positions != 0
     bad = np.flatnonzero(~good)
     if not len(bad):
-        return found
+        return values
     distinct, which = np.unique(positions[bad], return_inverse=True)
     exact = [question.value_at(route, None if k == NEVER else k) for k in distinct.tolist()]
     if question.ladder.integral and max(map(abs, exact)) >= 1 << 63:
-        found = found.astype(object)
-    found[bad] = np.array(exact, dtype=found.dtype)[which]
-    return found
+        values = values.astype(object)
+    values[bad] = np.array(exact, dtype=values.dtype)[which]
+    return values
 
 
 def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, Bools]:
-    """The answers for rungs, and for which of them they are right."""
+    """The answer for each rung, and whether it is exact."""
     ladder, own = route.ladder, question.ladder
     if route.again or ladder.map == own.map:
         return _values(ladder if route.again else own, own.integral, rungs)
@@ -58,7 +58,7 @@ def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, 
     ratio = own.map.unit / ladder.map.unit
     if ratio.denominator != 1 or ratio > _SMALL:
         return _unknown(len(rungs), own.integral)
-    # The last point that was passed: the edge is half a fine point beyond the last fine one.
+    # The last point that the walk has passed: the edge is half a fine step beyond the last fine point.
     points, good = _points(ladder.map, rungs, last=route.up)
     twice = 2 * int(ratio)
     passed = (2 * points + 1) // twice if route.up else -((1 - 2 * points) // twice)
@@ -66,13 +66,13 @@ def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, 
 
 
 def _values(ladder: Ladder, integral: bool, rungs: Ints) -> tuple[Values, Bools]:
-    """The values that stand for rungs."""
+    """The value of each rung, and whether it is exact."""
     if isinstance(ladder.map, FloatBits):
         return _bounded(ladder, ladder.map.floats(rungs)), np.ones(len(rungs), dtype=bool)
     if isinstance(ladder.map, Edges):
         low, high = ladder.map.table[np.maximum(rungs - 1, 0)], ladder.map.table[rungs]
         with np.errstate(over="ignore"):
-            twice = low + high  # rounded once; to halve it is exact in the range of normal floats
+            twice = low + high  # rounded once; halving is exact for normal floats
         size = np.abs(twice)
         return _bounded(ladder, twice / 2), (size == 0) | ((size > 1e-300) & (size < np.inf))
     if not isinstance(ladder.map, Grid):
@@ -83,7 +83,7 @@ def _values(ladder: Ladder, integral: bool, rungs: Ints) -> tuple[Values, Bools]
 
 
 def _points(grid: Grid, rungs: Ints, last: bool) -> tuple[Ints, Bools]:
-    """The first or the last grid point of each rung, and which of them are below 2**60."""
+    """The first or the last grid point of each rung, and whether it is below 2**60 in magnitude."""
     size, shift, end = np.abs(rungs), 52 - grid.bits, 1 << grid.bits
     keys = np.maximum(size - end, 0) + (int(np.float64(end).view(np.int64)) >> shift)
     # The outer point of a rung is the last of its magnitude.
@@ -96,7 +96,7 @@ def _points(grid: Grid, rungs: Ints, last: bool) -> tuple[Ints, Bools]:
 
 
 def _scaled(ladder: Ladder, integral: bool, points: Ints, good: Bools) -> tuple[Values, Bools]:
-    """The points times the unit, kept within the bounds."""
+    """The points times the unit, clipped to the bounds, and whether each is exact."""
     assert isinstance(ladder.map, Grid)
     unit = ladder.map.unit
     if not integral and unit.numerator & (unit.numerator - 1) == unit.denominator & (unit.denominator - 1) == 0:
@@ -119,14 +119,14 @@ def _scaled(ladder: Ladder, integral: bool, points: Ints, good: Bools) -> tuple[
 
 
 def _bounded(ladder: Ladder, values: Floats) -> Floats:
-    """Floats kept within the bounds, never infinite."""
+    """The values clipped to the bounds, never infinite."""
     most = Fraction(np.finfo(np.float64).max)
     low, high = (float(end if bound is None else bound) for bound, end in ((ladder.lower, -most), (ladder.upper, most)))
     return np.clip(values, low, high)
 
 
 def zeros(n: int, integral: bool) -> Values:
-    """Room for n answers."""
+    """An array for n answers."""
     return np.zeros(n, dtype=np.int64) if integral else np.zeros(n, dtype=np.float64)
 
 

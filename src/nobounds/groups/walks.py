@@ -1,8 +1,8 @@
-"""Walks of many groups along one route, by the jump of `skip_ahead` on all of them at once.
+"""Walks of many groups along one route: the sampler of `skip_ahead` for all of them at once.
 
-Counts and thresholds are whole numbers of lattice steps, so the gaps between them are exact. The stretch of rungs
-before each occupied one is a run, and so is the stretch behind the last. Runs far below the threshold are left out with
-an error of 2**-60. A group that doubles cannot decide is decided in balls, with the threshold and the word it has.
+Counts and thresholds are whole numbers of lattice steps, so the gaps between them are exact. The rungs before each
+occupied one form a run, and so do those after the last. Runs far below the threshold are left out with an error of
+2**-60. If doubles do not decide for a group, ball arithmetic does, with the same noisy threshold and random word.
 """
 
 import math
@@ -26,22 +26,22 @@ from nobounds.ranks.route import Route
 NEVER = -1
 _LEFT_OUT = 2.0**-60
 _ERROR = 2.0**-42  # relative error allowed for a sum of increments, as in `skip_ahead`
-_SURELY = 1e300  # more than any exponential variable: the increment of a run that halts
-_TABLE = 1 << 14  # increments are looked up in a table of up to this many lattice steps
-_LONG = 40  # runs a group from which it pays to leave out those that do not matter
-_LEAST_RATE = Fraction(1, 1 << 48)  # so that the noise fits into 64 bits
+_SURELY = 1e300  # larger than any exponential variable: the increment of a run that certainly halts
+_TABLE = 1 << 14  # up to this many lattice steps, increments are looked up in a table
+_LONG = 40  # runs per group from which leaving out those that do not matter is faster
+_LEAST_RATE = Fraction(1, 1 << 48)  # below this the noise might not fit into 64 bits
 _LARGEST = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walks:
-    """Walks in runs, one group behind the other: where each run begins and ends, and its level. Sensitive.
+    """Walks in runs, group after group: the begin, end and level of each run. Sensitive.
 
-    `targets` are the thresholds without noise in lattice steps, of which there are `lattice` a rank. At each of the
-    positions `cuts` all levels rise by `tilt` ranks.
+    `targets` are the thresholds without noise, in lattice steps; a rank is `lattice` steps. At each of the positions
+    `cuts` all levels rise by `tilt` ranks.
     """
 
-    starts: Ints  # the first run of each group; all have one
+    starts: Ints  # the first run of each group; every group has one
     begins: Ints
     ends: Ints
     levels: Ints
@@ -55,7 +55,7 @@ class Walks:
 
     @property
     def sizes(self) -> Ints:
-        """How many runs each group has."""
+        """The number of runs of each group."""
         return np.diff(self.starts, append=len(self.begins))
 
     def __repr__(self) -> str:
@@ -63,26 +63,26 @@ class Walks:
 
 
 def route_walks(groups: Groups, q: Fraction, route: Route) -> Walks | None:
-    """The walks along a route, as `question.walk_of` has them; the last group comes first if they walk down.
+    """The walks along a route, as in `question.walk_of`; groups are in reverse order for walks down.
 
-    None if numbers would not fit into 64 bits.
+    None if numbers do not fit into 64 bits.
     """
     rungs, counts, starts = groups.rungs, groups.counts, groups.starts
     first, last, target = route.start, route.stop, q
     if not route.up:
         rungs, counts, starts = -rungs[::-1], counts[::-1], starts[-1] - starts[::-1]
         first, last, target = -first, -last, 1 - q
-    positions = np.clip(rungs - first, 0, last - first)  # what lies beyond the ends is counted there
-    found = walks_at(positions, counts, starts, last - first + 1, target, -route.drop, route.eps1, route.eps2)
-    if not route.tilt or found is None:
-        return found
+    positions = np.clip(rungs - first, 0, last - first)  # records beyond an end count at that end
+    walks = walks_at(positions, counts, starts, last - first + 1, target, -route.drop, route.eps1, route.eps2)
+    if not route.tilt or walks is None:
+        return walks
     outermost = -route.start if route.up else route.start
     octave: int = 1 << route.ladder.map.bits  # type: ignore[attr-defined]
     cuts = outermost + 1 - np.arange(route.tilted_from, outermost + 1, octave)[::-1]
-    raised = route.tilt * len(cuts) * found.lattice
+    raised = route.tilt * len(cuts) * walks.lattice
     if raised > _LARGEST:
         return None
-    return replace(found, tilt=route.tilt, cuts=cuts, targets=found.targets + raised)
+    return replace(walks, tilt=route.tilt, cuts=cuts, targets=walks.targets + raised)
 
 
 def walks_at(
@@ -95,7 +95,7 @@ def walks_at(
     eps1: Fraction,
     eps2: Fraction,
 ) -> Walks | None:
-    """The walks for the rank and `raised` ranks more, on records at these positions, or None."""
+    """The walks to `rank`, raised by `raised` ranks, over records at these positions; None as in `route_walks`."""
     lattice, room = rank.denominator, Room.behind(starts)
     ends, counted = room.filled(positions, length), room.filled(counts, 0)
     begins = np.empty_like(ends)
@@ -116,7 +116,7 @@ def walks_at(
 
 
 def halts(walks: Walks, who: Ints, draws: Draws, one: Callable[[int], Walk]) -> Ints:
-    """The position at which each walk halts, or NEVER; `one` gives the walk of a group for the scalar code."""
+    """The position at which each walk halts, or NEVER; `one` returns a group's walk for the scalar code."""
     thresholds = walks.targets + geometrics(walks.eps1 / walks.lattice, who, draws).astype(np.int64, copy=False)
     drawn = draws.words(who)
     unit = float(walks.eps2 / walks.lattice)
@@ -126,16 +126,16 @@ def halts(walks: Walks, who: Ints, draws: Draws, one: Callable[[int], Walk]) -> 
     gaps -= runs.levels * walks.lattice
     if len(gaps) > _LONG * len(who):
         runs, gaps = _near(runs, gaps, reach)
-    found, decided = _in_doubles(runs, gaps, drawn, unit, reach)
+    halted_at, decided = _in_doubles(runs, gaps, drawn, unit, reach)
     raised = 0 if walks.cuts is None else walks.tilt * len(walks.cuts)
     for k in np.flatnonzero(~decided).tolist():
         walk, e = one(k), Exponential(draws.after(int(who[k]), int(drawn[k])))
-        found[k] = _decided(walk, Fraction(int(thresholds[k]), walks.lattice) - raised, e)
-    return found
+        halted_at[k] = _decided(walk, Fraction(int(thresholds[k]), walks.lattice) - raised, e)
+    return halted_at
 
 
 def halts_one_by_one(who: Ints, draws: Draws, one: Callable[[int], Walk]) -> Ints:
-    """The same by the scalar code alone."""
+    """Like `halts`, by the scalar code."""
     positions = [halt_position(one(k), draws.after(g)) for k, g in enumerate(who.tolist())]
     return np.array([NEVER if position is None else position for position in positions], dtype=np.int64)
 
@@ -146,7 +146,7 @@ def _decided(walk: Walk, threshold: Fraction, e: Exponential) -> int:
 
 
 def _in_doubles(runs: Walks, gaps: Ints, drawn: Words, unit: float, reach: int) -> tuple[Ints, Bools]:
-    """Where double precision says that the walks halt, and for which of them it can tell."""
+    """The halting position of each walk in double precision, and whether it is decided."""
     low, high = exponential_bounds(drawn)
     each = _increments(gaps, unit, reach)
     lengths = runs.ends - runs.begins
@@ -169,13 +169,13 @@ def _in_doubles(runs: Walks, gaps: Ints, drawn: Words, unit: float, reach: int) 
 
 
 def _increments(gaps: Ints, unit: float, reach: int) -> Floats:
-    """The increments for gaps of so many lattice steps: none beyond the reach, and enough where the walk halts."""
+    """The increments for gaps in lattice steps: 0 beyond `reach`, and `_SURELY` where the walk certainly halts."""
     if reach < _TABLE:
         return _table(unit, reach)[np.clip(gaps, 0, reach + 1)]
-    found = np.where(gaps <= 0, _SURELY, 0.0)
+    each = np.where(gaps <= 0, _SURELY, 0.0)
     some = (gaps > 0) & (gaps <= reach)
-    found[some] = increments(np.asarray(gaps[some] * unit, dtype=np.float64), "exponential", unit)
-    return found
+    each[some] = increments(np.asarray(gaps[some] * unit, dtype=np.float64), "exponential", unit)
+    return each
 
 
 @lru_cache(maxsize=64)
@@ -185,7 +185,7 @@ def _table(unit: float, reach: int) -> Floats:
 
 
 def _near(runs: Walks, gaps: Ints, reach: int) -> tuple[Walks, Ints]:
-    """The runs within the reach, up to the first with a rung that surely halts; and the last run of each group."""
+    """The runs within `reach` up to the first that certainly halts, and the last run of each group."""
     kept = gaps <= reach
     kept[1:] &= (gaps[:-1] > 0) | (runs.ends[:-1] == runs.begins[:-1])
     kept[runs.starts] = gaps[runs.starts] <= reach
@@ -196,10 +196,12 @@ def _near(runs: Walks, gaps: Ints, reach: int) -> tuple[Walks, Ints]:
 
 
 def _cut(runs: Walks, thresholds: Ints, reach: int) -> Walks:
-    """The runs cut where levels rise, from the first cut within the reach to the first run that halts."""
+    """The runs split where levels rise, from the first cut within `reach` to the first run that certainly halts."""
     cuts, tilt = runs.cuts, runs.tilt
     assert cuts is not None
-    above = np.repeat(-(-thresholds // runs.lattice), runs.sizes) - runs.levels  # ranks to go, before all cuts
+    above = (
+        np.repeat(-(-thresholds // runs.lattice), runs.sizes) - runs.levels
+    )  # ranks up to the threshold, before all cuts
     near = np.repeat(-((reach - thresholds) // runs.lattice), runs.sizes) - runs.levels
     low, high = np.searchsorted(cuts, runs.begins, side="right"), np.searchsorted(cuts, runs.ends, side="left")
     high = np.maximum(high, low)
