@@ -29,7 +29,7 @@ from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.noise.unique import Unique
 
 # Queries are rounded down to 1/1024 of the sensitivity. Rounding down keeps the sensitivity and the order, and does
-# not change whole numbers if the sensitivity is a whole number.
+# not change whole numbers if the sensitivity is 1.
 _LATTICE = 1024
 # Queries are clamped to this many noise scales around the threshold. Clamping keeps the sensitivity and the order too,
 # and noise reaches that far with probability exp(-2**2000).
@@ -60,9 +60,9 @@ class QueryStream(Unique):
         self._lowest, self._highest = self._threshold - reach, self._threshold + reach
 
     def query(self, value: Query) -> bool:
-        """Whether the noisy query is at or above the noisy threshold; raises once the mechanism has halted.
+        """Whether the query is noisily above the threshold; raises once the mechanism has halted.
 
-        NaN counts as minus infinity, so no value makes a query fail. A query that is interrupted, for example by
+        NaN counts as minus infinity, so no number makes a query fail. A query that is interrupted, for example by
         Ctrl-C, is the last one.
         """
         number = self._read(value)  # before the lock, because this may run the value's own code
