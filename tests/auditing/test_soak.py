@@ -1,4 +1,4 @@
-"""The soak: nothing is lost when all is well, and what is planted is found."""
+"""The stress test: nothing is lost when all is well, and planted errors are caught."""
 
 import json
 from collections import Counter
@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import planted
-from typer.testing import CliRunner
 
 import nobounds as nb
-from nobounds.auditing.soak import Found, soak
-from nobounds.auditing.soak_books import Book, documented, entries
-from nobounds.auditing.soak_calls import FILE_FAULTS, LEDGER_FAULTS, SURE, Call, draw
-from nobounds.auditing.soak_report import markdown, plain
-from nobounds.auditing.soak_tables import columns_of, forms
-from nobounds.auditing.soak_truth import again, far_off, judge
-from nobounds.auditing.soak_worker import made
-from nobounds.cli.app import app
+from stress.__main__ import main
+from stress.books import Book, documented, entries
+from stress.calls import FILE_FAULTS, LEDGER_FAULTS, SURE, Call, draw
+from stress.report import markdown, plain
+from stress.run import Outcome, run
+from stress.tables import columns_of, forms
+from stress.truth import again, far_off, judge
+from stress.worker import made
 
 CALL = Call("0-0", 5, 400, "numpy", 0, "add-remove", "rows", "age", "0.5", "", False, "epsilon", "1", "both", "", "")
 
@@ -31,59 +30,60 @@ def calls(count: int, **wanted) -> list[Call]:
     return [next(fitting) for _ in range(count)]
 
 
-def soaked(seen, **options):
-    """A soak with something wrong planted, which is longer where the machine is too busy to come upon it at once."""
+def stressed(caught, **options):
+    """A stress test with a planted error, which runs longer where the machine is too busy to catch it at once."""
     for seconds in (7, 21, 63):
-        found = soak(seconds, processes=2, **options)
-        if seen(found):
+        outcome = run(seconds, processes=2, **options)
+        if caught(outcome):
             break
-    return found
+    return outcome
 
 
 class TestShort:
     @pytest.mark.slow
     def test_a_few_seconds_lose_nothing(self, tmp_path: Path):
         """The command ends with status 0 and writes a report; faults were injected and all of them survived."""
-        out = tmp_path / "soak.json"
+        out = tmp_path / "report.json"
         for minutes in ("0.15", "0.6", "2"):  # the longer ones for busy machines
-            result = CliRunner().invoke(app, ["soak", "--minutes", minutes, "--seed", "1", "--out", str(out)])
-            found = json.loads(out.read_text())
-            if found["answers"] and sum(found["injected"].values()):
+            status = main(["--minutes", minutes, "--seed", "1", "--out", str(out)])
+            outcome = json.loads(out.read_text())
+            if outcome["answers"] and sum(outcome["injected"].values()):
                 break
-        assert result.exit_code == 0, result.output + out.read_text()
-        assert found["passed"] and found["answers"] == found["judged"] > 0
-        assert found["injected"] == found["survived"] and sum(found["injected"].values()) > 0
+        assert status == 0, out.read_text()
+        assert outcome["passed"] and outcome["answers"] == outcome["judged"] > 0
+        assert outcome["injected"] == outcome["survived"] and sum(outcome["injected"].values()) > 0
 
     @pytest.mark.slow
     def test_answers_before_their_charges_are_found(self):
         """With a ledger that charges each answer with the next, the last answer of a process has no charge."""
-        found = soaked(lambda found: found.lost, seed=2, budget=planted.Late)
-        assert found.lost and not found.passed
+        outcome = stressed(lambda outcome: outcome.lost, seed=2, budget=planted.Late)
+        assert outcome.lost and not outcome.passed
 
     @pytest.mark.slow
     def test_half_a_charge_is_found(self):
         """A charge that is smaller than the loss of its answer does not pay for it."""
-        found = soaked(lambda found: found.lost, seed=3, budget=planted.Hasty)
-        assert found.lost and not found.passed
+        outcome = stressed(lambda outcome: outcome.lost, seed=3, budget=planted.Hasty)
+        assert outcome.lost and not outcome.passed
 
     @pytest.mark.slow
     def test_counts_off_by_one_are_found(self):
         """An answer that is not what its seed gives is wrong, and no charge is lost by it."""
-        found = soaked(lambda found: found.wrong, seed=4, answer=planted.one_more)
-        assert found.wrong and not found.lost and not found.passed
+        outcome = stressed(lambda outcome: outcome.wrong, seed=4, answer=planted.one_more)
+        assert outcome.wrong and not outcome.lost and not outcome.passed
 
     @pytest.mark.slow
     def test_errors_and_files_left_behind_are_found(self):
         """A KeyError is none of the documented errors, and a temporary file is to be removed."""
-        found = soaked(lambda found: found.undocumented and found.left, seed=5, answer=planted.careless)
-        assert any("KeyError" in text for text in found.undocumented)
-        assert found.left and not found.passed
+        outcome = stressed(lambda outcome: outcome.undocumented and outcome.left, seed=5, answer=planted.careless)
+        assert any("KeyError" in text for text in outcome.undocumented)
+        assert outcome.left and not outcome.passed
 
-    def test_the_command_is_checked_before_it_runs(self, tmp_path: Path):
+    def test_the_command_is_checked_before_it_runs(self, tmp_path: Path, capsys):
         """No time and a folder that is not there are refused at once."""
-        for words in (["--minutes", "0"], ["--processes", "0"], ["--out", str(tmp_path / "no" / "soak.md")]):
-            result = CliRunner().invoke(app, ["soak", *words])
-            assert result.exit_code == 2 and "Error: " in result.output
+        for words in (["--minutes", "0"], ["--processes", "0"], ["--out", str(tmp_path / "no" / "report.md")]):
+            with pytest.raises(SystemExit) as end:
+                main(words)
+            assert end.value.code == 2 and "error: " in capsys.readouterr().err
 
 
 class TestCalls:
@@ -193,21 +193,21 @@ class TestBooks:
 
     def test_a_line_that_was_not_finished_is_left_out(self, tmp_path: Path):
         """A diary ends where its process was killed."""
-        (tmp_path / "0.jsonl").write_text('{"asked": "0-0"}\n{"name": "0-0", "ans')
-        assert list(entries(tmp_path / "0.jsonl")) == [{"asked": "0-0"}]
+        (tmp_path / "0.jsonl").write_text('{"started": "0-0"}\n{"name": "0-0", "ans')
+        assert list(entries(tmp_path / "0.jsonl")) == [{"started": "0-0"}]
 
 
 class TestReport:
     def test_failures_are_listed(self):
         """The page and the plain values say that it failed, and where."""
-        found = Found(60.0, 1, 3, answers=7, lost=["call 1-2 was answered"] * 30)
-        found.injected["full disk"] += 2
-        page = markdown(found, "nobounds soak")
+        outcome = Outcome(60.0, 1, 3, answers=7, lost=["call 1-2 was answered"] * 30)
+        outcome.injected["full disk"] += 2
+        page = markdown(outcome, "make soak")
         assert "It FAILED" in page and "| charges lost | 30 |" in page and "- and 10 more" in page
-        values = json.loads(json.dumps(plain(found)))
+        values = json.loads(json.dumps(plain(outcome)))
         assert values["passed"] is False and values["injected"] == {"full disk": 2}
 
     def test_nothing_done_is_no_success(self):
-        """Without a single answer a soak has not passed."""
-        assert not Found(60.0, 1, 3).passed
-        assert "Nothing was lost" in markdown(Found(60.0, 1, 3, answers=1), "nobounds soak")
+        """Without a single answer a stress test has not passed."""
+        assert not Outcome(60.0, 1, 3).passed
+        assert "Nothing was lost" in markdown(Outcome(60.0, 1, 3, answers=1), "make soak")

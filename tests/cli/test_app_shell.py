@@ -28,7 +28,7 @@ from nobounds.cli.output import Printer, show, show_table
 from nobounds.cli.sources import _stream
 from nobounds.explaining.protection import guess
 
-SLOW = {"audit", "paper", "soak", "studio"}  # their examples are parsed, and run elsewhere
+SLOW = {"audit", "paper", "studio"}  # their examples are parsed, and run elsewhere
 
 
 def commands(group=None, path=()):

@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = ("python", "sh", "console")
 
 # What these would do takes minutes, changes the environment or never ends: it is enough that there is such a command.
-ONLY_NAMED = ("make ", "nobounds audit", "nobounds paper", "nobounds soak", "nobounds studio", "python benchmarks/")
+ONLY_NAMED = ("make ", "nobounds audit", "nobounds paper", "nobounds studio", "python benchmarks/")
 FOR_THE_SITE = ("title=", "hl_lines=", "linenums=")
 SET_UP = ("pip install ", "git clone ", "cd ", ". .venv/bin/activate")
 

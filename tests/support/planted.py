@@ -1,4 +1,4 @@
-"""Errors that are planted in a soak, which must find them; here, because other processes import them by name."""
+"""Errors that tests plant in a stress test, which must catch them; processes import them from here by name."""
 
 from dataclasses import replace
 

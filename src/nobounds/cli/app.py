@@ -13,7 +13,6 @@ from nobounds.cli.commands.explain import explain
 from nobounds.cli.commands.groups import show_groups
 from nobounds.cli.commands.paper import paper
 from nobounds.cli.commands.plan import plan
-from nobounds.cli.commands.soak import soak
 from nobounds.cli.commands.studio import studio
 from nobounds.cli.flat import flat
 from nobounds.cli.help import ANSWERS, AROUND, TRUST, Command, Main
@@ -191,5 +190,4 @@ app.add_typer(
 _command("explain", "A release in plain words, for the person who signs off.", AROUND)(explain)
 _command("studio", "A local web page to plan, to spend a budget and to download.", AROUND)(studio)
 _command("audit", "What every mechanism claims, beside its worst exact loss.", TRUST)(audit)
-_command("soak", "Mixed calls with faults for some minutes: nothing is lost.", TRUST)(soak)
 _command("paper", "The figures and tables of the paper again.", TRUST)(paper)

@@ -9,8 +9,8 @@ from typer.core import TyperCommand, TyperGroup
 
 ANSWERS, AROUND, TRUST = "Private answers", "Before and after", "Trust and research"
 STATUS = [
-    ("0", "all went well; of audit and soak: all claims held"),
-    ("1", "audit or soak found something, or nobounds itself failed"),
+    ("0", "all went well; of audit: all claims held"),
+    ("1", "audit refuted a claim, or nobounds itself failed"),
     (
         "2",
         "the command or its input was not understood, and nothing was released; "

@@ -1,4 +1,4 @@
-"""The books of the soak: ledgers, diaries and folders, looked through when all processes are gone."""
+"""The books of the stress test: ledgers, diaries and folders, read once all processes have ended."""
 
 import json
 import re
@@ -13,8 +13,8 @@ from typing import Any
 import nobounds as nb
 from nobounds.accounting.budget import read
 from nobounds.accounting.conversions import epsilon_from_rho
-from nobounds.auditing.soak_calls import FILE_FAULTS
-from nobounds.auditing.soak_worker import LOST
+from stress.calls import FILE_FAULTS
+from stress.worker import LOST
 
 CLOSING = "the books are closed"
 _DAMAGED = r"is damaged|is not a ledger of nobounds|is gone|there is no"
@@ -56,7 +56,7 @@ class Book:
 
     @classmethod
     def of(cls, path: Path) -> "Book":
-        """Read it by SQLite alone, after nobounds has found it whole and able to take one more charge, of nothing.
+        """Read it by SQLite alone, after nobounds has read it and charged it with a loss of 0.
 
         That charge also removes what a killed process may have left beside it.
         """
@@ -107,9 +107,9 @@ def entries(diary: Path) -> Iterator[dict[str, Any]]:
 
 def leftovers(folder: Path) -> dict[str, list[Path]]:
     """What lies where nothing should be: in the folder of temporary files of each process, and beside the ledgers."""
-    found: dict[str, list[Path]] = {}
+    paths: dict[str, list[Path]] = {}
     for life in (folder / "temporary").iterdir():
-        found[life.name] = [path for path in life.rglob("*") if path.is_file() or not any(path.iterdir())]
+        paths[life.name] = [path for path in life.rglob("*") if path.is_file() or not any(path.iterdir())]
     ledgers = (folder / "ledgers").iterdir()
-    found["ledgers"] = [path for path in ledgers if path.suffix != ".budget" or path.name.startswith(".")]
-    return {name: paths for name, paths in found.items() if paths}
+    paths["ledgers"] = [path for path in ledgers if path.suffix != ".budget" or path.name.startswith(".")]
+    return {name: some for name, some in paths.items() if some}

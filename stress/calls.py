@@ -1,11 +1,11 @@
-"""The calls of the soak: each is drawn from the seed, the process and its number, so it can be made again."""
+"""The calls of the stress test: each follows from the seed, the process and its number, so it can be repeated."""
 
 import random
 from dataclasses import dataclass
 from typing import Any
 
 import nobounds as nb
-from nobounds.auditing.soak_tables import FILES, REGIONS, forms
+from stress.tables import FILES, REGIONS, forms
 
 SURE = "1000"  # an epsilon at which answers must be close
 DELTA = "1e-8"  # for keys that are chosen privately
@@ -33,7 +33,7 @@ _GROUPED = ("quantile", "maximum", "minimum", "sum", "mean", "count", "rows")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: its table, whom privacy is for, what is asked, what it may cost, and which fault is injected when."""
+    """One call: its table, privacy unit, statistic, cost, and the fault that is injected and when."""
 
     name: str
     seed: int
@@ -102,23 +102,23 @@ def table_of(call: Call, data: Any, budget: Any) -> nb.Table:
 
 
 def ask(call: Call, table: nb.Table) -> Any:
-    """What the call asks, with random numbers from its seed."""
+    """The answer to the call, with random numbers from its seed."""
     spent: dict[str, Any] = {call.spending: call.amount, "rng": random.Random(call.seed)}
-    asked: Any = table
+    grouped: Any = table
     if call.by:
         public = REGIONS[:3] if call.by == "region" else _shops(call)
-        asked = table.group_by(call.by, **({"delta": DELTA} if call.private_keys else {"keys": public}))
+        grouped = table.group_by(call.by, **({"delta": DELTA} if call.private_keys else {"keys": public}))
     if call.statistic == "rows":
-        return asked.count(**spent)
+        return grouped.count(**spent)
     if call.statistic == "rows_per_unit":
         return table.suggest_rows_per_unit(**spent)
     if call.statistic == "describe":
         return table.describe([call.column], **spent)
     if call.statistic == "quantile":
-        return asked.quantile(call.column, call.q, **spent)
+        return grouped.quantile(call.column, call.q, **spent)
     if call.statistic == "quantiles":
         return table.quantiles(call.column, ["0.25", call.q, "0.999"], **spent)
-    return getattr(asked, call.statistic)(call.column, **spent)
+    return getattr(grouped, call.statistic)(call.column, **spent)
 
 
 def _shops(call: Call) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The faults of the soak: what happens to the files of a table, to the disk, to the clock and to the ledger.
+"""The faults of the stress test: what happens to the files of a table, to the disk, to the clock and to the ledger.
 
 Those of the files follow from the call alone, so that the same thing can be done again; the others must not change an
 answer, only keep it from being given.
@@ -17,7 +17,7 @@ from typing import Any
 
 import nobounds.accounting.ledger
 import nobounds.accounting.store
-from nobounds.auditing.soak_calls import Call
+from stress.calls import Call
 
 STATEMENTS = ("BEGIN", "SELECT * FROM terms", "SELECT * FROM charges", "INSERT", "COMMIT")
 
@@ -41,21 +41,21 @@ def strike_files(call: Call, paths: list[Path]) -> None:
 def garbled(call: Call, lines: list[bytes], *, spoilt: bool) -> list[bytes]:
     """The lines of a CSV file with some rows spoilt; or with what these must count as: missing fields or rows."""
     rng = random.Random(call.seed + 2)
-    found = list(lines)
+    changed = list(lines)
     for k in range(1, len(lines) - 1):
         if rng.random() > 0.1:
             continue
         fields = lines[k].split(b",")
         kind = rng.choice(("text", "bytes", "more fields", "fewer fields"))
         if kind == "text":
-            found[k] = b",".join([*fields[:3], *[b"12 apples" if spoilt else b""] * 2])
+            changed[k] = b",".join([*fields[:3], *[b"12 apples" if spoilt else b""] * 2])
         elif not spoilt:
-            found[k] = b"," * (len(fields) - 1)
+            changed[k] = b"," * (len(fields) - 1)
         elif kind == "bytes":
-            found[k] = b",".join([*fields[:3], b"\xff\xfe\x00", b"1"])
+            changed[k] = b",".join([*fields[:3], b"\xff\xfe\x00", b"1"])
         else:
-            found[k] = lines[k] + b",1" if kind == "more fields" else b",".join(fields[:-1])
-    return found
+            changed[k] = lines[k] + b",1" if kind == "more fields" else b",".join(fields[:-1])
+    return changed
 
 
 def _make_unreadable(path: Path) -> None:

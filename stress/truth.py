@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from nobounds.accounting.loss import rows_of
-from nobounds.auditing.soak_calls import SURE, Call, ask, draw, table_of
-from nobounds.auditing.soak_faults import garbled
-from nobounds.auditing.soak_tables import COMPUTED, Columns, columns_of, written
-from nobounds.auditing.soak_worker import made
+from stress.calls import SURE, Call, ask, draw, table_of
+from stress.faults import garbled
+from stress.tables import COMPUTED, Columns, columns_of, written
+from stress.worker import made
 
 # The noise is larger than this many scales less often than once in 10**25 calls.
 _LAPLACE, _GAUSS = 60.0, 12.0
@@ -33,8 +33,8 @@ def judge(seed: int, life: int, number: int, answer: str) -> str | None:
     spent = json.loads(answer)["loss"][call.spending]
     if spent is None or Fraction(repr(spent)) > Fraction(call.amount):
         return f"{_words(call)}: it cost {spent}"
-    found = None if call.file_fault else far_off(call, json.loads(answer), columns_of(call.seed, call.rows))
-    return None if found is None else f"{_words(call)}: {found}"
+    error = None if call.file_fault else far_off(call, json.loads(answer), columns_of(call.seed, call.rows))
+    return None if error is None else f"{_words(call)}: {error}"
 
 
 def again(call: Call) -> str:

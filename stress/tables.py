@@ -1,4 +1,4 @@
-"""Random tables for the soak, in every form that a table may come in."""
+"""Random tables for the stress test, in every form that nobounds reads."""
 
 import csv
 import gzip

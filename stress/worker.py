@@ -1,4 +1,4 @@
-"""A process of the soak: it makes its calls one after the other, and writes down each before and after.
+"""A process of the stress test: it makes its calls one after the other, and writes each down before and after.
 
 What it wrote is all that is known of it once it is killed, so an answer is in its diary as soon as it is given.
 """
@@ -19,8 +19,8 @@ from typing import Any
 import nobounds as nb
 from nobounds.accounting.loss import PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable
-from nobounds.auditing.soak_calls import Call, ask, draw, table_of
-from nobounds.auditing.soak_faults import (
+from stress.calls import Call, ask, draw, table_of
+from stress.faults import (
     full_disk,
     jumping_clock,
     kill,
@@ -30,7 +30,7 @@ from nobounds.auditing.soak_faults import (
     strike_files,
     strike_ledger,
 )
-from nobounds.auditing.soak_tables import columns_of, opened, written
+from stress.tables import columns_of, opened, written
 
 CALLS = 60  # of a process that is not killed
 TERMS: dict[str, dict[str, str]] = {
@@ -54,7 +54,7 @@ def unchanged(given: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What a process is told: where to work, until when, and which errors are planted."""
+    """The parameters of a process: where to work, until when, and which errors are planted."""
 
     folder: Path
     seed: int
@@ -113,7 +113,7 @@ def work(orders: Orders) -> None:
             break
         call = draw(orders.seed, orders.life, number)
         ledger = _ledger_of(call, orders.folder)
-        write(asked=call.name, fault=call.fault, ledger=ledger.name)
+        write(started=call.name, fault=call.fault, ledger=ledger.name)
         try:
             release = _faulty(call, orders, ledger, kept)
         except Exception as error:

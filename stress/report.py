@@ -1,4 +1,4 @@
-"""The report of a soak: plain values for machines, Markdown for people."""
+"""The report of a stress test: plain values for machines, Markdown for people."""
 
 import platform
 from collections import Counter
@@ -6,8 +6,8 @@ from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from nobounds.auditing.soak import Found
-from nobounds.auditing.soak_tables import forms
+from stress.run import Outcome
+from stress.tables import forms
 
 _LIBRARIES = ("numpy", "pyarrow", "duckdb", "pandas", "polars")
 _LISTED = 20  # failures of a kind
@@ -15,7 +15,7 @@ _RULES = """A charge is lost if a call was answered and the ledger, read by SQLi
 has no charge of its name and its loss. An answer is wrong if a clean process gives another for the same seed, on plain
 numpy columns wherever that is the same table; or if it is outside of where it must be: counts within 60 scales of their
 noise, and at epsilon 1000 counts are exact and the other statistics near the truth. Which errors are documented after
-which fault is in `nobounds/auditing/soak_books.py`."""
+which fault is in `stress/books.py`."""
 _SURVIVED = """A fault is survived if its call was answered, or ended in a documented error. Whoever is killed at any
 moment can say neither: these count as survived by construction, and what they did to charges and ledgers is in the
 numbers that must be none."""
@@ -23,52 +23,52 @@ _KILLED = """A file with anything in it but the terms of a ledger would be a fai
 left was undone and removed by the next charge."""
 
 
-def plain(found: Found) -> dict[str, Any]:
+def plain(outcome: Outcome) -> dict[str, Any]:
     """The numbers and all failures."""
-    values = {part.name: getattr(found, part.name) for part in fields(found)}
-    return {"passed": found.passed} | values
+    values = {part.name: getattr(outcome, part.name) for part in fields(outcome)}
+    return {"passed": outcome.passed} | values
 
 
-def markdown(found: Found, command: str) -> str:
+def markdown(outcome: Outcome, command: str) -> str:
     """A page with what was done, what was injected, and what must be none."""
-    refused = ", ".join(f"{count} {name}" for name, count in sorted(found.refused.items())) or "none"
+    refused = ", ".join(f"{count} {name}" for name, count in sorted(outcome.refused.items())) or "none"
     parts = [
-        "# Soak",
-        f"Made by `{command}` (seed {found.seed}): processes that share budgets in files make mixed calls on random "
-        f"tables, while faults are injected. **{'Nothing was lost.' if found.passed else 'It FAILED.'}**",
-        _table(("", "number"), _numbers(found)),
+        "# Stress test",
+        f"Made by `{command}` (seed {outcome.seed}): processes that share budgets in files make mixed calls on random "
+        f"tables, while faults are injected. **{'Nothing was lost.' if outcome.passed else 'It FAILED.'}**",
+        _table(("", "number"), _numbers(outcome)),
         "## What must be none",
-        _table(("", "number"), [(name, len(texts)) for name, texts in found.failures.items()]),
-        *(f"{name.capitalize()}:\n\n{_list(texts)}" for name, texts in found.failures.items() if texts),
+        _table(("", "number"), [(name, len(texts)) for name, texts in outcome.failures.items()]),
+        *(f"{name.capitalize()}:\n\n{_list(texts)}" for name, texts in outcome.failures.items() if texts),
         _RULES,
         "## Faults",
         _table(
             ("fault", "injected", "survived"),
-            [(name, count, found.survived[name]) for name, count in sorted(found.injected.items())],
+            [(name, count, outcome.survived[name]) for name, count in sorted(outcome.injected.items())],
         ),
         _SURVIVED,
         f"Calls that ended in a documented error: {refused}.",
-        f"Processes that were killed cannot tidy up. They left: {_counted(found.killed_left)}. {_KILLED}",
+        f"Processes that were killed cannot tidy up. They left: {_counted(outcome.killed_left)}. {_KILLED}",
         "## Answers",
-        _table(("statistic", "answers"), sorted(found.statistics.items())),
+        _table(("statistic", "answers"), sorted(outcome.statistics.items())),
         f"Forms of tables: {', '.join(forms())}. {_versions()}.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _numbers(found: Found) -> list[tuple[str, Any]]:
+def _numbers(outcome: Outcome) -> list[tuple[str, Any]]:
     return [
-        ("seconds", f"{found.seconds:g}"),
-        ("processes at a time", found.processes),
-        ("processes in all", found.lives),
-        ("calls", found.calls),
-        ("answers given", found.answers),
-        ("answers made again and compared", found.judged),
-        ("faults injected", sum(found.injected.values())),
-        ("faults survived", sum(found.survived.values())),
-        ("ledgers", found.ledgers),
-        ("charges in them", found.charges),
-        ("memory of the largest process, MB", found.memory),
+        ("seconds", f"{outcome.seconds:g}"),
+        ("processes at a time", outcome.processes),
+        ("processes in all", outcome.lives),
+        ("calls", outcome.calls),
+        ("answers given", outcome.answers),
+        ("answers made again and compared", outcome.judged),
+        ("faults injected", sum(outcome.injected.values())),
+        ("faults survived", sum(outcome.survived.values())),
+        ("ledgers", outcome.ledgers),
+        ("charges in them", outcome.charges),
+        ("memory of the largest process, MB", outcome.memory),
     ]
 
 
@@ -82,8 +82,8 @@ def _list(texts: list[str]) -> str:
     return "\n".join([*(f"- {text}" for text in texts[:_LISTED]), *more])
 
 
-def _counted(found: Counter[str]) -> str:
-    return ", ".join(f"{count} x {name}" for name, count in sorted(found.items())) or "nothing"
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} x {name}" for name, count in sorted(counts.items())) or "nothing"
 
 
 def _versions() -> str:

@@ -1,4 +1,4 @@
-"""The soak: processes that share budgets make mixed calls, with faults, for as long as asked; and what came of it.
+"""One stress test: processes that share budgets make mixed calls with faults for some seconds, and then the verdict.
 
 Nothing may be lost: each answer has its charge in the ledger and no budget is overspent. No answer may be wrong, no
 error other than the documented ones, and nothing may be left behind by a process that was not killed.
@@ -19,17 +19,17 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from nobounds.auditing.soak_books import Book, documented, entries, leftovers
-from nobounds.auditing.soak_truth import judge
-from nobounds.auditing.soak_worker import Orders, unchanged, work
+from stress.books import Book, documented, entries, leftovers
+from stress.truth import judge
+from stress.worker import Orders, unchanged, work
 
 _BACKLOG = 150  # answers that wait to be made again before new calls wait, too
 _PATIENCE = 120.0  # seconds for processes to end
 
 
 @dataclass(slots=True)
-class Found:
-    """What came of a soak."""
+class Outcome:
+    """What happened in a stress test."""
 
     seconds: float
     seed: int
@@ -54,7 +54,7 @@ class Found:
 
     @property
     def failures(self) -> dict[str, list[str]]:
-        """All that must not be."""
+        """Everything that must not happen, by kind."""
         return {
             "charges lost": self.lost,
             "budgets overspent": self.overspent,
@@ -65,7 +65,7 @@ class Found:
 
     @property
     def passed(self) -> bool:
-        """Whether there is nothing of all that, and something was done at all."""
+        """Whether there was no failure and at least one answer."""
         return bool(self.answers) and not any(self.failures.values())
 
 
@@ -80,49 +80,55 @@ class _Life:
     read: int = 0  # entries of the diary that were seen
 
 
-def soak(
+def run(
     seconds: float,
     *,
     seed: int = 0,
     processes: int = 3,
     budget: Callable[[Any], Any] = unchanged,
     answer: Callable[[Any], Any] = unchanged,
-    tell: Callable[[int, int], None] = lambda answers, faults: None,
-) -> Found:
-    """Soak for some seconds. `budget` and `answer` plant errors, for tests; `tell` hears of answers and faults."""
-    found = Found(seconds, seed, processes)
-    folder = Path(tempfile.mkdtemp(prefix="nobounds-soak-"))
+    progress: Callable[[int, int], None] = lambda answers, faults: None,
+) -> Outcome:
+    """Run a stress test; `progress` gets the numbers of answers and faults.
+
+    Tests plant errors with `budget` and `answer`, which change every budget and every answer.
+    """
+    outcome = Outcome(seconds, seed, processes)
+    folder = Path(tempfile.mkdtemp(prefix="nobounds-stress-"))
     try:
         for name in ("diaries", "temporary", "tables", "ledgers"):
             (folder / name).mkdir()
-        lives = _Run(found, folder, budget, answer, tell).all_lives()
-        _close_books(found, folder, lives)
+        lives = _Run(outcome, folder, budget, answer, progress).all_lives()
+        _close_books(outcome, folder, lives)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    found.memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
-    return found
+    outcome.memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    return outcome
 
 
 class _Run:
     """Processes that come and go until the time is over, and one that judges their answers."""
 
-    def __init__(self, found: Found, folder: Path, budget: Any, answer: Any, tell: Callable[[int, int], None]) -> None:
-        self.found, self.folder, self.budget, self.answer, self.tell = found, folder, budget, answer, tell
+    def __init__(
+        self, outcome: Outcome, folder: Path, budget: Any, answer: Any, progress: Callable[[int, int], None]
+    ) -> None:
+        self.outcome, self.folder, self.progress = outcome, folder, progress
+        self.budget, self.answer = budget, answer
         self.context = get_context("spawn")
-        self.rng = random.Random(found.seed)
-        self.until = time.monotonic() + found.seconds
+        self.rng = random.Random(outcome.seed)
+        self.until = time.monotonic() + outcome.seconds
         self.waiting, self.judged = self.context.Queue(), self.context.Queue()
         self.sent = 0
 
     def all_lives(self) -> list[_Life]:
         """Run until the time is over and all answers are judged."""
-        judging = self.context.Process(target=_judge_all, args=(self.found.seed, self.waiting, self.judged))
+        judging = self.context.Process(target=_judge_all, args=(self.outcome.seed, self.waiting, self.judged))
         judging.start()
         lives: list[_Life] = []
         try:
             while time.monotonic() < self.until:
                 running = [life for life in lives if self._watch(life)]
-                if len(running) < self.found.processes:
+                if len(running) < self.outcome.processes:
                     lives.append(self._born(len(lives)))
                 self._hear(0.02)
             end = time.monotonic() + _PATIENCE
@@ -130,24 +136,24 @@ class _Run:
                 self._hear(0.05)
             for life in lives:
                 if life.process.is_alive():
-                    self.found.undocumented.append(f"process {life.orders.life} did not end")
+                    self.outcome.undocumented.append(f"process {life.orders.life} did not end")
                     life.process.kill()
                 life.process.join()
                 self._read(life)
-            while self.found.judged < self.sent and judging.is_alive():
+            while self.outcome.judged < self.sent and judging.is_alive():
                 self._hear(0.2)
         finally:
             for process in [judging, *(life.process for life in lives)]:
                 if process.is_alive():
                     process.kill()
                 process.join()
-        if self.found.judged < self.sent:
-            self.found.undocumented.append("the process that judges answers ended early")
-        self.found.lives = len(lives)
+        if self.outcome.judged < self.sent:
+            self.outcome.undocumented.append("the process that judges answers ended early")
+        self.outcome.lives = len(lives)
         return lives
 
     def _born(self, number: int) -> _Life:
-        orders = Orders(self.folder, self.found.seed, number, self.until, self.budget, self.answer)
+        orders = Orders(self.folder, self.outcome.seed, number, self.until, self.budget, self.answer)
         process = self.context.Process(target=work, args=(orders,))
         process.start()
         doomed = self.rng.random() < 0.6
@@ -158,7 +164,7 @@ class _Run:
         if life.process.is_alive() and time.monotonic() >= life.kill_at and not life.killed:
             life.process.kill()
             life.killed = True
-            self.found.injected["killed at any moment"] += 1
+            self.outcome.injected["killed at any moment"] += 1
         self._read(life)
         return life.process.is_alive()
 
@@ -179,18 +185,18 @@ class _Run:
         try:
             while True:
                 verdict = self.judged.get(timeout=patience)
-                self.found.judged += 1
+                self.outcome.judged += 1
                 if verdict is not None:
-                    self.found.wrong.append(verdict)
+                    self.outcome.wrong.append(verdict)
                 patience = 0.001
         except Empty:
             pass
         pause = self.folder / "pause"
-        if self.sent - self.found.judged > _BACKLOG:
+        if self.sent - self.outcome.judged > _BACKLOG:
             pause.touch()
         else:
             pause.unlink(missing_ok=True)
-        self.tell(self.sent, sum(self.found.injected.values()))
+        self.progress(self.sent, sum(self.outcome.injected.values()))
 
 
 def _judge_all(seed: int, waiting: Any, judged: Any) -> None:
@@ -199,7 +205,7 @@ def _judge_all(seed: int, waiting: Any, judged: Any) -> None:
         judged.put(judge(seed, *waiting.get()))
 
 
-def _close_books(found: Found, folder: Path, lives: list[_Life]) -> None:
+def _close_books(outcome: Outcome, folder: Path, lives: list[_Life]) -> None:
     """Look through diaries, ledgers and folders."""
     books: dict[str, Book | None] = {}
     for path in sorted((folder / "ledgers").glob("[!.]*.budget")):
@@ -208,58 +214,58 @@ def _close_books(found: Found, folder: Path, lives: list[_Life]) -> None:
         except (ValueError, OSError) as error:
             books[path.name] = None  # it was cut; then nothing may have been answered for it
             if not path.name.startswith("own-"):
-                found.lost.append(f"{path.name}: {error}")
+                outcome.lost.append(f"{path.name}: {error}")
     kept = {name: book for name, book in books.items() if book is not None}
-    found.ledgers, found.charges = len(kept), sum(len(book.charges) for book in kept.values())
-    found.overspent += [name for name, book in kept.items() if book.overspent]
+    outcome.ledgers, outcome.charges = len(kept), sum(len(book.charges) for book in kept.values())
+    outcome.overspent += [name for name, book in kept.items() if book.overspent]
     for life in lives:
-        _close_diary(found, life, kept)
+        _close_diary(outcome, life, kept)
     killed = {str(life.orders.life) for life in lives if life.process.exitcode == -9}
     for name, paths in leftovers(folder).items():
         for path in paths:
             if (name in killed and path.is_dir()) or (name == "ledgers" and path.name.startswith(".") and killed):
                 kind = "empty folder" if path.is_dir() else "draft of a ledger that was not made"
-                found.killed_left[kind] += 1
+                outcome.killed_left[kind] += 1
             else:
-                found.left.append(f"{path.relative_to(folder)}")
+                outcome.left.append(f"{path.relative_to(folder)}")
 
 
-def _close_diary(found: Found, life: _Life, books: dict[str, Book]) -> None:
+def _close_diary(outcome: Outcome, life: _Life, books: dict[str, Book]) -> None:
     """What one process did: all its answers must have been paid, and all its errors be documented."""
     unfinished = ""
     killed = life.process.exitcode == -9
     for entry in entries(life.orders.diary) if life.orders.diary.exists() else ():
         if "unraisable" in entry:
-            found.undocumented.append(f"process {life.orders.life}: {entry['unraisable']}")
-        elif "asked" in entry:
+            outcome.undocumented.append(f"process {life.orders.life}: {entry['unraisable']}")
+        elif "started" in entry:
             unfinished = entry["fault"]
-            found.calls += 1
-            found.injected.update([unfinished] if unfinished else [])
+            outcome.calls += 1
+            outcome.injected.update([unfinished] if unfinished else [])
         elif "answer" in entry:
-            found.answers += 1
-            found.statistics[_statistic(entry["answer"])] += 1
-            found.survived.update([unfinished] if unfinished else [])
+            outcome.answers += 1
+            outcome.statistics[_statistic(entry["answer"])] += 1
+            outcome.survived.update([unfinished] if unfinished else [])
             book = books.get(entry["ledger"])
             if book is None or not book.pays(entry["name"], entry["loss"]):
-                found.lost.append(f"call {entry['name']} was answered, and {entry['ledger']} has no charge for it")
+                outcome.lost.append(f"call {entry['name']} was answered, and {entry['ledger']} has no charge for it")
         elif "error" in entry:
             if documented(unfinished, entry["error"], entry["text"]):
-                found.refused[entry["error"]] += 1
-                found.survived.update([unfinished] if unfinished else [])
+                outcome.refused[entry["error"]] += 1
+                outcome.survived.update([unfinished] if unfinished else [])
             else:
                 words = f"{entry['error']}: {entry['text']}"
-                found.undocumented.append(f"call {entry['name']} ({unfinished or 'no fault'}): {words}")
-        if "asked" not in entry:
+                outcome.undocumented.append(f"call {entry['name']} ({unfinished or 'no fault'}): {words}")
+        if "started" not in entry:
             unfinished = ""
     # Whoever was killed could not write more; that its ledger is whole and all it answered is paid was seen above.
     if life.killed:
-        found.survived["killed at any moment"] += 1
+        outcome.survived["killed at any moment"] += 1
     if killed and unfinished:
-        found.survived[unfinished] += 1
+        outcome.survived[unfinished] += 1
     if killed and not life.killed and not unfinished.startswith("killed"):
-        found.undocumented.append(f"process {life.orders.life} was killed, and not by a fault")
+        outcome.undocumented.append(f"process {life.orders.life} was killed, and not by a fault")
     if life.process.exitcode not in (0, -9):
-        found.undocumented.append(f"process {life.orders.life} ended with status {life.process.exitcode}")
+        outcome.undocumented.append(f"process {life.orders.life} ended with status {life.process.exitcode}")
 
 
 def _statistic(answer: str) -> str:
