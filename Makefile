@@ -10,7 +10,7 @@ MINUTES ?= 10
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check explore lint bench accuracy clipping sparse quantiles paper mutants soak docs figures architecture screens why peers
+.PHONY: help demo test check explore lint bench accuracy clipping sparse quantiles paper mutants planted soak docs figures architecture screens why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -53,6 +53,9 @@ paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (t
 
 mutants: $(READY) ## small wrong changes by hand, each of which the fast tests must catch, docs/mutants.md (ten minutes)
 	$(BIN)/python tests/mutants/run.py
+
+planted: $(READY) ## mechanisms with a mistake, each of which the audit must catch (half a minute)
+	$(BIN)/python tests/planted_bugs.py
 
 soak: $(READY) ## the stress test: mixed calls with faults for MINUTES=10 minutes, docs/soak.md
 	$(BIN)/python -m stress --minutes $(MINUTES) --seed $(SEED) --out docs/soak.md

@@ -6,11 +6,12 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
+import planted_bugs
 import pytest
 from support.shell import audit as run
 
 from nobounds import AboveThreshold
-from nobounds.auditing import planted, table
+from nobounds.auditing import table
 from nobounds.auditing.cases import NEAR, Case, ClaimRow, Worst, most, shown
 from nobounds.auditing.claims import numbers, streams, vectored, walks
 from nobounds.auditing.divergences import rho_between
@@ -72,7 +73,7 @@ def test_the_quick_table_is_a_part_of_the_full_one():
     assert {case.noise for case in walks.cases()} == {"exponential", "laplace", "gumbel"}
 
 
-@pytest.mark.parametrize("case", list(planted.cases()), ids=name)
+@pytest.mark.parametrize("case", list(planted_bugs.cases()), ids=name)
 def test_planted_bugs_are_caught(case):
     """Each shows more than the right mechanism claims; even noise that is 5 % too small."""
     assert {row.verdict for row in case.rows()} == {"EXCEEDED"}
@@ -114,20 +115,19 @@ def test_the_exit_status_is_the_verdict(monkeypatch, observed, verdict, code):
     assert row["verdict"] == verdict and (row["x"], row["y"]) == ("{2 x 1}", "{2}")
 
 
-def test_a_planted_bug_that_is_missed_is_an_error(monkeypatch):
-    """With --planted the exit status is 1 if the auditor lets one pass, and 0 if it names all."""
-    few(monkeypatch, [made(2.0, "bound")])
-    assert run("--planted", "--processes", 1).exit_code == 0
-    few(monkeypatch, [made(2.0, "bound"), made(1.0, "bound")])
-    result = run("--planted", "--processes", 1)
-    assert result.exit_code == 1
-    assert "2 planted bugs: 1 caught, 1 missed." in result.stdout
+def test_a_planted_bug_that_is_missed_is_an_error(monkeypatch, capsys):
+    """The exit status of `make planted` is 1 if the audit lets one pass, and 0 if it catches all."""
+    monkeypatch.setattr(planted_bugs, "cases", lambda: [made(2.0, "bound")])
+    assert planted_bugs.main() == 0
+    monkeypatch.setattr(planted_bugs, "cases", lambda: [made(2.0, "bound"), made(1.0, "bound")])
+    assert planted_bugs.main() == 1
+    assert "2 planted bugs: 1 caught, 1 missed." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["--quick", "--planted"],
+        ["--quick", "--mine", "nobounds:AboveThreshold"],
         ["--mine", "nothing"],
         ["--mine", "nobounds:nothing"],
         ["--mine", "no_such_file.py:make"],

@@ -1,6 +1,10 @@
-"""Planted bugs: mechanisms that claim what the right ones claim, and do not keep it; the audit must see each."""
+"""Planted bugs: mechanisms that cost more than they claim, and which the audit must catch; `make planted` runs them.
 
-from collections.abc import Callable, Iterable, Iterator
+Each claims what the right mechanism claims. The exit status is 0 if all are caught, and 1 if one is missed.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -13,11 +17,12 @@ from nobounds.accounting.cost import fixed_threshold, monotonic
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data
-from nobounds.auditing.cases import Case, Measure, Worst, audited
+from nobounds.auditing.cases import Case, ClaimRow, Measure, Worst, audited
 from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
 from nobounds.auditing.claims.walks import HALF, Layout
 from nobounds.auditing.constants import replaced
 from nobounds.auditing.mine import pairs
+from nobounds.cli.commands.audit import show
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
@@ -183,8 +188,8 @@ def _bare_size(data: Data) -> Any:
 
 def _exact_scale(data: Data) -> Any:
     """A mean whose release tells the scale of its noise over the exact number of records."""
-    found = numbers.asked("mean", {"epsilon": 3, "lower": 0, "upper": 1, "resolution": 1}, data)
-    return found.to_json(), found.parameters["noise_scale"] / max(len(data), 1)
+    release = numbers.asked("mean", {"epsilon": 3, "lower": 0, "upper": 1, "resolution": 1}, data)
+    return release.to_json(), release.parameters["noise_scale"] / max(len(data), 1)
 
 
 def _others() -> Iterator[Case]:
@@ -228,3 +233,26 @@ def _one_level() -> list[Worst]:
     setting = Setting(ladder, 0, True, True, slicing.FLAT)
     x, y = (slicing.Joint(made, data, setting) for data in pair)
     return [Worst("epsilon", slicing.loss(x, y, slicing.ends), pair)]
+
+
+def missed(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
+    """The bugs that the audit lets pass."""
+    return [row for row in rows if row.verdict != "EXCEEDED"]
+
+
+def in_words(rows: Sequence[ClaimRow]) -> list[str]:
+    """How many bugs the audit catches, and the names of the others."""
+    passed = missed(rows)
+    words = [f"{len(rows)} planted bugs: {len(rows) - len(passed)} caught, {len(passed) or 'none'} missed."]
+    return words + [f"missed: {row.mechanism}" for row in passed]
+
+
+def main() -> int:
+    """Audit every bug, print the table, and return the exit status."""
+    rows = [row for case in cases() for row in case.rows()]
+    show(rows, in_words(rows), failed=bool(missed(rows)), as_json=False)
+    return 1 if missed(rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
