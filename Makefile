@@ -32,21 +32,21 @@ explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if 
 	cd tests && ../$(BIN)/python -m support.lockstep --slow
 
 bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
-	$(PEERS)/bin/python benchmarks/core.py
-	$(PEERS)/bin/python benchmarks/speed.py
-	$(PEERS)/bin/python benchmarks/speed_csv.py --page docs/speed.md
+	$(PEERS)/bin/python benchmarks/speed/core.py
+	$(PEERS)/bin/python benchmarks/speed/peers.py
+	$(PEERS)/bin/python benchmarks/speed/csv_files.py --page docs/speed.md
 
 accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
-	$(BIN)/python benchmarks/accuracy.py --out docs/accuracy
+	$(BIN)/python benchmarks/pages/accuracy.py --out docs/accuracy
 
 clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md (five minutes)
-	cd benchmarks && ../$(BIN)/python clipping.py --out ../docs/clipping.md
+	$(BIN)/python benchmarks/tuning/clipping.py --out docs/clipping.md
 
 sparse: $(READY) ## the noise of SparseVector by four analyses, docs/sparse_vector.md
-	$(BIN)/python benchmarks/sparse_vector.py
+	$(BIN)/python benchmarks/pages/sparse_vector.py
 
 quantiles: $(READY) ## many quantiles beside single ones and a bounded recursion, docs/quantiles.md (ten minutes)
-	cd benchmarks && ../$(BIN)/python quantiles.py --out ../docs/quantiles.md
+	$(BIN)/python benchmarks/tuning/quantiles.py --out docs/quantiles.md
 
 paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (ten minutes)
 	$(BIN)/nobounds paper --out docs/paper
@@ -64,21 +64,21 @@ docs: $(READY) ## the documentation site, into site/ (offline, and a warning is 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
-	$(BIN)/python benchmarks/concepts.py --out docs/concepts
+	$(BIN)/python benchmarks/pages/concepts.py --out docs/concepts
 
 architecture: ## the picture of the rooms from the imports, docs/architecture.svg
 	$(PYTHON) tools/pages/architecture.py
 
 why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (half an hour)
-	$(PEERS)/bin/python benchmarks/why.py --tumult $(TUMULT)/bin/python
+	$(PEERS)/bin/python benchmarks/pages/why.py --tumult $(TUMULT)/bin/python
 
 peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of docs/coming_from, peers' too (ten minutes)
-	$(PEERS)/bin/python benchmarks/coming_from.py diffprivlib google
-	$(OPENDP)/bin/python benchmarks/coming_from.py opendp
-	$(TUMULT)/bin/python benchmarks/coming_from.py tumult
+	$(PEERS)/bin/python benchmarks/pages/coming_from.py diffprivlib google
+	$(OPENDP)/bin/python benchmarks/pages/coming_from.py opendp
+	$(TUMULT)/bin/python benchmarks/pages/coming_from.py tumult
 
 screens: $(READY) ## the pictures of docs/studio.md, by clicking through the studio in Chromium (a minute)
-	$(BIN)/python benchmarks/studio.py --out docs/studio
+	$(BIN)/python benchmarks/pages/studio.py --out docs/studio
 
 lint: $(READY) ## format, lint, types and words alone
 	$(BIN)/ruff format --check .

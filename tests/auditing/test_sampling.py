@@ -13,7 +13,8 @@ from scipy import stats
 from support import broken
 from support.shell import audit as run
 
-from nobounds.auditing import mine, power
+from benchmarks.pages import audit_power as power
+from nobounds.auditing import mine
 from nobounds.auditing.sampling import incomplete_beta, loss_of, lower_chance, sampled_loss, upper_chance
 
 

@@ -13,8 +13,8 @@ FOLDER = ROOT / "docs" / "concepts"
 
 @pytest.fixture(scope="module")
 def concepts():
-    """benchmarks/concepts.py as a module."""
-    spec = importlib.util.spec_from_file_location("concepts", ROOT / "benchmarks" / "concepts.py")
+    """benchmarks/pages/concepts.py as a module."""
+    spec = importlib.util.spec_from_file_location("concepts", ROOT / "benchmarks" / "pages" / "concepts.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

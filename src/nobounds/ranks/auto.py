@@ -73,7 +73,7 @@ def size_rule(problem: Problem, epsilon: Fraction) -> SizeRule:
 def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
     """The best route for so many records, of which `slack` may not be there; by public facts alone.
 
-    Measured by exact laws, n = 1000, epsilon 1, geometric means over synthetic families (benchmarks/choices.py):
+    Measured by exact laws, n = 1000, epsilon 1, geometric means over synthetic families (benchmarks/tuning/choices.py):
     - under swap flip has 0.84 to 0.92 of the walk's error at every q from 5 to 95 %;
     - under add-remove a walk from the side of the fewer records is cheaper the fewer they are: its error is 0.63 of
       flip's at q = 5 and 95 % and 0.91 at 25, 30 and 75 %, but 1.09 at 35 % and 1.5 at the median;

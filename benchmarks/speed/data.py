@@ -1,6 +1,6 @@
 """Lognormal values in a file, written a few at a time: raw float64, or the column x of a Parquet file.
 
-python speed_data.py 1000000 /tmp/values.bin
+python benchmarks/speed/data.py 1000000 /tmp/values.bin
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A private median of each of 10^6 groups of 10^7 rows, beside polars' own grouped median in the same run.
 
-`python benchmarks/speed_groups.py` prints times and ratios; the times alternate, and the best of each counts.
+`python benchmarks/speed/groups.py` prints times and ratios; the times alternate, and the best of each counts.
 """
 
 import time

@@ -1,7 +1,7 @@
 """The common clip of grouped sums and means: how much of epsilon it gets, and how many records it may leave outside.
 
 Synthetic families, epsilon 1, the mean absolute error over the groups of 20 releases each, over that of the best
-setting; geometric means over the families. `python benchmarks/groups.py` prints the table (three minutes).
+setting; geometric means over the families. `python benchmarks/tuning/groups.py` prints the table (three minutes).
 """
 
 import math

@@ -1,6 +1,6 @@
 """Speed of the core: the second look, a release after it, and the import, each beside a named peer in the same run.
 
-Run with `make bench`, which measures the pass as well (see `speed`). Times on a shared machine wander; the ratios
+Run with `make bench`, which measures the pass as well (see `peers`). Times on a shared machine wander; the ratios
 wander less.
 """
 

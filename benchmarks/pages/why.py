@@ -1,8 +1,8 @@
 """docs/why.png, docs/why.md and docs/why.json: a private maximum against the looseness of a guessed bound.
 
-python why.py                                # the libraries of benchmarks/requirements.txt
-python why.py --tumult .venv-tumult/bin/python
-python why.py --draw                         # page and picture again, from docs/why.json
+python benchmarks/pages/why.py                                # the libraries of benchmarks/requirements.txt
+python benchmarks/pages/why.py --tumult .venv-tumult/bin/python
+python benchmarks/pages/why.py --draw                         # page and picture again, from docs/why.json
 """
 
 import argparse
@@ -19,7 +19,7 @@ from why_peers import CANDIDATES, EPSILON, LOOSENESS, NEAR, RUNS, SLOW_RUNS, N
 
 from nobounds.plots import COLORS
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PACKAGES = {
     "nobounds": "nobounds",
     "diffprivlib": "diffprivlib",

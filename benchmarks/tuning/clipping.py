@@ -1,6 +1,6 @@
 """How the constants of `nobounds.clipping` were chosen, and what they are worth: docs/clipping.md.
 
-    cd benchmarks; python clipping.py --out ../docs/clipping.md
+    python benchmarks/tuning/clipping.py --out docs/clipping.md
 
 Expected errors by exact laws (clipping_errors.py): chosen on synthetic families, confirmed on the bundled data. Beside
 Google's approximate bounds, if python-dp is installed.
@@ -20,8 +20,7 @@ from clipping_errors import FAMILIES, REAL, Mixture, oracle, paper, private_sum,
 
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
-from nobounds.clipping import clip
-from nobounds.statistics import sums as clipped
+from nobounds.clipping import clip, plan
 
 INTRO = """# How the clip of a sum is found
 
@@ -51,7 +50,7 @@ CHOICES: list[tuple[str, Any, str, list[Any], list[Setting]]] = [
     ("octaves above the scale where that begins", clip, "RAISED_FROM", [1, 2, 3], [SWAP]),
     (
         "part of epsilon for the clip, swap",
-        clipped,
+        plan,
         "TWO_SIDED",
         [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)],
         [SWAP],
@@ -63,13 +62,13 @@ CHOICES: list[tuple[str, Any, str, list[Any], list[Setting]]] = [
         [Fraction(7, 10), Fraction(39, 50), Fraction(17, 20)],
         [FEW],
     ),
-    ("part for the clip, few rows", clipped, "FEW", [Fraction(7, 20), Fraction(9, 20), Fraction(11, 20)], [FEW]),
+    ("part for the clip, few rows", plan, "FEW", [Fraction(7, 20), Fraction(9, 20), Fraction(11, 20)], [FEW]),
     ("records outside over eps2, inward", clip, "OUTSIDE", [3, 5, 8], [ADDED, LARGE]),
     ("ranks over eps2 lowered an octave", clip, "LOWERED", [1, 2, 3], [ADDED]),
     ("octaves above the scale where that begins", clip, "LOWERED_FROM", [1, 2, 3], [ADDED]),
     (
         "part of epsilon for the clip, add-remove",
-        clipped,
+        plan,
         "ONE_SIDED",
         [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)],
         [ADDED, LARGE],

@@ -1,6 +1,6 @@
 """One measurement in a process of its own: how long a peer takes, what it answers, and how much memory it adds.
 
-    python speed_one.py median nobounds /tmp/values.bin
+    python benchmarks/speed/one.py median nobounds /tmp/values.bin
 
 The file holds float64 values. The result is printed as JSON. numpy.sum and numpy.max, which read memory once, are timed
 between the repetitions, so that ratios to them hold on a machine that others use too.

@@ -1,4 +1,4 @@
-"""The pictures of docs/concepts, from exact laws: python benchmarks/concepts.py --out docs/concepts.
+"""The pictures of docs/concepts, from exact laws: python benchmarks/pages/concepts.py --out docs/concepts.
 
 No answer is drawn at random except the one walk that is shown step by step, which has a seed. A second run writes the
 same bytes.

@@ -1,6 +1,6 @@
 """Time, memory and error of medians, sums and means beside named peers, for 10^5 to 10^8 records: docs/speed.md.
 
-Run with `make bench`, which installs the peers. Every number comes from a process of its own (see `speed_one`), so this
+Run with `make bench`, which installs the peers. Every number comes from a process of its own (see `one`), so this
 one stays small: the peak of a process is never below that of its parent.
 """
 
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from speed_one import PEERS
+from one import PEERS
 
 HERE = Path(__file__).parent
 SIZES = [10**5, 10**6, 10**7, 10**8]
@@ -39,7 +39,7 @@ def measured(statistic: str, name: str, size: int, path: Path, before: dict[str,
         if 10 * before["seconds"] > PATIENCE:
             return {"slow": 10 * before["seconds"]}
     try:
-        found: dict[str, Any] = json.loads(run("speed_one.py", statistic, name, path).splitlines()[-1])
+        found: dict[str, Any] = json.loads(run("one.py", statistic, name, path).splitlines()[-1])
     except RuntimeError as problem:
         return {"missing": str(problem).splitlines()[-1]}
     return found
@@ -65,7 +65,7 @@ def all_measured(sizes: list[int], folder: Path) -> Found:
     found: Found = {}
     for size in sizes:
         path = folder / "values.bin"
-        run("speed_data.py", size, path)
+        run("data.py", size, path)
         for statistic, peers in PEERS.items():
             for name in peers:
                 before = found.get((statistic, name, size // 10))
@@ -77,10 +77,10 @@ def all_measured(sizes: list[int], folder: Path) -> Found:
 def files_measured(size: int, folder: Path) -> dict[str, dict[str, Any]]:
     """A median of a Parquet file, without numba and with it."""
     path = folder / "values.parquet"
-    run("speed_data.py", size, path)
+    run("data.py", size, path)
     found = {}
     for name in ("nobounds", "nobounds, numba"):
-        found[name] = json.loads(run("speed_one.py", "file", name, path).splitlines()[-1])
+        found[name] = json.loads(run("one.py", "file", name, path).splitlines()[-1])
         seconds, memory = found[name]["seconds"], found[name]["memory"] / 1e6
         print(f"parquet {name:<24}{size:>12,}{seconds:>12.2f} s{memory:>9.0f} MB", flush=True)
     return found
@@ -89,7 +89,7 @@ def files_measured(size: int, folder: Path) -> dict[str, dict[str, Any]]:
 def main() -> None:
     """Measure, then write the page and the picture."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, default=HERE.parent / "docs")
+    parser.add_argument("--out", type=Path, default=HERE.parents[1] / "docs")
     parser.add_argument("--quick", action="store_true", help="10^5 and 10^6 records only, and no page")
     options = parser.parse_args()
     sizes = SIZES[:2] if options.quick else SIZES
@@ -97,7 +97,7 @@ def main() -> None:
         found = all_measured(sizes, Path(folder))
         files = files_measured(sizes[-1], Path(folder))
     if not options.quick:
-        from speed_page import write_page
+        from page import write_page
 
         write_page(found, files, options.out)
 

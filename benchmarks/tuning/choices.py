@@ -1,6 +1,6 @@
 """The measurements behind the constants of `nobounds.ranks.auto`, by exact laws on synthetic data.
 
-    python benchmarks/choices.py [name of one measurement]
+    python benchmarks/tuning/choices.py [name of one measurement]
 
 Errors are expected absolute errors over families of data, n = 1000, epsilon 1, in geometric mean; no sampling of noise.
 Where a route would buy a private scale, the true one is taken.

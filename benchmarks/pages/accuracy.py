@@ -1,6 +1,6 @@
 """The pictures and tables of docs/accuracy.md: expected errors of nobounds and of methods that are given bounds.
 
-    python benchmarks/accuracy.py --out docs/accuracy [--quick]
+    python benchmarks/pages/accuracy.py --out docs/accuracy [--quick]
 
 Pictures go into the folder, tables into the page of the same name beside it, if there is one, and to the screen.
 """

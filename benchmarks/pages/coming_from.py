@@ -1,6 +1,6 @@
 """Run every block of docs/coming_from, those of the other libraries too, and write what was measured.
 
-    python coming_from.py diffprivlib google     # the pages of the libraries that this Python has
+    python benchmarks/pages/coming_from.py diffprivlib google     # the pages of the libraries that this Python has
 
 The blocks of a page run from the top in one namespace, nobounds' and the other library's. Then both are measured
 (`coming_from_errors`), and the table between the marks at the page's end is written anew.
@@ -20,7 +20,7 @@ from typing import Any
 from coming_from_errors import EPSILON, MEASURED, RUNS, Found
 from why_peers import N
 
-PAGES = Path(__file__).parent.parent / "docs" / "coming_from"
+PAGES = Path(__file__).parents[2] / "docs" / "coming_from"
 PACKAGES = {
     "diffprivlib": ("diffprivlib",),
     "google": ("python-dp",),

@@ -1,4 +1,4 @@
-"""The table of docs/audit.md by mechanism: nobounds audit --json | python -m nobounds.auditing.page."""
+"""The table of docs/audit.md by mechanism: nobounds audit --json | python benchmarks/pages/audit.py."""
 
 import json
 import sys
@@ -14,9 +14,9 @@ def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """A line for each mechanism, relation and unit, in the order of the rows."""
     yield f"| {' | '.join(HEADS)} |"
     yield "|---" * len(HEADS) + "|"
-    found = list(rows)
-    order = list(dict.fromkeys(map(_key, found)))
-    for key, group in groupby(sorted(found, key=lambda row: order.index(_key(row))), key=_key):
+    claims = list(rows)
+    order = list(dict.fromkeys(map(_key, claims)))
+    for key, group in groupby(sorted(claims, key=lambda row: order.index(_key(row))), key=_key):
         same = list(group)
         tight, bound = ([row["ratio"] for row in same if row["kind"] == kind] for kind in ("tight", "bound"))
         least = [f"{min(some):.3f}" if some else "" for some in (tight, bound)]

@@ -1,6 +1,6 @@
 """How much noise a sparse vector needs, by four analyses: docs/sparse_vector.md.
 
-    python benchmarks/sparse_vector.py --out docs/sparse_vector.md
+    python benchmarks/pages/sparse_vector.py --out docs/sparse_vector.md
 
 No randomness and no data: noise follows from what is promised.
 """
@@ -24,8 +24,7 @@ INTRO = """# The noise of a sparse vector
 
 `nobounds.SparseVector` answers whether queries are above a threshold until it has found so many hits. The noise on the
 threshold has the scale sensitivity / eps1 and is drawn anew after each hit (*iterated*) or once (*classical*); that on
-each query has the scale sensitivity / eps2. This page is made by `python benchmarks/sparse_vector.py`; nothing in it
-is random.
+each query has the scale sensitivity / eps2. This page is made by `make sparse`; nothing in it is random.
 
 All columns promise the same epsilon at delta = 1e-6. They show, in units of the sensitivity, the scale of the noise on
 a query, and in brackets the standard deviation of that noise less the threshold's, for exponential noise. eps1 is eps2,

@@ -1,6 +1,6 @@
 """Screenshots of the studio for docs/studio.md, in a headless Chromium, on a copy of the bundled sample data.
 
-python benchmarks/studio.py --out docs/studio
+python benchmarks/pages/studio.py --out docs/studio
 """
 
 import argparse
@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 from pyarrow.csv import read_csv
 from pyarrow.parquet import write_table
 
-SAMPLES = Path(__file__).parent.parent / "src" / "nobounds" / "data"
+SAMPLES = Path(__file__).parents[2] / "src" / "nobounds" / "data"
 WIDE, NARROW = {"width": 1080, "height": 860}, {"width": 390, "height": 780}
 
 

@@ -1,6 +1,6 @@
 """What many quantiles by one call are worth, and how the constants of `nobounds.ranks.halving` were chosen.
 
-    cd benchmarks; python quantiles.py --out ../docs/quantiles.md
+    python benchmarks/tuning/quantiles.py --out docs/quantiles.md
 
 Mean rank errors over samples of data and of noise: the distance of q n from the ranks that the answer has.
 """

@@ -1,4 +1,4 @@
-"""docs/speed.md and docs/speed.png: what `speed` has measured, as tables and a picture."""
+"""docs/speed.md and docs/speed.png: the measurements of `peers`, as tables and a picture."""
 
 import os
 import platform
@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
-from speed import PATIENCE, SIZES, Found
-from speed_one import PEERS
+from one import PEERS
+from peers import PATIENCE, SIZES, Found
 
 from nobounds.plots import COLORS
 

@@ -1,6 +1,6 @@
 """Private maxima by one library at every looseness of the bound: relative errors as JSON, in a process of its own.
 
-    python why_peers.py diffprivlib
+    python benchmarks/pages/why_peers.py diffprivlib
 
 Run k of a library asks about sample k, at each looseness anew; the samples are the same for all libraries. The bound is
 the looseness times the true maximum of the sample, so at 1 the bound gives the answer away.

@@ -1,6 +1,6 @@
 """The power of the sampling auditor: how many runs it takes to catch noise that is 5 % or 50 % too small.
 
-`python -m nobounds.auditing.power` prints the table of docs/audit.md. Outcomes are drawn from exact laws, so that
+`python benchmarks/pages/audit_power.py` prints the table of docs/audit.md. Outcomes are drawn from exact laws, so that
 millions of runs cost nothing; the auditor does not know them.
 """
 
@@ -24,7 +24,7 @@ RUNS: tuple[int, ...] = tuple(k * 10**e for e in (2, 3, 4, 5, 6, 7, 8) for k in 
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """A mechanism that claims epsilon 1 and has so many times that, on the neighbours that tell the most."""
+    """A mechanism that claims epsilon 1 and costs `off` times that, on the neighbours that tell the most."""
 
     mechanism: str
     off: Fraction
@@ -32,11 +32,11 @@ class Bug:
     y: Floats
 
     def caught(self, runs: int, rng: np.random.Generator, confidence: float = CONFIDENCE) -> bool:
-        """Whether so many runs on each of the two neighbours show more than 1."""
+        """Whether `runs` runs on each of the two neighbours show more than 1."""
         return self.bound(runs, rng, confidence) > 1
 
     def bound(self, runs: int, rng: np.random.Generator, confidence: float = CONFIDENCE) -> float:
-        """The lower bound on epsilon that so many runs give."""
+        """The lower bound on epsilon that `runs` runs on each of the two neighbours give."""
         a, b = (_draw(p, runs // 2, rng) for p in (self.x, self.y))
         events = choose_events(a, b, confidence)
         c, d = (_draw(p, runs - runs // 2, rng) for p in (self.x, self.y))
@@ -44,8 +44,8 @@ class Bug:
 
 
 def _draw(p: Floats, runs: int, rng: np.random.Generator) -> Counter[Hashable]:
-    found = rng.multinomial(runs, p / p.sum())
-    return Counter({k: int(n) for k, n in enumerate(found) if n})
+    counts = rng.multinomial(runs, p / p.sum())
+    return Counter({k: int(n) for k, n in enumerate(counts) if n})
 
 
 def count_bug(off: Fraction) -> Bug:
