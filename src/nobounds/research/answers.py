@@ -1,0 +1,23 @@
+"""The exact law of a private quantile: the probability of each answer of `nobounds.quantile` on given data."""
+
+from typing import Any
+
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.exact import Number
+from nobounds.laws.answers import AnswerLaw
+from nobounds.statistics.quantile import ask, check_rank
+
+
+def answer_law(data: object, q: Number, **options: Any) -> AnswerLaw:
+    """The law of `nobounds.quantile(data, q, **options)`, with the same options except `budget` and `rng`.
+
+    The law is sensitive: it follows from the data without noise, and it is for study, not for release.
+
+    >>> law = answer_law(range(1000), 0.5, epsilon=1)
+    >>> 1 - law.below(490) - law.above(510) > 0.95
+    True
+    """
+    records = column(data)
+    question = ask(records, (check_rank(q),), **options)
+    return AnswerLaw.of(question, Counts.of(records.chunks, question.ladder))
