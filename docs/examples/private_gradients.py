@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 import nobounds as nb
-from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate
+from nobounds.research import epsilon_from_rho, rho_from_approximate
 
 ROWS, FEATURES, STEPS = 20_000, 50, 30
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)

@@ -13,7 +13,8 @@ The law of a mechanism is its exact output distribution: `Law` of a walk, `Spars
 permute-and-flip, `weighted_law` of the exponential mechanism, `answer_law` of `nobounds.quantile`.
 
 `audit` computes the largest privacy loss of a mechanism over all small data sets from its law, `sampled_loss` bounds
-the loss on two data sets from runs. `cheapest` composes losses.
+the loss on two data sets from runs. `cheapest` composes losses, and `epsilon_from_rho`, `rho_from_approximate`,
+`rho_from_pure` and `rho_from_range` convert them.
 
 Previous methods return a `Release` with its loss, and draw floating-point noise: they are for comparison only. They
 are `emq_quantile`, `joint_quantiles`, `recursive_quantiles`, `tree_quantiles`, `smooth_quantile`,
@@ -24,6 +25,7 @@ by `nobounds paper`.
 """
 
 from nobounds.accounting.bands import cheapest
+from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure, rho_from_range
 from nobounds.accounting.cost import one_sided_loss, rho_monotonic
 from nobounds.auditing.audit import Finding, all_data, audit, neighbors_of, pair_loss
 from nobounds.auditing.divergences import delta_between, rho_between
@@ -85,6 +87,7 @@ __all__ = [
     "doubling_bound",
     "emq_law",
     "emq_quantile",
+    "epsilon_from_rho",
     "flip_law",
     "flip_rung",
     "fully_unbounded_quantile",
@@ -98,6 +101,9 @@ __all__ = [
     "random_source",
     "recursive_quantiles",
     "rho_between",
+    "rho_from_approximate",
+    "rho_from_pure",
+    "rho_from_range",
     "rho_monotonic",
     "sampled_loss",
     "smooth_quantile",
