@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import nobounds as nb
 from nobounds.accounting.spending import Spending
 from nobounds.cli.app import app
-from nobounds.explaining.expected import Made
+from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.explain import explain, paragraphs
 from nobounds.explaining.protection import chance_up, factor_up, guess, meaning
 from nobounds.explaining.reading import parsed
@@ -225,7 +225,7 @@ def test_a_loss_without_limit_says_so():
 
 def test_places_are_those_of_the_planner():
     """The places that are told for a shape are the rank errors that plan forecasts."""
-    one = Made("quantile", (F(1, 2),), Spending(F(1), False), "add-remove", {}, 20_000.0, F(1, 2))
+    one = ErrorModel("quantile", (F(1, 2),), Spending(F(1), False), "add-remove", {}, 20_000.0, F(1, 2))
     low, high = one.rank_errors(1000)
     assert 0.9 * low <= nb.plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error <= 1.1 * high
     text = words(nb.quantile(X, 0.5, epsilon=1, rng=seeded()).to_dict(), n=1000)
@@ -234,7 +234,7 @@ def test_places_are_those_of_the_planner():
 
 def test_as_many_records_lie_outside_a_clip_as_is_told():
     """Sums of uniform, lognormal and Pareto data leave so many outside as the forecast says, within its range."""
-    made = Made("sum", (), Spending(F(1), False), "add-remove", {}, 0.0, F(1))
+    made = ErrorModel("sum", (), Spending(F(1), False), "add-remove", {}, 0.0, F(1))
     low, high = made.outside(3000)
     outside = []
     for k in range(40):

@@ -1,4 +1,4 @@
-"""What error to expect of a release: noise, clipping, and places in the order of the records; and how it fails."""
+"""What error to expect of a release: from noise, from clipping and in ranks; and what happens with too few records."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,176 +7,184 @@ from fractions import Fraction
 import numpy as np
 
 from nobounds.accounting.spending import Spending
-from nobounds.explaining.expected import SHAPES_IN_WORDS, Made
-from nobounds.explaining.told import CLIPPED, COMPARISON, RANKED, Told
+from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
+from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, figure, listed
 
 HEADING = "What error to expect"
-_ENOUGH, _SCALED, _NONE = 300, 300, 60  # over epsilon: records for a quantile, for the scale of a clip, for any clip
-_SURE = 60  # n epsilon min(q, 1 - q) from which catastrophes are rare
-_UNSURE = (ValueError, TypeError, ArithmeticError, AssertionError, IndexError)  # of a plan nobody could have made
+_ENOUGH, _SCALED, _NONE = 300, 300, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
+_SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare
+_IMPOSSIBLE = (ValueError, TypeError, ArithmeticError, AssertionError, IndexError)  # raised by an impossible plan
 
 
-def accuracy(told: Told, sizes: Sequence[int]) -> Paragraph:
-    """The error to expect, with forecasts for so many records."""
-    if COMPARISON in str(told.of.found.get("noise")):
+def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
+    """The error to expect, with forecasts for each number of records in `sizes`."""
+    if COMPARISON in str(statement.parameters.mapping.get("noise")):
         first = (
             "This was made by a previous method for comparison, with noise in floating point: it is not for release."
         )
         return Paragraph(HEADING, (first,))
-    if told.statistic in RANKED:
-        found = _ranked(told, sizes)
-    elif told.statistic in CLIPPED:
-        found = [*_noise(told), *_clipping(told, sizes)]
-    elif told.statistic.startswith("vector_"):
-        found = _vector(told)
+    if statement.statistic in RANKED:
+        sentences = _ranked(statement, sizes)
+    elif statement.statistic in CLIPPED:
+        sentences = [*_noise(statement), *_clipping(statement, sizes)]
+    elif statement.statistic.startswith("vector_"):
+        sentences = _vector(statement)
     else:
-        found = _noise(told)
-    most = told.rows_per_unit
-    if most is not None and told.statistic in ("count", "sum"):
-        found.append(
-            f"Where a unit has more than {most:,} rows, the others are left out, and missing in the {told.statistic}."
+        sentences = _noise(statement)
+    most, statistic = statement.rows_per_unit, statement.statistic
+    if most is not None and statistic in ("count", "sum"):
+        sentences.append(
+            f"Where a unit has more than {most:,} rows, the others are left out, and missing in the {statistic}."
         )
-    return Paragraph(HEADING, tuple(found or ["The release does not say."]))
+    return Paragraph(HEADING, tuple(sentences or ["The release does not say."]))
 
 
-def _noise(told: Told) -> list[str]:
-    """What the noise alone does."""
-    if told.by:
-        return _noise_by_group(told)
-    if told.interval is None:
+def _noise(statement: ReleaseStatement) -> list[str]:
+    """The error from noise alone."""
+    if statement.by:
+        return _noise_by_group(statement)
+    if statement.interval is None:
         return []
-    low, high = told.interval
-    if told.unbounded:
+    low, high = statement.interval
+    if statement.unbounded:
         return [
             "There were too few records for this privacy loss to find bounds: "
             "nothing can be said about the error, and the answer may be near 0 or far off. Do not rely on it."
         ]
-    if low == high and told.statistic == "count":
+    if low == high and statement.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
-    but = "" if told.statistic == "count" else "But for the clipping below, "
+    but = "" if statement.statistic == "count" else "But for the clipping below, "
     true = "the true answer" if but else "The true number"
     return [f"{but}{true} lies between {figure(low)} and {figure(high)} 95 times of 100: that is the noise."]
 
 
-def _noise_by_group(told: Told) -> list[str]:
-    if "half_interval" in told.of:
-        half = about(told.of.amount("half_interval"))
+def _noise_by_group(statement: ReleaseStatement) -> list[str]:
+    if "half_interval" in statement.parameters:
+        half = about(statement.parameters.amount("half_interval"))
         return [f"Noise moves each answer by at most {half}, 95 times of 100."]
-    if told.statistic == "mean":
+    if statement.statistic == "mean":
         return [
             "How far noise moves the mean of a group depends on how many it has: half_intervals in the file tell it."
         ]
     return ["There were too few records to find bounds: nothing can be said about the errors. Do not rely on them."]
 
 
-def _clipping(told: Told, sizes: Sequence[int]) -> list[str]:
-    if "clip" not in told.of:
+def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
+    if "clip" not in statement.parameters:
         return []
-    low, high = _ends(told)
-    found = [
+    low, high = _ends(statement)
+    sentences = [
         f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
         "These bounds were found privately. "
         "How much that changed the answer is not in the range above, and cannot be told without spending more."
     ]
-    made = None if told.by or told.unbounded else told.made()
-    outside = None if made is None else _by_size(made.outside, sizes)
+    model = None if statement.by or statement.unbounded else statement.error_model()
+    outside = None if model is None else _by_size(model.outside, sizes)
     if outside:
         parts = [f"{_whole(*ends)} of {n:,}" for n, ends in outside]
-        found.append(
+        sentences.append(
             f"Bounds found in this way leave few records outside, on average {listed(parts)}, in {SHAPES_IN_WORDS}."
         )
-    each = _epsilon(told.spending())
-    if not told.by:
-        found.append(
+    each = _epsilon(statement.spending())
+    if not statement.by:
+        sentences.append(
             f"With fewer than about {_over(_SCALED, each)} records the bounds are coarse; "
             f"with fewer than about {_over(_NONE, each)} the answer is near 0, "
             "and the release says that nothing is known of its error."
         )
-    return found
+    return sentences
 
 
-def _ranked(told: Told, sizes: Sequence[int]) -> list[str]:
-    """Of quantiles and extremes: places in the order of the records."""
-    of = "of a group " if told.by else ""
-    found = [
+def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
+    """The error of quantiles and extremes, in ranks."""
+    of = "of a group " if statement.by else ""
+    sentences = [
         f"Think of all records {of}in increasing order: "
         "the answer is a number near the place that was asked for, and its error is how many places it is off."
     ]
-    found += places(told.made(), sizes, "The answer" if len(told.values) == 1 else "Each answer")
-    if "bits" in told.of and told.of.whole("bits", 0) <= 30 and told.statistic != "quantile":
-        share = 100 * 0.5 ** told.of.whole("bits", 0)
-        found.append(
+    sentences += places(statement.error_model(), sizes, "The answer" if len(statement.values) == 1 else "Each answer")
+    if (
+        "bits" in statement.parameters
+        and statement.parameters.whole("bits", 0) <= 30
+        and statement.statistic != "quantile"
+    ):
+        share = 100 * 0.5 ** statement.parameters.whole("bits", 0)
+        sentences.append(
             f"Candidates for the ends of the data are up to {share:.2g} % apart, "
             "which counts on top where records are dense."
         )
-    return found + _failure(told)
+    return sentences + _failure(statement)
 
 
-def places(made: Made | None, sizes: Sequence[int], what: str) -> list[str]:
-    """How many places quantiles and extremes are off, on average, for so many records."""
+def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[str]:
+    """The expected rank error of quantiles and extremes, for each number of records in `sizes`."""
     if not sizes:
         return []
-    errors = None if made is None else _by_size(made.rank_errors, sizes)
-    if made is None or not errors:
+    errors = None if model is None else _by_size(model.rank_errors, sizes)
+    if model is None or not errors:
         return ["How many places that is was not worked out for a release made in this way."]
     texts = [_between(*ends) for _, ends in errors]
     parts = [f"{text} among {n:,}" for text, n in zip(texts, sizes, strict=True)]
     if len(set(texts)) == 1:
         parts = [f"{texts[0]} among {listed([f'{n:,}' for n in sizes])}"]
-    simulated = made.statistic == "quantiles" and len(made.qs) > 1
+    simulated = model.statistic == "quantiles" and len(model.qs) > 1
     data = "skewed data (lognormal), by simulated releases" if simulated else SHAPES_IN_WORDS
     return [f"{what} is off by so many places on average: {listed(parts)} records, in {data}."]
 
 
-def _failure(told: Told) -> list[str]:
-    """How it fails."""
-    epsilon = _epsilon(told.spending())
-    found = [
+def _failure(statement: ReleaseStatement) -> list[str]:
+    """What quantiles and extremes do with too few records."""
+    epsilon = _epsilon(statement.spending())
+    sentences = [
         "With too few records the answer is far too small, down to 0, and hardly ever far too large. "
         f"About {_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
-        + (" (in each group)." if told.by else ".")
+        + (" (in each group)." if statement.by else ".")
     ]
-    tails = [min(q, 1 - q) for q in (told.of.ranks("q") if "q" in told.of else []) if 0 < q < 1]
-    if told.statistic == "quantile" and tails:
+    tails = [
+        min(q, 1 - q) for q in (statement.parameters.ranks("q") if "q" in statement.parameters else []) if 0 < q < 1
+    ]
+    if statement.statistic == "quantile" and tails:
         least = _over(_SURE, epsilon * float(min(tails)))
-        found.append(f"From about {least} records on it is within ten times the range of the data 999 times of 1,000.")
-    if told.statistic in ("maximum", "bounds") and 0.1 <= epsilon <= 4 and "upper" not in told.of:
-        found.append(
+        sentences.append(
+            f"From about {least} records on it is within ten times the range of the data 999 times of 1,000."
+        )
+    if statement.statistic in ("maximum", "bounds") and 0.1 <= epsilon <= 4 and "upper" not in statement.parameters:
+        sentences.append(
             "The maximum may be above the largest record: "
             "with 100 records or more, above ten times as much in less than 1 of 10,000 cases."
         )
-    return found
+    return sentences
 
 
-def _vector(told: Told) -> list[str]:
-    found = []
-    if "noise_scale" in told.of:
-        half = about(1.96 * told.of.amount("noise_scale"))
-        found.append(f"Noise moves each number by at most {half}, 95 times of 100.")
-    if "clip" in told.of:
-        clip = figure(told.of.amount("clip"))
-        found.append(
+def _vector(statement: ReleaseStatement) -> list[str]:
+    sentences = []
+    if "noise_scale" in statement.parameters:
+        half = about(1.96 * statement.parameters.amount("noise_scale"))
+        sentences.append(f"Noise moves each number by at most {half}, 95 times of 100.")
+    if "clip" in statement.parameters:
+        clip = figure(statement.parameters.amount("clip"))
+        sentences.append(
             f"Rows with a Euclidean norm above {clip} were shortened to it, a bound that was found privately. "
             "What that changed is not in the noise."
         )
-    return found
+    return sentences
 
 
 def _by_size(
     expected: Callable[[int], tuple[float, float]], sizes: Sequence[int]
 ) -> list[tuple[int, tuple[float, float]]]:
-    """Forecasts by the number of records; none if there was no such plan."""
+    """Forecasts by the number of records; none if no release has these parameters."""
     try:
         with np.errstate(all="ignore"):
-            found = [(n, expected(n)) for n in sizes]
-    except _UNSURE:  # the file may say what it likes, and this is about public numbers alone
+            forecasts = [(n, expected(n)) for n in sizes]
+    except _IMPOSSIBLE:  # the file may state anything, and only public numbers are involved here
         return []
-    return found if all(math.isfinite(end) for _, ends in found for end in ends) else []
+    return forecasts if all(math.isfinite(end) for _, ends in forecasts for end in ends) else []
 
 
 def _between(low: float, high: float) -> str:
-    """A range in places, as few words as will do."""
+    """A range of rank errors, in as few words as possible."""
     if high < 0.95:
         return "less than 1"
     first, last = about(low) if low >= 0.1 else "0", about(high)
@@ -184,23 +192,23 @@ def _between(low: float, high: float) -> str:
 
 
 def _whole(low: float, high: float) -> str:
-    """A range of records."""
+    """A range of numbers of records."""
     first, last = (f"{math.ceil(end - 0.05):,}" for end in (low, high))
     return first if first == last else f"{first} to {last}"
 
 
-def _ends(told: Told) -> list[str]:
-    """The ends of the clip; what is next to nothing beside the other is about 0."""
-    ends = told.of.floats("clip")
+def _ends(statement: ReleaseStatement) -> list[str]:
+    """The ends of the clip; an end that is negligible beside the other is "about 0"."""
+    ends = statement.parameters.floats("clip")
     least = max(map(abs, ends)) / 10**6
     return [figure(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
 
 
 def _epsilon(spending: Spending) -> float:
-    """The epsilon for one row; for a rho that of as much noise."""
+    """The epsilon for one row; for a rho, the epsilon with the same noise."""
     return math.sqrt(2 * spending.amount) if spending.zcdp else float(spending.amount)
 
 
 def _over(number: int, epsilon: float) -> str:
-    """So many records over an epsilon, in two digits."""
+    """`number` / `epsilon`, rounded up to two digits."""
     return about(float(math.ceil(Fraction(number) / Fraction(epsilon)))) if epsilon > 1e-300 else "infinitely many"

@@ -12,30 +12,30 @@ from nobounds.explaining.words import Paragraph, price
 _SHOWN = 50  # charges
 
 
-def budget(found: ReleaseFields) -> list[Paragraph]:
-    """What `nobounds budget show --json` prints, in words."""
-    charges = [ReleaseFields.of(charge, "charges") for charge in found.items("charges")]
-    remaining = text_down(found.spent("remaining"))
-    kind = "rho" if "rho" in found else "epsilon"
-    at = f" at delta {text_up(found.spent('delta'))}" if "delta" in found else ""
-    limit = f"{kind} {text_up(found.spent(kind))}{at}"  # as charges are, so that what was charged is within it
-    who = _whom(found)
-    what = [f"This is a budget: all releases charged to it may cost {limit} together{who}, and no more."]
+def budget(fields: ReleaseFields) -> list[Paragraph]:
+    """The output of `nobounds budget show --json`, in words."""
+    charges = [ReleaseFields.of(charge, "charges") for charge in fields.items("charges")]
+    remaining = text_down(fields.spent("remaining"))
+    kind = "rho" if "rho" in fields else "epsilon"
+    at = f" at delta {text_up(fields.spent('delta'))}" if "delta" in fields else ""
+    limit = f"{kind} {text_up(fields.spent(kind))}{at}"  # rounded up like the charges, to stay above their sum
+    who = _whom(fields)
+    sentences = [f"This is a budget: all releases charged to it may cost {limit} together{who}, and no more."]
     if not charges:
-        what.append("Nothing was charged to it yet.")
-        return [Paragraph("What this is", tuple(what))]
-    loss = found.loss("spent")
-    what.append(
+        sentences.append("Nothing was charged to it yet.")
+        return [Paragraph("What this is", tuple(sentences))]
+    loss = fields.loss("spent")
+    sentences.append(
         f"{len(charges)} release{'s were' if len(charges) > 1 else ' was'} charged to it, for {price(loss)} together."
     )
-    what.append(
+    sentences.append(
         f"What is left is {kind} {remaining}; a release that asks for more is refused before the data are read."
     )
     lines = [_charge(charge) for charge in charges[-_SHOWN:]]
     if len(charges) > _SHOWN:
         lines.insert(0, f"The last {_SHOWN} of {len(charges)} charges:")
     return [
-        Paragraph("What this is", tuple(what)),
+        Paragraph("What this is", tuple(sentences)),
         Paragraph("What was charged", tuple(lines)),
         Paragraph("What all of it means together", tuple(meaning(loss))),
         Paragraph(
@@ -58,8 +58,8 @@ def _charge(charge: ReleaseFields) -> str:
     return f"{when} UTC: {charge.word('what')}, for {price(charge.loss())}."
 
 
-def _whom(found: ReleaseFields) -> str:
-    unit = f"for each {printable(found.text('unit'))}" if "unit" in found else ""
-    relation = f"by {neighbors(found)}" if "neighbors" in found else ""
-    known = ", ".join(part for part in (unit, relation) if part)
+def _whom(fields: ReleaseFields) -> str:
+    unit = f"for each {printable(fields.text('unit'))}" if "unit" in fields else ""
+    neighboring = f"by {neighbors(fields)}" if "neighbors" in fields else ""
+    known = ", ".join(part for part in (unit, neighboring) if part)
     return f" ({known})" if known else ""

@@ -1,4 +1,4 @@
-"""A description in plain words: the summary of a table, whose parts were paid from one epsilon or rho."""
+"""A description in plain words: the summary of a table, paid from one epsilon or rho."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from fractions import Fraction
 from nobounds.accounting.spending import Spending
 from nobounds.exact import printable, rational
 from nobounds.explaining.accuracy import HEADING, places
-from nobounds.explaining.expected import Made
+from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import ReleaseFields
@@ -19,49 +19,49 @@ _SHOWN = 12  # columns
 
 
 def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
-    """What a description says."""
-    of, loss, all_columns = fields.inner("parameters"), fields.loss(), fields.inner("columns")
-    rows = of.whole("rows_per_unit") if "rows_per_unit" in of else None
-    columns = {printable(name): all_columns.inner(name) for name in list(all_columns.found)[:_SHOWN]}
-    kind, split = (of.kind("spending") if "spending" in of else None), of.all_spent("split")
+    """The paragraphs on a description."""
+    parameters, loss, all_columns = fields.inner("parameters"), fields.loss(), fields.inner("columns")
+    rows = parameters.whole("rows_per_unit") if "rows_per_unit" in parameters else None
+    columns = {printable(name): all_columns.inner(name) for name in list(all_columns.mapping)[:_SHOWN]}
+    kind, split = (parameters.kind("spending") if "spending" in parameters else None), parameters.all_spent("split")
     error = [
         "The ranges above are for the noise, 95 times of 100. "
         "Means and standard deviations are those of records clipped to the minimum and maximum shown; "
         "what that changed is not in the ranges."
     ]
     if "quantiles" in split and columns:
-        each = rational(split["quantiles"], "split") / len(all_columns.found)
+        each = rational(split["quantiles"], "split") / len(all_columns.mapping)
         spending = Spending(each, kind == "rho").each(rows or 1)
-        made = Made("quantiles", tuple(RANKS.values()), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
-        error += places(made, sizes, "Each quantile")
+        model = ErrorModel("quantiles", tuple(RANKS.values()), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
+        error += places(model, sizes, "Each quantile")
     error += [
         "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",
         "With too few records for the privacy loss, "
         "answers are far too small, down to 0, and hardly ever far too large.",
     ]
     return [
-        Paragraph("What was asked and answered", tuple(_asked(fields, columns, len(all_columns.found)))),
-        protection(loss, rows, of.of_query()),
+        Paragraph("What was asked and answered", tuple(_answers(fields, columns, len(all_columns.mapping)))),
+        protection(loss, rows, parameters.of_query()),
         spent(loss, kind, split),
         Paragraph(HEADING, tuple(error)),
-        limits(loss, query=of.of_query()),
+        limits(loss, query=parameters.of_query()),
     ]
 
 
-def _asked(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: int) -> list[str]:
-    """What was asked, and a line for each column."""
-    found = [
+def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: int) -> list[str]:
+    """The request, and a line for each column."""
+    sentences = [
         "Asked for: a summary of the columns below "
         "(count, mean, standard deviation, minimum, quantiles and maximum). "
         f"{number:,} column{'s were' * (number != 1) or ' was'} answered."
     ]
-    found += [_column(name, column) for name, column in columns.items()]
+    sentences += [_column(name, column) for name, column in columns.items()]
     if number > len(columns):
-        found.append(f"And {number - len(columns):,} columns more.")
-    skipped = list(fields.inner("skipped").found)
+        sentences.append(f"And {number - len(columns):,} columns more.")
+    skipped = list(fields.inner("skipped").mapping)
     if skipped:
-        found.append(f"Left out: {', '.join(map(printable, skipped[:_SHOWN]))}{', ...' * (len(skipped) > _SHOWN)}.")
-    return found
+        sentences.append(f"Left out: {', '.join(map(printable, skipped[:_SHOWN]))}{', ...' * (len(skipped) > _SHOWN)}.")
+    return sentences
 
 
 def _column(name: str, column: ReleaseFields) -> str:

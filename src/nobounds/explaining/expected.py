@@ -1,8 +1,8 @@
-"""What error to expect of a release that was made: from its public parameters and exact laws, for several shapes.
+"""What error to expect of a given release: from its public parameters and exact laws, for several shapes of data.
 
-Nobody knows the shape of the data, nor under add-remove their number, so errors are told for a few of both, in ranks,
-which depend little on either. The shapes are scaled to the released value, which is public by now, so that public
-bounds and grids are where they were.
+The shape of the data is unknown, and under add-remove so is their number. Errors are therefore forecast for a few of
+both, in ranks, which depend little on either. The shapes are scaled to the released value, which is already noised, so
+that public bounds and grids lie where they did for the data.
 """
 
 from collections.abc import Sequence
@@ -21,34 +21,34 @@ from nobounds.planning.forecasters import Forecaster, Statistic
 SIZES = (1_000, 10_000, 100_000)
 SHAPES = ("uniform", "lognormal", "pareto")
 SHAPES_IN_WORDS = "even, skewed and heavy-tailed data (uniform, lognormal, Pareto)"
-_ROUNDS = (64,)  # data sets: errors are then known to a few percent, and told in two digits
+_ROUNDS = (64,)  # data sets: gives errors to a few percent, and two digits are shown
 _CLIPS = 4  # data sets for the number of records outside a clip
 _FACTS = ("lower", "upper", "resolution")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """How a release was made, as far as its error depends on it, for one row; all of it public."""
+class ErrorModel:
+    """The parameters of a release that determine its error, for one row; all of them public."""
 
     statistic: str
     qs: tuple[Fraction, ...]
     spending: Spending
     neighbors: Neighbors
     options: dict[str, Any]  # lower, upper, resolution; and for quantiles method, noise, beta and rows
-    near: float  # the size of a value that was released, ...
-    at: Fraction  # ... and the rank that it stands at
+    near: float  # the magnitude of a released value, ...
+    at: Fraction  # ... and its rank
 
     def rank_errors(self, n: int) -> tuple[float, float]:
-        """The least and the largest of the expected rank errors over the shapes, for n records."""
+        """The smallest and the largest expected rank error over the shapes, for n records."""
         simulated = self.statistic == "quantiles" and len(self.qs) > 1
-        found = [self._forecaster(name, n).errors(self.spending, _ROUNDS).rank for name in _shapes(simulated)]
-        errors = [error for error in found if error is not None]
+        forecasts = [self._forecaster(name, n).errors(self.spending, _ROUNDS).rank for name in _shapes(simulated)]
+        errors = [error for error in forecasts if error is not None]
         return min(errors), max(errors)
 
     def outside(self, n: int) -> tuple[float, float]:
-        """The least and the largest of the expected numbers of records outside the clip, for n records."""
-        found = [self._outside(self._forecaster(name, n)) for name in SHAPES]
-        return min(found), max(found)
+        """The smallest and the largest expected number of records outside the clip over the shapes, for n records."""
+        counts = [self._outside(self._forecaster(name, n)) for name in SHAPES]
+        return min(counts), max(counts)
 
     def _outside(self, forecaster: Forecaster) -> float:
         plan = forecaster.sum_plan(self.spending)
@@ -69,15 +69,15 @@ class Made:
 
 
 def _shapes(simulated: bool) -> Sequence[str]:
-    """Fewer shapes where releases have to be simulated."""
+    """The shapes to use: fewer where releases have to be simulated."""
     return SHAPES[1:2] if simulated else SHAPES
 
 
 def _statistic(name: str) -> Statistic:
-    return name  # type: ignore[return-value]  # the caller asks for those alone
+    return name  # type: ignore[return-value]  # callers pass only those names
 
 
 def _scale(name: str, near: float, rank: float) -> str | None:
-    """What a family is multiplied by for its quantile of this rank to be a value; None to leave it as it is."""
+    """The factor that scales a family's quantile at `rank` to `near`; None to leave the family as it is."""
     unit = float(Shape.of(name).at(np.array([rank]))[0])
     return repr(near / unit) if 1e-30 < near < 1e30 and unit > 0 else None

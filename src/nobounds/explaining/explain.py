@@ -1,4 +1,4 @@
-"""A release in plain words: the public function, and the explanation that it gives."""
+"""A release in plain words: the public function, and the explanation that it returns."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
-from nobounds.explaining.told import Told
+from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import Paragraph, figure
 
 _MOST_RECORDS = 10**12
@@ -25,7 +25,7 @@ _MANY = 20  # releases in one file
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a release says, in paragraphs of plain sentences."""
+    """A release explained in paragraphs of plain sentences."""
 
     paragraphs: tuple[Paragraph, ...]
 
@@ -50,39 +50,39 @@ class Explanation:
 
 
 def explain(release: object, *, n: Number | None = None) -> Explanation:
-    """A release in plain words, for the person who signs off; nothing private is read.
+    """A release in plain words, for the person who signs off; no sensitive data are read.
 
-    release: a `Release`, `Description`, `GroupedRelease` or `Forecast`, their JSON as a text or a dict, or what a
-    command of nobounds prints with --json, a budget's history included.
-    n: the number of records, to tell the errors for; by default for 1,000, 10,000 and 100,000 of them.
+    release: a `Release`, `Description`, `GroupedRelease` or `Forecast`, its JSON as a text or a dict, or the output of
+    a nobounds command with --json, a budget's history included.
+    n: the number of records for which errors are forecast; by default 1,000, 10,000 and 100,000.
 
     >>> from nobounds.statistics.sums import count
     >>> print(explain(count(range(100), epsilon=1)).paragraphs[1].sentences[1])
     For somebody who knows all the other rows, or whose beliefs about them do not hang on this one: the release changes
     their odds of whether a given row is in the data by a factor of at most 2.72 (e to the power of epsilon 1).
     """
-    found = release.to_dict() if hasattr(release, "to_dict") else release
-    if isinstance(found, str):
-        found = parsed(found)
-    if not isinstance(found, Mapping):
+    content = release.to_dict() if hasattr(release, "to_dict") else release
+    if isinstance(content, str):
+        content = parsed(content)
+    if not isinstance(content, Mapping):
         raise TypeError(f"explain takes {KINDS}; got a {type(release).__name__}")
-    return Explanation(tuple(paragraphs(found, n=n)))
+    return Explanation(tuple(paragraphs(content, n=n)))
 
 
-def paragraphs(found: Mapping[str, Any], *, n: Number | None = None, sizes: Sequence[int] = SIZES) -> list[Paragraph]:
-    """The paragraphs on an object of JSON; `sizes=()` leaves out the forecasts in ranks, which take some seconds."""
-    fields = ReleaseFields(found)
+def paragraphs(content: Mapping[str, Any], *, n: Number | None = None, sizes: Sequence[int] = SIZES) -> list[Paragraph]:
+    """The paragraphs on a JSON object; `sizes=()` leaves out the forecasts in ranks, which take some seconds."""
+    fields = ReleaseFields(content)
     at = sizes if n is None else (_size(n),)
     if "releases" in fields:
         return _several(fields, at)
-    if "charges" in found and "remaining" in found:
+    if "charges" in content and "remaining" in content:
         return budget(fields)
-    if "rows" in fields and "typical" in found:
+    if "rows" in fields and "typical" in content:
         return forecast(fields)
-    if fields.found.get("statistic") == "describe":
+    if fields.mapping.get("statistic") == "describe":
         return description(fields, at)
     if "statistic" in fields and "loss" in fields and ("value" in fields or "by" in fields):
-        return _release(Told.read(fields), fields, at)
+        return _release(ReleaseStatement.read(fields), fields, at)
     raise ValueError(f"this JSON is none that explain knows; it takes {KINDS}")
 
 
@@ -100,50 +100,52 @@ def _several(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     if any("releases" in each for each in releases):
         raise ValueError("releases must have releases in it, and not lists of them")
     if len(releases) == 1:
-        return paragraphs(releases[0].found, sizes=sizes)
-    found = []
+        return paragraphs(releases[0].mapping, sizes=sizes)
+    result = []
     for k, each in enumerate(releases, 1):
-        found += [Paragraph(f"Release {k}: {heading}", lines) for heading, lines in paragraphs(each.found, sizes=sizes)]
+        result += [
+            Paragraph(f"Release {k}: {heading}", lines) for heading, lines in paragraphs(each.mapping, sizes=sizes)
+        ]
     total = fields.loss()
     query = any(each.inner("parameters").of_query() for each in releases)
     both = protection(total, None, query), spent(total, None, {})
-    return found + [Paragraph(f"All together: {heading}", lines) for heading, lines in both]
+    return result + [Paragraph(f"All together: {heading}", lines) for heading, lines in both]
 
 
-def _release(told: Told, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
-    asked = told.asked()
-    sentences = [f"Asked for: {asked}.", _answered(told, fields)]
+def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
+    request = statement.request()
+    sentences = [f"Asked for: {request}.", _answered(statement, fields)]
     return [
         Paragraph("What was asked and answered", tuple(sentences)),
-        protection(told.loss, told.rows_per_unit, told.query),
-        spent(told.loss, told.kind, told.split),
-        accuracy(told, sizes),
-        limits(told.loss, told.public, told.keys, told.query),
+        protection(statement.loss, statement.rows_per_unit, statement.query),
+        spent(statement.loss, statement.kind, statement.split),
+        accuracy(statement, sizes),
+        limits(statement.loss, statement.public, statement.keys, statement.query),
     ]
 
 
-def _answered(told: Told, fields: ReleaseFields) -> str:
-    shown_values = [figure(value) for value in told.values[:_SHOWN]]
-    more = len(told.values) - len(shown_values)
-    if told.by:
-        pairs = [f"{key}: {value}" for key, value in zip(_keys(fields, told), shown_values, strict=True)]
-        groups = "1 group was" if len(told.values) == 1 else f"{len(told.values):,} groups were"
+def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
+    shown_values = [figure(value) for value in statement.values[:_SHOWN]]
+    more = len(statement.values) - len(shown_values)
+    if statement.by:
+        pairs = [f"{key}: {value}" for key, value in zip(_keys(fields, statement), shown_values, strict=True)]
+        groups = "1 group was" if len(statement.values) == 1 else f"{len(statement.values):,} groups were"
         rest = f"; and {more:,} more" if more else ""
         return f"{groups} answered. {'; '.join(pairs)}{rest}." if pairs else "No group was answered."
-    if told.statistic == "bounds":
+    if statement.statistic == "bounds":
         return f"The answer: {shown_values[0]} to {shown_values[1]}."
     return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}."
 
 
-def _keys(fields: ReleaseFields, told: Told) -> list[str]:
+def _keys(fields: ReleaseFields, statement: ReleaseStatement) -> list[str]:
     """The first keys, one text each."""
     columns = [fields.inner("keys").items(name) for name in fields.items("by") if isinstance(name, str)]
-    if len(columns) != len(told.by) or any(len(column) != len(told.values) for column in columns):
+    if len(columns) != len(statement.by) or any(len(column) != len(statement.values) for column in columns):
         raise ValueError("keys must have a key for each value, by the columns of `by`")
     first = zip(*(column[:_SHOWN] for column in columns), strict=True)
     return [", ".join(printable(str(part)[:80]) for part in key) for key in first]
 
 
 def _marked(text: str) -> str:
-    """A text whose characters mean nothing to Markdown."""
+    """The text with Markdown's special characters escaped."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!~$" else c for c in text)

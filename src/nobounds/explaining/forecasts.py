@@ -1,4 +1,4 @@
-"""A forecast in plain words: nothing was spent, and nobody's data were read."""
+"""A forecast in plain words: nothing was spent, and no data were read."""
 
 from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, about, figure
@@ -6,16 +6,16 @@ from nobounds.explaining.words import Paragraph, about, figure
 _SHOWN = 12
 
 
-def forecast(found: ReleaseFields) -> list[Paragraph]:
-    """What a forecast says."""
-    of, rows = found.inner("parameters"), [ReleaseFields.of(row, "rows") for row in found.items("rows")]
+def forecast(fields: ReleaseFields) -> list[Paragraph]:
+    """The paragraphs on a forecast."""
+    parameters, rows = fields.inner("parameters"), [ReleaseFields.of(row, "rows") for row in fields.items("rows")]
     if not rows:
         raise ValueError("rows must have at least one row, got none")
-    statistic, n, relation = found.word("statistic"), of.whole("n"), neighbors(of)
-    ranks = f" (q = {', '.join(f'{float(q):g}' for q in of.ranks('q'))})" if "q" in of else ""
-    asked = (
+    statistic, n, neighboring = fields.word("statistic"), parameters.whole("n"), neighbors(parameters)
+    ranks = f" (q = {', '.join(f'{float(q):g}' for q in parameters.ranks('q'))})" if "q" in parameters else ""
+    subject = (
         f"This is a forecast: the error to expect of a private {statistic}{ranks} of {n:,} records "
-        f"of the shape {of.word('data')}, with neighbouring data sets by {relation}."
+        f"of the shape {parameters.word('data')}, with neighbouring data sets by {neighboring}."
     )
     lines = [_line(row) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
@@ -24,7 +24,7 @@ def forecast(found: ReleaseFields) -> list[Paragraph]:
         "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to sign off."
     )
     return [
-        Paragraph("What this is", (asked, nothing)),
+        Paragraph("What this is", (subject, nothing)),
         Paragraph("What error to expect", tuple(lines)),
         Paragraph(
             "What is not promised",

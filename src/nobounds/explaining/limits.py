@@ -6,34 +6,34 @@ from nobounds.explaining.words import Paragraph
 
 
 def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = None, query: bool = False) -> Paragraph:
-    """What is not promised; `public` are facts that the asker stated, `keys` says if those of groups were public."""
-    found = [_of_result(loss)] if query else []
+    """What is not promised; `public` are facts that the caller stated, `keys` says whether group keys were public."""
+    sentences = [_of_result(loss)] if query else []
     if loss.unit == "row":
         twice = (
             f" With two rows the factor above is {factor_up(2 * loss.epsilon)} at most."
             if not loss.delta and loss.epsilon < 350
             else ""
         )
-        found.append(
+        sentences.append(
             f"A person with several rows is protected less, the less the more rows they have.{twice} "
             "If people can have several rows, ask with a unit (the column that says whose row it is) instead."
         )
     else:
         one = whom(loss)
-        found.append(
+        sentences.append(
             f"A {one} is what the table calls so, to the letter: somebody who is in it under two names counts as two."
         )
     if keys == "public":
-        found.append("The groups were named by the asker as public knowledge: that they exist is not protected.")
+        sentences.append("The groups were named by the asker as public knowledge: that they exist is not protected.")
     elif keys == "private":
-        found.append(
+        sentences.append(
             "A group is shown only if enough are in it; that a group is shown says so much, "
             "and this is part of the price."
         )
     if public:
         facts = ", ".join(public)
-        found.append(f"Taken for public, because the asker stated it or the type of the column says so: {facts}.")
-    found += [
+        sentences.append(f"Taken for public, because the asker stated it or the type of the column says so: {facts}.")
+    sentences += [
         "Other releases from the same data add to this one: their losses add up. "
         "A budget file keeps count, and refuses what does not fit.",
         together(loss),
@@ -43,11 +43,11 @@ def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = N
         "This explanation trusts its file: nobody signed it, and it cannot show whether the noise was drawn from a "
         "seed, which would undo the promise.",
     ]
-    return Paragraph("What is not promised", tuple(found))
+    return Paragraph("What is not promised", tuple(sentences))
 
 
 def _of_result(loss: PrivacyLoss) -> str:
-    """What a query may have made of the rows underneath it."""
+    """The warning that one row of the tables below a query may change several rows of its result."""
     one = "one row of the query's result" if loss.unit == "row" else f"the rows that one {whom(loss)} has in the result"
     return (
         f"The protection is for {one}. If one person, or one row of the tables underneath, can change several rows of "

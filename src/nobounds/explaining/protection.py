@@ -1,4 +1,4 @@
-"""Who is protected, and what that means: a bound on what a release tells about one of them, in numbers."""
+"""Who is protected, and what that means: bounds on what a release reveals about one privacy unit, in numbers."""
 
 import math
 
@@ -7,19 +7,19 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, rational, text_up
 from nobounds.explaining.words import Paragraph, percent_down, percent_up
 
-DELTA = 1e-6  # at which a rho is told as an epsilon
+DELTA = 1e-6  # at which a rho is stated as an epsilon
 _DELTAS = (1e-3, 1e-4, 1e-5, DELTA)
-_LITTLE = 10.0  # an epsilon from which a promise says little
-_LARGEST = 700.0  # the exponential of more is no float
+_LITTLE = 10.0  # from this epsilon on the promise says little
+_LARGEST = 700.0  # the exponential of more overflows
 
 
 def whom(loss: PrivacyLoss) -> str:
-    """One of those who are protected."""
+    """The privacy unit, as a noun."""
     return "row" if loss.unit == "row" else printable(loss.unit)
 
 
 def protection(loss: PrivacyLoss, rows_per_unit: int | None, query: bool = False) -> Paragraph:
-    """Who is protected, and what that means; `query` says that the rows are those of a query's result."""
+    """Who is protected, and what that means; `query` says whether the rows are those of a query's result."""
     return Paragraph("Who is protected", (*_who(loss, rows_per_unit, query), *meaning(loss)))
 
 
@@ -31,57 +31,57 @@ def _who(loss: PrivacyLoss, rows: int | None, query: bool) -> list[str]:
         result = " in the result of a query" if query else ""
         who = f"Each {one} is protected, with all of its rows{result} together, however many there are"
     change = "replaced by any other row" if loss.neighbors == "swap" else "left out or added"
-    found = [f"{who}: had one {one} been {change}, the release would have come out in nearly the same way."]
+    sentences = [f"{who}: had one {one} been {change}, the release would have come out in nearly the same way."]
     if rows is not None:
         few = "at most 1 row is" if rows == 1 else f"at most {rows:,} rows are"
-        found.append(f"Of each {one} {few} used, chosen by a rule that looks at that {one} alone.")
+        sentences.append(f"Of each {one} {few} used, chosen by a rule that looks at that {one} alone.")
     if loss.neighbors == "swap":
-        found.append("How many rows there are is taken for public knowledge, and is not protected.")
-    return found
+        sentences.append("How many rows there are is taken for public knowledge, and is not protected.")
+    return sentences
 
 
 def meaning(loss: PrivacyLoss) -> list[str]:
-    """What the promise means for one who is protected, in numbers that are rounded to the safe side.
+    """What the promise means for one privacy unit, in numbers rounded to the safe side.
 
     The promise compares two neighbouring data sets, so it bounds beliefs only where the other rows are the same, or
-    as likely, in both. It says nothing of what a belief about many rows says of one of them.
+    equally likely, in both. It does not bound what a belief about many rows implies about one of them.
     """
-    found, one = [], whom(loss)
+    sentences, one = [], whom(loss)
     epsilon, delta = loss.epsilon, loss.delta
     if epsilon == math.inf:
         epsilon, delta = loss.at(DELTA), DELTA
-        found.append(
+        sentences.append(
             f"The promise is rho {text_up(loss.rho, 4)} of zero-concentrated differential privacy (zCDP). "
             f"In other terms that is epsilon {text_up(epsilon, 4)} at delta {text_up(delta)}."
         )
-    asked = f"between two things that a {one} in the data may say"
+    odds_of = f"between two things that a {one} in the data may say"
     if loss.neighbors == "add-remove":
-        asked = f"of whether a given {one} is in the data"
+        odds_of = f"of whether a given {one} is in the data"
     others = "all the other rows" if loss.unit == "row" else "all rows of the others"
-    found.append(
+    sentences.append(
         f"For somebody who knows {others}, or whose beliefs about them do not hang on this one: "
-        f"the release changes their odds {asked} by a factor of at most {power(epsilon)}."
+        f"the release changes their odds {odds_of} by a factor of at most {power(epsilon)}."
     )
     if delta:
-        found.append(
+        sentences.append(
             f"Delta {text_up(delta)} means: but for a chance of at most {chance_up(delta)}, "
             "the release is as good as one that keeps to this factor."
         )
     if loss.neighbors == "add-remove":
-        found.append(_two_things(loss, epsilon, delta))
+        sentences.append(_two_things(loss, epsilon, delta))
     most = guess(loss)
     what = f"which of two things a {one} says" if loss.neighbors == "swap" else f"whether one {one} is in the data"
-    found.append(
+    sentences.append(
         f"If they have to guess {what}, and would be right half of the time without the release, "
         f"they are right at most {percent_up(most)} of the time with it, and wrong at least {percent_down(1 - most)}."
     )
     if epsilon >= _LITTLE:
-        found.append(f"An epsilon of {text_up(epsilon, 4)} is large: by itself it promises little.")
-    return found
+        sentences.append(f"An epsilon of {text_up(epsilon, 4)} is large: by itself it promises little.")
+    return sentences
 
 
 def _two_things(loss: PrivacyLoss, epsilon: float, delta: float) -> str:
-    """What add-remove says of what somebody's data say: one is taken out and another put in.
+    """What add-remove promises about a unit's values: changing them is one removal and one addition.
 
     An (epsilon, delta) twice is (2 epsilon, (1 + e^epsilon) delta), and a rho twice is 4 rho (Bun and Steinke 2016,
     Proposition 27), at any delta.
@@ -98,12 +98,12 @@ def _two_things(loss: PrivacyLoss, epsilon: float, delta: float) -> str:
 
 
 def power(epsilon: float) -> str:
-    """A factor, and what it is a power of."""
+    """e to the power of epsilon, with the formula."""
     return f"{factor_up(epsilon)} (e to the power of epsilon {text_up(epsilon, 4)})"
 
 
 def factor_up(epsilon: float) -> str:
-    """e to the power of epsilon, rounded up: what it has above 1 in two digits at least."""
+    """e to the power of epsilon, rounded up, with at least two digits of its excess over 1."""
     if epsilon > _LARGEST:
         return f"e^{text_up(epsilon, 4)}, which is no limit in practice"
     if epsilon == 0:
@@ -114,26 +114,26 @@ def factor_up(epsilon: float) -> str:
 
 
 def chance_up(delta: float) -> str:
-    """A small probability as one in so many, not below it."""
+    """A small probability as "1 in ...", rounded up."""
     return f"1 in {math.floor(1 / rational(delta, 'delta')):,}" if 1e-15 < delta <= 0.5 else text_up(delta)
 
 
 def guess(loss: PrivacyLoss) -> float:
-    """The most often that a guess between two neighbours with even odds can be right.
+    """The largest probability that a guess between two equally likely neighbours is right.
 
     It is (1 + TV) / 2, with TV the total variation: at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) for an
     epsilon at a delta (Kairouz, Oh and Viswanath 2015), and at most sqrt(rho / 2) for a rho, which bounds the
-    Kullback-Leibler divergence (Pinsker). The least of all that is known holds.
+    Kullback-Leibler divergence (Pinsker). The smallest of the known bounds holds.
     """
     known = [(loss.epsilon, loss.delta)] if loss.epsilon < math.inf else []
     if loss.rho < math.inf:
         known += [(loss.at(delta), delta) for delta in _DELTAS]
-    found = [_right(epsilon, delta) for epsilon, delta in known]
+    bounds = [_right(epsilon, delta) for epsilon, delta in known]
     if loss.rho < math.inf:
-        found.append(0.5 + math.sqrt(loss.rho / 8))
+        bounds.append(0.5 + math.sqrt(loss.rho / 8))
     if loss.rho == 0 or loss.epsilon == loss.delta == 0:
         return 0.5  # nothing can be learned
-    return min(1.0, min(found) * (1 + 1e-15))
+    return min(1.0, min(bounds) * (1 + 1e-15))
 
 
 def _right(epsilon: float, delta: float) -> float:

@@ -1,4 +1,4 @@
-"""The JSON that the library writes, read back and checked: whoever wrote it, it is a known shape or a plain error."""
+"""The JSON that the library writes, read back and checked: anybody may have written it, so errors are plain."""
 
 import json
 import math
@@ -16,20 +16,20 @@ KINDS = (
     "all commands print such JSON with --json"
 )
 _LONGEST, _LONGEST_NAME = 500, 80
-_LEAST, _MOST = 1e-100, 1e18  # of a privacy loss, or of a part of it
+_LEAST, _MOST = 1e-100, 1e18  # bounds of a privacy loss, or of a part of it
 
 
 def parsed(text: str) -> dict[str, Any]:
     """The object in a JSON text."""
     try:
-        found = json.loads(text, parse_constant=_refused)
+        loaded = json.loads(text, parse_constant=_refused)
     except RecursionError:
         raise ValueError("this is no release: it is nested too deep") from None
     except ValueError:
         raise ValueError(f"this is not JSON; explain takes {KINDS}") from None
-    if not isinstance(found, dict):
+    if not isinstance(loaded, dict):
         raise ValueError(f"this is JSON, but no object; explain takes {KINDS}")
-    return found
+    return loaded
 
 
 def _refused(constant: str) -> None:
@@ -38,36 +38,36 @@ def _refused(constant: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFields:
-    """The fields of a JSON object, each checked when it is asked for; errors name the field."""
+    """The fields of a JSON object, each checked when it is read; errors name the field."""
 
-    found: Mapping[str, Any]
+    mapping: Mapping[str, Any]
     place: str = ""
 
     @classmethod
-    def of(cls, found: object, place: str) -> "ReleaseFields":
+    def of(cls, value: object, place: str) -> "ReleaseFields":
         """The fields of an object."""
-        if not isinstance(found, Mapping):
-            raise ValueError(f"{place} must be a JSON object, got {shown(found)}")
-        return cls(found, f"{place}.")
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{place} must be a JSON object, got {shown(value)}")
+        return cls(value, f"{place}.")
 
     def __contains__(self, name: str) -> bool:
-        return self.found.get(name) is not None
+        return self.mapping.get(name) is not None
 
     def inner(self, name: str) -> "ReleaseFields":
-        """The fields of an object in this one; none if it is not there."""
-        return ReleaseFields.of(self.found.get(name) or {}, self._at(name))
+        """The fields of an object in this one; no fields if there is no such object."""
+        return ReleaseFields.of(self.mapping.get(name) or {}, self._at(name))
 
     def items(self, name: str) -> list[Any]:
         """A list."""
-        found: list[Any] = self._of(name, list, "a list")
-        return found
+        entries: list[Any] = self._of(name, list, "a list")
+        return entries
 
     def text(self, name: str) -> str:
         """A text."""
-        found: str = self._of(name, str, "a text")
-        if len(found) > _LONGEST:
+        text: str = self._of(name, str, "a text")
+        if len(text) > _LONGEST:
             raise ValueError(f"{self._at(name)} must be a text of at most {_LONGEST} characters")
-        return found
+        return text
 
     def word(self, name: str) -> str:
         """A text that is safe on a terminal."""
@@ -75,31 +75,31 @@ class ReleaseFields:
 
     def number(self, name: str) -> int | float:
         """A finite number."""
-        return _number(self.found.get(name), self._at(name))
+        return _number(self.mapping.get(name), self._at(name))
 
     def whole(self, name: str, least: int = 1) -> int:
         """A whole number."""
-        found = self.found.get(name)
-        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= 10**18:
-            raise ValueError(f"{self._at(name)} must be a whole number from {least} on, got {shown(found)}")
-        return found
+        value = self.mapping.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 10**18:
+            raise ValueError(f"{self._at(name)} must be a whole number from {least} on, got {shown(value)}")
+        return value
 
     def numbers(self, name: str) -> list[int | float]:
-        """A list of finite numbers, or one of them; whole ones may be beyond the floats, as sums of floats may be."""
-        found = self.found.get(name)
-        each = found if isinstance(found, list) else [found]
-        return [_number(value, self._at(name)) for value in each]
+        """A finite number or a list of them; integers may exceed the range of floats, as sums of floats may."""
+        value = self.mapping.get(name)
+        values = value if isinstance(value, list) else [value]
+        return [_number(each, self._at(name)) for each in values]
 
     def floats(self, name: str) -> list[float]:
-        """A list of finite numbers, or one of them, within the range of floats."""
+        """A finite number or a list of them, within the range of floats."""
         return [_float(value, self._at(name)) for value in self.numbers(name)]
 
     def ranks(self, name: str) -> list[Fraction]:
         """A rank, or a list of them."""
-        found = self.found.get(name)
-        ranks = [rational(q, self._at(name)) for q in (found if isinstance(found, list) else [found])]
+        value = self.mapping.get(name)
+        ranks = [rational(q, self._at(name)) for q in (value if isinstance(value, list) else [value])]
         if not ranks or not all(0 <= q <= 1 for q in ranks):
-            raise ValueError(f"{self._at(name)} must be between 0 and 1, got {shown(found)}")
+            raise ValueError(f"{self._at(name)} must be between 0 and 1, got {shown(value)}")
         return ranks
 
     def loss(self, name: str = "loss") -> PrivacyLoss:
@@ -116,38 +116,38 @@ class ReleaseFields:
 
     def amount(self, name: str) -> float:
         """A number from 0 on."""
-        found = _float(self.number(name), self._at(name))
-        if found < 0:
-            raise ValueError(f"{self._at(name)} must not be negative, got {shown(found)}")
-        return found
+        value = _float(self.number(name), self._at(name))
+        if value < 0:
+            raise ValueError(f"{self._at(name)} must not be negative, got {shown(value)}")
+        return value
 
     def spent(self, name: str) -> float:
-        """A part of a privacy loss: 0, or what mechanisms can cost and floats can reckon with."""
-        found = self.amount(name)
-        if found and not _LEAST <= found <= _MOST:
-            raise ValueError(f"{self._at(name)} must be 0, or from {_LEAST:g} to {_MOST:g}, got {shown(found)}")
-        return found
+        """A part of a privacy loss: 0, or within the range that mechanisms cost and float arithmetic handles."""
+        value = self.amount(name)
+        if value and not _LEAST <= value <= _MOST:
+            raise ValueError(f"{self._at(name)} must be 0, or from {_LEAST:g} to {_MOST:g}, got {shown(value)}")
+        return value
 
     def kind(self, name: str) -> str:
-        """Whether it is an epsilon or a rho."""
-        found = self.text(name)
-        if found not in ("epsilon", "rho"):
-            raise ValueError(f"{self._at(name)} must be epsilon or rho, got {shown(found)}")
-        return found
+        """The kind of spending: epsilon or rho."""
+        text = self.text(name)
+        if text not in ("epsilon", "rho"):
+            raise ValueError(f"{self._at(name)} must be epsilon or rho, got {shown(text)}")
+        return text
 
     def of_query(self) -> bool:
-        """Whether these are the parameters of a release whose rows are those of a query's result."""
+        """Whether these are the parameters of a release on the result of a query."""
         if "rows_of" in self and self.text("rows_of") != QUERY_RESULT:
-            raise ValueError(f"{self._at('rows_of')} must be {QUERY_RESULT}, got {shown(self.found['rows_of'])}")
+            raise ValueError(f"{self._at('rows_of')} must be {QUERY_RESULT}, got {shown(self.mapping['rows_of'])}")
         return "rows_of" in self
 
     def all_spent(self, name: str) -> dict[str, float]:
         """Parts of a privacy loss by their names."""
         fields = self.inner(name)
-        return {printable(each): fields.spent(each) for each in fields.found}
+        return {printable(each): fields.spent(each) for each in fields.mapping}
 
     def interval(self, name: str = "interval") -> tuple[float, float] | None:
-        """Two ends, infinite where one is not there; None without an interval."""
+        """The two ends, infinite where an end is null; None without an interval."""
         if name not in self:
             return None
         ends = self.items(name)
@@ -160,35 +160,35 @@ class ReleaseFields:
         )
 
     def _at(self, name: str) -> str:
-        """Where a field stands, for an error: the name may come from the file, so it is cut and made printable."""
+        """The path of a field, for errors: the name may come from the file, so it is cut and made printable."""
         return self.place + printable(name[:_LONGEST_NAME])
 
     def _of(self, name: str, kind: type, what: str) -> Any:
-        found = self.found.get(name)
-        if not isinstance(found, kind):
-            raise ValueError(f"{self._at(name)} must be {what}, got {shown(found)}")
-        return found
+        value = self.mapping.get(name)
+        if not isinstance(value, kind):
+            raise ValueError(f"{self._at(name)} must be {what}, got {shown(value)}")
+        return value
 
 
 def neighbors(fields: ReleaseFields) -> Neighbors:
-    """The neighbour relation."""
+    """Which data sets are neighbours."""
     return check_neighbors(fields.text("neighbors"))
 
 
-def _float(found: object, name: str) -> float:
+def _float(value: object, name: str) -> float:
     try:
-        return float(_number(found, name))
+        return float(_number(value, name))
     except OverflowError:
-        raise ValueError(f"{name} must be within the range of floats, got {shown(found)}") from None
+        raise ValueError(f"{name} must be within the range of floats, got {shown(value)}") from None
 
 
-def _number(found: object, name: str) -> int | float:
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValueError(f"{name} must be a number, got {shown(found)}")
+def _number(value: object, name: str) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} must be a number, got {shown(value)}")
     try:
-        finite = math.isfinite(float(found))
-    except OverflowError:  # a whole number beyond the floats, which sums of such numbers may be
-        return found
+        finite = math.isfinite(float(value))
+    except OverflowError:  # an integer beyond the floats, as sums of large integers can be
+        return value
     if not finite:
-        raise ValueError(f"{name} must be a finite number, got {shown(found)}")
-    return found
+        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
+    return value

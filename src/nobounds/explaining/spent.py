@@ -23,17 +23,19 @@ _FOR = {
 
 
 def spent(loss: PrivacyLoss, kind: str | None, split: Mapping[str, float]) -> Paragraph:
-    """What was spent, and on what; `kind` is epsilon or rho, whichever was split."""
-    found = [
+    """What was spent, and on what; `kind` says whether an epsilon or a rho was split."""
+    sentences = [
         f"The privacy loss is {price(loss)}. It is the same whatever the data are: it was fixed before they were read."
     ]
     if loss.epsilon < math.inf and loss.rho < math.inf:
-        found.append(f"In the terms of zCDP, in which many releases add up to less, it is rho {text_up(loss.rho, 4)}.")
+        sentences.append(
+            f"In the terms of zCDP, in which many releases add up to less, it is rho {text_up(loss.rho, 4)}."
+        )
     total = sum(split.values())
     if len(split) > 1 and kind is not None and total > 0:
         parts = [
             f"{text_up(part, 3)} ({100 * part / total:.0f} %) went into {_FOR.get(name, name)}"
             for name, part in split.items()
         ]
-        found.append(f"Of the {kind}, {listed(parts)}.")
-    return Paragraph("What was spent", tuple(found))
+        sentences.append(f"Of the {kind}, {listed(parts)}.")
+    return Paragraph("What was spent", tuple(sentences))

@@ -17,7 +17,7 @@ class Paragraph(NamedTuple):
 
 
 def figure(value: int | float) -> str:
-    """A number as people read it: five digits or all of a whole number, and no exponent in the ordinary range."""
+    """A number for people: all digits of an integer, else five, and no exponent in the ordinary range."""
     near = finite_float(Fraction(value))
     if abs(near) < 1e15 and near == int(near):
         return f"{int(near):,}"
@@ -25,13 +25,13 @@ def figure(value: int | float) -> str:
 
 
 def about(value: float) -> str:
-    """Two digits, rounded up, for an error."""
+    """An error, rounded up to two digits."""
     up = min(float(text_up(value, 2)), MAX)
     return f"{up:,.0f}" if 10 <= up < 1e15 else f"{up:.2g}"
 
 
 def percent_up(share: float) -> str:
-    """A share in percent, rounded up, with more digits next to 100."""
+    """A share in percent, rounded up, with more digits close to 100%."""
     return "100 %" if share >= 1 else f"{text_up(100 * share, 3 if share < 0.99 else 5)} %"
 
 
@@ -46,7 +46,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def price(loss: PrivacyLoss) -> str:
-    """What a loss is, in its own terms."""
+    """A loss in its own terms: epsilon (at a delta) or rho."""
     if loss.epsilon == math.inf:
         return f"rho {text_up(loss.rho)}"
     return f"epsilon {text_up(loss.epsilon)}" + (f" at delta {text_up(loss.delta)}" if loss.delta else "")

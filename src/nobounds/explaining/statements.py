@@ -1,0 +1,180 @@
+"""What a release states about itself, read from its JSON: the request, the answer and the parameters."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.accounting.spending import Spending
+from nobounds.exact import finite_float, printable, rational
+from nobounds.explaining.expected import ErrorModel
+from nobounds.explaining.reading import ReleaseFields
+from nobounds.explaining.words import figure, listed
+from nobounds.ladders.stated import DEFAULT_BITS
+
+RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
+CLIPPED = ("sum", "mean")
+COMPARISON = "floating-point noise, for comparison only"  # the baselines' name for their noise
+_PLACES = {"maximum": Fraction(1), "minimum": Fraction(1, 2), "bounds": Fraction(1)}
+_LEAST, _MOST = Fraction(1, 10**4), 10**4  # amounts of epsilon or rho with a forecast
+_MOST_RANKS = 20  # in one simulation
+_DEFAULT_FLOOR = -100
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseStatement:
+    """A release of one statistic, for a column or by groups."""
+
+    statistic: str
+    values: list[int | float]
+    loss: PrivacyLoss
+    parameters: ReleaseFields
+    interval: tuple[float, float] | None = None
+    by: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, fields: ReleaseFields) -> "ReleaseStatement":
+        """Read a release; for answers by groups, `by` holds the grouping columns."""
+        grouped = "by" in fields
+        values = fields.numbers("values" if grouped else "value")
+        by = tuple(printable(str(name)) for name in fields.items("by")) if grouped else ()
+        statement = cls(
+            fields.word("statistic"), values, fields.loss(), fields.inner("parameters"), fields.interval(), by
+        )
+        statement.check()
+        return statement
+
+    def check(self) -> None:
+        """Refuse JSON that cannot be a release of this statistic."""
+        if self.statistic in ("quantile", "quantiles"):
+            count = len(self.parameters.ranks("q"))
+            if not self.by and count != len(self.values):
+                raise ValueError(f"value must have a number for each q, got {len(self.values)} for {count}")
+        if not self.by and self.statistic == "bounds" and len(self.values) != 2:
+            raise ValueError(f"value must have two numbers for bounds, got {len(self.values)}")
+        if self.statistic in CLIPPED and "clip" in self.parameters and len(self.parameters.floats("clip")) != 2:
+            raise ValueError("parameters.clip must have two ends")
+
+    @property
+    def rows_per_unit(self) -> int | None:
+        """How many rows of a unit count at most, if stated."""
+        return self.parameters.whole("rows_per_unit") if "rows_per_unit" in self.parameters else None
+
+    @property
+    def query(self) -> bool:
+        """Whether the rows are those of a query's result."""
+        return self.parameters.of_query()
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether there were too few records to find bounds."""
+        return self.interval is not None and math.inf in (self.interval[1], -self.interval[0])
+
+    @property
+    def kind(self) -> str:
+        """Whether an epsilon or a rho was split."""
+        if "spending" in self.parameters:
+            return self.parameters.kind("spending")
+        return "rho" if self.loss.epsilon == math.inf else "epsilon"
+
+    @property
+    def split(self) -> dict[str, float]:
+        """The parts of the spending, by name."""
+        return self.parameters.all_spent("split")
+
+    @property
+    def keys(self) -> str | None:
+        """Whether the group keys were public or chosen privately."""
+        return self.parameters.word("keys") if self.by and "keys" in self.parameters else None
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The public facts that the caller stated."""
+        facts = []
+        for name, words in (("lower", "a lower bound of"), ("upper", "an upper bound of")):
+            if name in self.parameters:
+                facts.append(f"{words} {_plain(self.parameters, name)}")
+        if "resolution" in self.parameters:
+            facts.append(f"a grid of {_plain(self.parameters, 'resolution')}")
+        if "stated_rows" in self.parameters:
+            facts.append(f"about {self.parameters.whole('stated_rows', 0):,} records")
+        return tuple(facts)
+
+    def request(self) -> str:
+        """The request, in words."""
+        column = f" of the column {self.parameters.word('column')}" if "column" in self.parameters else ""
+        groups = f", for each group by {listed(self.by)}" if self.by else ""
+        return f"{self._subject()}{column}{groups}"
+
+    def _subject(self) -> str:
+        name, parameters = self.statistic, self.parameters
+        if name in ("quantile", "quantiles"):
+            names = [rank_in_words(q) for q in parameters.ranks("q")[:_MOST_RANKS]]
+            return f"the {listed(names)}" + (" and more" if len(parameters.ranks("q")) > _MOST_RANKS else "")
+        if name.startswith("vector_") and "dimensions" in parameters:
+            return f"the {name.removeprefix('vector_')} of rows of {parameters.whole('dimensions'):,} numbers"
+        plain = {"bounds": "the minimum and the maximum", "count": "the number of records"}
+        return plain.get(name, f"the {name}")
+
+    def spending(self) -> Spending:
+        """What one row may cost, without the selection of keys."""
+        total = self.loss.rho if self.kind == "rho" else self.loss.epsilon
+        if "keys" in self.split:
+            total = sum(part for name, part in self.split.items() if name != "keys")
+        return Spending(rational(total, "spending"), self.kind == "rho").each(self.rows_per_unit or 1)
+
+    def error_model(self) -> ErrorModel | None:
+        """The error model, or None if there is no forecast: for custom candidates and for baselines."""
+        parameters, name = self.parameters, self.statistic
+        if name not in RANKED + CLIPPED or not self._usual():
+            return None
+        spending = self.spending()
+        if not _LEAST <= spending.amount <= _MOST:
+            return None
+        ranks = tuple(sorted(set(parameters.ranks("q")))) if name in ("quantile", "quantiles") else ()
+        if len(ranks) > _MOST_RANKS:
+            return None
+        options: dict[str, Any] = {
+            fact: parameters.text(fact) for fact in ("lower", "upper", "resolution") if fact in parameters
+        }
+        if name in RANKED and name != "quantiles" and not self.by:
+            options |= {option: parameters.text(option) for option in ("method", "noise") if option in parameters}
+            options |= {"rows": parameters.whole("stated_rows", 0)} if "stated_rows" in parameters else {}
+            bits = parameters.whole("bits", 0)
+            options |= {} if bits == DEFAULT_BITS else {"beta": 1 + Fraction(1, 2**bits)}
+        near, at = self._near(ranks)
+        return ErrorModel(name, ranks, spending, self.loss.neighbors, options, near, at)
+
+    def _usual(self) -> bool:
+        parameters = self.parameters
+        if (
+            "ladder" not in parameters
+            or parameters.text("ladder") not in ("float-bits", "grid")
+            or "bits" not in parameters
+        ):
+            return False
+        usual = "floor" not in parameters or parameters.mapping["floor"] == _DEFAULT_FLOOR
+        return usual and parameters.whole("bits", 0) <= 30 and COMPARISON not in str(parameters.mapping.get("noise"))
+
+    def _near(self, ranks: tuple[Fraction, ...]) -> tuple[float, Fraction]:
+        """The magnitude of one released value, and its rank."""
+        if self.statistic in CLIPPED and "clip" in self.parameters:
+            return max(map(abs, self.parameters.floats("clip"))), Fraction(1)
+        if self.by or not self.values:
+            middle = sorted(self.values)[len(self.values) // 2] if self.values else 0
+            return abs(finite_float(Fraction(middle))), ranks[0] if ranks else _PLACES[self.statistic]
+        if not ranks:
+            return abs(finite_float(Fraction(self.values[-1]))), _PLACES[self.statistic]
+        at = min(self.parameters.ranks("q"), key=lambda q: abs(2 * q - 1))
+        value = dict(zip(self.parameters.ranks("q"), self.values, strict=True))[at]
+        return abs(finite_float(Fraction(value))), at
+
+
+def rank_in_words(q: Fraction) -> str:
+    """A rank in everyday words."""
+    return "median" if 2 * q == 1 else f"{100 * float(q):.10g} % quantile"
+
+
+def _plain(parameters: ReleaseFields, name: str) -> str:
+    return figure(finite_float(rational(parameters.mapping[name], f"{parameters.place}{name}")))
