@@ -1,6 +1,6 @@
-"""Pictures: where a walk halts, which answers a question gets, the quantiles of a description, errors to expect.
+"""Plots: where a walk halts, the distribution of answers, the quantiles of a description, errors to expect.
 
-They need matplotlib (`nobounds[plots]`).
+Plots need matplotlib (`nobounds[plots]`).
 """
 
 import math
@@ -18,11 +18,11 @@ from nobounds.laws.halting import Law
 from nobounds.release.description import Description
 from nobounds.release.release import Release
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: told apart by everyone
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: safe for colour-blind readers
 
 
 def plot_laws(laws: Mapping[str, Law]) -> Any:
-    """A figure of the probability to halt at each query, one step line a law; the legend tells P(never)."""
+    """A figure of the probability to halt at each query, one step line per law; P(never) is in the legend."""
     figure, axes = _figure("query", "probability to halt")
     for color, (name, law) in zip(cycle(COLORS), laws.items(), strict=False):
         masses = law.pmf()
@@ -34,7 +34,7 @@ def plot_laws(laws: Mapping[str, Law]) -> Any:
 
 
 def plot_answers(laws: Mapping[str, AnswerLaw], low: float, high: float, truth: float | None = None) -> Any:
-    """A figure of the density of answers between two values, one step line a law, and a true value if given."""
+    """A figure of the density of answers between two values, one step line per law, and the true value if given."""
     figure, axes = _figure("answer", "probability density")
     for color, (name, law) in zip(cycle(COLORS), laws.items(), strict=False):
         values, masses = law.pmf(low, high)
@@ -48,7 +48,7 @@ def plot_answers(laws: Mapping[str, AnswerLaw], low: float, high: float, truth: 
 
 
 def plot_description(described: Description) -> Any:
-    """A figure of the private quantiles of each column: a box from 25 to 75 %, whiskers to 5 and 95 %, end marks."""
+    """A figure of the private quantiles of each column: a box from 25% to 75%, whiskers to 5% and 95%, end marks."""
     names = list(described.columns) or ["no numeric column"]
     figure, all_axes = _figures(len(names))
     for axes, name, color in zip(all_axes, names, cycle(COLORS)):
@@ -62,7 +62,7 @@ def plot_description(described: Description) -> Any:
 
 
 def plot_release(release: Release, title: str | None = None) -> Any:
-    """A figure of a release: its values on a line, with the 95 % interval of the noise if there is one."""
+    """A figure of a release: its values on a line, with the 95% interval of the noise if there is one."""
     figure, (axes,) = _figures(1)
     values = release.value if isinstance(release.value, tuple) else (release.value,)
     qs = release.parameters.get("q")
@@ -121,15 +121,15 @@ def _box(axes: Any, values: Mapping[str, float], color: str) -> None:
 def plot_forecast(
     spent: Sequence[float], panels: Mapping[str, Mapping[str, Sequence[float]]], spending: str, title: str
 ) -> Any:
-    """A figure of errors over what is spent, both on logarithmic axes: a panel for each kind, with its named lines."""
+    """A figure of errors against spending, both on logarithmic axes: a panel for each kind, with its named lines."""
     figure = canvas()(figsize=(4.2 * len(panels), 3.6), layout="constrained")
     for place, (kind, lines) in enumerate(panels.items()):
         axes = figure.add_subplot(1, len(panels), place + 1)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set(xlabel=spending, ylabel=kind, xscale="log")
         for color, mark, (name, errors) in zip(cycle(COLORS), cycle("so^"), lines.items(), strict=False):
-            found = np.where(np.array(errors) > 0, errors, np.nan)  # no error at all has no place on the axis
-            axes.plot(spent, found, color=color, marker=mark, markersize=4.5, linewidth=1.6, label=name)
+            positive = np.where(np.array(errors) > 0, errors, np.nan)  # 0 has no place on a logarithmic axis
+            axes.plot(spent, positive, color=color, marker=mark, markersize=4.5, linewidth=1.6, label=name)
         if any(error > 0 for errors in lines.values() for error in errors):
             axes.set_yscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
@@ -143,7 +143,7 @@ def plot_forecast(
 
 
 def check_target(path: Path) -> None:
-    """An error before anything is spent, if a picture cannot be drawn into this file."""
+    """Raise before anything is spent if no plot can be written to this file."""
     canvas()
     if path.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise ValueError(f"a plot's name must end in .png, .pdf or .svg, got {path.name}")
@@ -156,7 +156,7 @@ def _headline(figure: Any, text: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text of others for a figure: between two dollar signs it would be read as a formula."""
+    """User text for a figure: matplotlib would render text between two dollar signs as a formula."""
     return printable(text).replace("$", r"\$")
 
 
@@ -174,12 +174,12 @@ def _figure(x: str, y: str) -> tuple[Any, Any]:
 
 
 def _figures(rows: int) -> tuple[Any, list[Any]]:
-    """A figure of so many wide axes, one below the other."""
+    """A figure with `rows` wide axes, one below the other."""
     figure = canvas()(figsize=(8, 0.5 + 1.5 * rows), layout="constrained")
-    found = [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]
-    for axes in found:
+    panels = [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]
+    for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
-    return figure, found
+    return figure, panels
 
 
 def canvas() -> Any:

@@ -1,6 +1,5 @@
-"""The studio: a local web page to plan a release, make it against a budget, and take it home. `serve` starts it.
+"""The studio: a local web page to plan a release, make it against a budget, and download it. `serve` starts it.
 
-`asks` is what someone asks for, `desk` the table, the budget and the releases made from them, `shelf` the folder that
-keeps these, `shown` how they look, `guard` who may talk to the page, `pages` the page, and `server` the socket. It
-needs `nobounds[studio]`.
+`asks` holds the request, `desk` the table, its budget and the releases, `shelf` the folder that stores them, `shown`
+their presentation, `guard` the access control, `pages` the pages, and `server` the socket. It needs `nobounds[studio]`.
 """

@@ -1,7 +1,7 @@
-"""What someone asks the studio for: a statistic, its columns, what is known of them, and what it may cost.
+"""A request to the studio: a statistic, its columns, public facts about them, and what it may cost.
 
-An ask is read from the fields of a form. It makes a release of a table, a forecast without one, and the code that makes
-the release again. Numbers stay text until the library reads them, so that 0.1 means one tenth exactly.
+An `Ask` is read from the fields of a form. It makes a release from a table, a forecast without one, and the code that
+reproduces the release. Numbers stay text until the library reads them: 0.1 then means exactly one tenth.
 """
 
 import shlex
@@ -33,7 +33,7 @@ _LONGEST = 2000  # characters in a field
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the table and its budget are, and whom privacy is for."""
+    """The files of the table, its budget and its privacy unit."""
 
     files: tuple[str, ...]
     budget: Path
@@ -45,25 +45,25 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """What the table is called."""
+        """The name of the table on the pages."""
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
         return f"{Path(self.files[0]).name}{more}"
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keywords of a Table, as far as they are not the defaults."""
+        """The keywords of the Table that differ from the defaults."""
         given = {"unit": self.unit, "rows_per_unit": self.rows_per_unit, "csv": self.csv, "schema": self.schema}
-        relation = {} if self.neighbors == "add-remove" else {"neighbors": self.neighbors}
-        return {name: value for name, value in given.items() if value is not None} | relation
+        neighbors = {} if self.neighbors == "add-remove" else {"neighbors": self.neighbors}
+        return {name: value for name, value in given.items() if value is not None} | neighbors
 
     def table(self, budget: Any = None) -> nb.Table:
-        """The table; only its columns are read."""
+        """The table; reads only its columns, not its rows."""
         return nb.Table(list(self.files), budget=budget, **self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A statistic of columns, for an epsilon or a rho; every number is a text."""
+    """A statistic of columns, for an epsilon or a rho; numbers are kept as text."""
 
     statistic: str
     columns: tuple[str, ...]
@@ -76,7 +76,7 @@ class Ask:
 
     @classmethod
     def of(cls, fields: Mapping[str, str], columns: tuple[str, ...]) -> "Ask":
-        """The ask in the fields of a form, or an error in words."""
+        """The request in the fields of a form; ValueError says what is wrong with it."""
         given = {name: _text(fields, name) for name in ("statistic", "amount", "spending", "q", *FACTS)}
         statistic, spending = given["statistic"], given["spending"] or "epsilon"
         if statistic not in STATISTICS:
@@ -102,23 +102,23 @@ class Ask:
 
     @property
     def spent(self) -> dict[str, str]:
-        """The keyword of what it may cost."""
+        """The keyword for the spending: epsilon or rho."""
         return {self.spending: self.amount}
 
     @property
     def known(self) -> dict[str, Any]:
-        """The keywords of what is known of the columns."""
+        """The keywords for the public facts about the columns."""
         given = {name: getattr(self, name) for name in FACTS}
         return {name: self._by_column(name, text) for name, text in given.items() if text}
 
     def _by_column(self, name: str, text: str) -> str | dict[str, str]:
-        """One number, or in a summary numbers by column: age=1, income=0.01."""
+        """One number, or for a summary numbers by column: age=1, income=0.01."""
         if self.statistic != "describe" or "=" not in text:
             return text
-        found = [part.strip().rpartition("=") for part in text.split(",")]
-        if not all(equals and column for column, equals, _ in found):
+        pairs = [part.strip().rpartition("=") for part in text.split(",")]
+        if not all(equals and column for column, equals, _ in pairs):
             raise ValueError(f"{name} is one number, or column=number for each column, with commas between them")
-        return {column.strip(): number.strip() for column, _, number in found}
+        return {column.strip(): number.strip() for column, _, number in pairs}
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -130,17 +130,19 @@ class Ask:
 
     def release(self, table: nb.Table) -> nb.Release | nb.Description:
         """The private answer of a table."""
-        found: nb.Release | nb.Description = getattr(table, self.statistic)(*self.arguments, **self.spent, **self.known)
-        return found
+        answer: nb.Release | nb.Description = getattr(table, self.statistic)(
+            *self.arguments, **self.spent, **self.known
+        )
+        return answer
 
     def title(self) -> str:
-        """What is asked for, in a line."""
+        """The request in one line."""
         ranks = f" ({', '.join(self.q)})" if self.q else ""
         of = ", ".join(self.columns) or ("all numeric columns" if self.statistic == "describe" else "rows")
         return f"{STATISTICS[self.statistic]}{ranks}: {of}"
 
     def python(self, origin: Origin) -> str:
-        """A script that makes such a release again, with new noise and at the same price."""
+        """A script that repeats the release, with fresh noise and at the same price."""
         files = origin.files[0] if len(origin.files) == 1 else list(origin.files)
         options = "".join(f", {name}={_code(value)}" for name, value in origin.options.items())
         keywords = [f"{name}={value!r}" for name, value in (self.spent | self.known).items()]
@@ -173,7 +175,7 @@ def _code(value: object) -> str:
 
 
 def _words(name: str, value: Any) -> list[str]:
-    """The value of a keyword in the shell, where a list is an option that is given several times."""
+    """The value of a keyword on the command line, where a list repeats its option."""
     if isinstance(value, nb.Csv):
         return [word for option, stated in value.stated.items() for word in _words(option, stated)]
     if name == "schema":
@@ -191,7 +193,7 @@ def _shell(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What someone guesses of the data for a forecast: about how many records, and of what shape."""
+    """A guess about the data for a forecast: roughly how many records, and of what shape."""
 
     n: str
     family: str
@@ -207,9 +209,9 @@ class Guess:
 
 
 def forecast(ask: Ask, guess: Guess, origin: Origin, *, quick: bool = False) -> nb.Forecast:
-    """The error to expect of an ask, from exact laws; no data are read.
+    """The error to expect of a request, from exact laws; no data are read.
 
-    A unit with so many rows costs as many times the epsilon of a row, and that number squared times the rho.
+    A unit with k rows costs k times the epsilon of a row, or k**2 times its rho.
     """
     rows = origin.rows_per_unit or 1
     share = Fraction(ask.amount) / (rows if ask.spending == "epsilon" else rows**2)
@@ -229,12 +231,12 @@ def forecast(ask: Ask, guess: Guess, origin: Origin, *, quick: bool = False) -> 
 
 
 def parts(ask: Ask, columns: int) -> dict[str, Ask]:
-    """The parts of a summary of so many columns that can be forecast, each as an ask of its own."""
+    """The parts of a summary that can be forecast, each as a request; `columns` is the number of columns."""
     whole = Fraction(ask.amount)
     each = (1 - COUNT_SHARE) * whole / columns
     ranks = tuple(str(float(rank)) for rank in RANKS.values())
     facts = {name: text for name, text in ask.known.items() if isinstance(text, str)}  # those of all columns
-    found = {
+    shares = {
         "count": ("count", COUNT_SHARE * whole / columns, ()),
         "mean": ("mean", each * SHARES["mean"], ()),
         "minimum and maximum": ("bounds", each * SHARES["min and max"], ()),
@@ -242,7 +244,7 @@ def parts(ask: Ask, columns: int) -> dict[str, Ask]:
     }
     return {
         name: Ask(statistic, ("column",), str(amount), ask.spending, q, **({} if statistic == "count" else facts))
-        for name, (statistic, amount, q) in found.items()
+        for name, (statistic, amount, q) in shares.items()
     }
 
 

@@ -1,7 +1,7 @@
 """The desk of the studio: one table, its budget, and the releases made from them.
 
-A form that spends carries a key, which is good for one release: sent twice, it gives the same release again, and a key
-that this desk did not hand out spends nothing. So reloading a page, or a form from before a crash, is never charged.
+A form that spends carries a key, which is valid for one release. The same form sent twice returns the same release, and
+an unknown key spends nothing. Reloading a page, or sending a form from before a crash, is therefore never charged.
 """
 
 import secrets
@@ -15,15 +15,15 @@ from nobounds.engines.refusals import raise_alone
 from nobounds.studio.asks import Ask, Origin
 from nobounds.studio.shelf import KeptRelease, Shelf
 
-_KEYS = 10_000  # that are remembered
+_KEYS = 10_000  # remembered at most
 
 
 class NotCharged(ValueError):
-    """A form that cannot be used; nothing was charged."""
+    """The form cannot be used; nothing was charged."""
 
 
 class Charged(RuntimeError):
-    """The budget was charged, and then there was no answer."""
+    """The budget was charged, but the release failed."""
 
 
 class Desk:
@@ -36,16 +36,16 @@ class Desk:
         self._lock = Lock()
 
     def columns(self) -> dict[str, str]:
-        """The columns and what they are; public."""
+        """The columns and their kinds; public."""
         return self.origin.table().columns
 
     def numeric(self) -> list[str]:
-        """The columns that have statistics."""
+        """The numeric columns, without the unit."""
         others = {self.origin.unit}
         return [name for name, kind in self.columns().items() if "number" in kind and name not in others]
 
     def statement(self) -> Statement | None:
-        """What the budget says, or None while there is none."""
+        """The statement of the budget, or None if there is no budget yet."""
         return read(self.origin.budget) if self.origin.budget.exists() else None
 
     def key(self) -> str:
@@ -58,7 +58,7 @@ class Desk:
         return key
 
     def release(self, key: str, ask: Ask) -> KeptRelease:
-        """Charge the budget, read the data, and keep the release; or the release that this key was good for."""
+        """Charge the budget, read the data and keep the release; a used key returns the release it was used for."""
         with self._lock:
             if key not in self._keys:
                 raise NotCharged(
@@ -79,14 +79,14 @@ class Desk:
             except Exception:
                 if purse.loss is None:
                     raise
-                del self._keys[key]  # what it was good for is spent
-                # Without the error, which may quote a record: what is left uncaught is logged.
+                del self._keys[key]  # its release is paid for
+                # The original error may quote a record, and uncaught errors are logged: it is left out.
                 raise_alone(
                     Charged(
                         f"the budget was charged ({purse.loss}) before the data were read, and then there was no answer"
                     )
                 )
-            del self._keys[key]  # whatever happens to the release from here on, the key is used up
+            del self._keys[key]  # the key is used up, whatever happens to the release
             kept = self.shelf.put(ask, release)
             self._keys[key] = kept
             return kept

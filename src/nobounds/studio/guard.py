@@ -1,8 +1,8 @@
-"""Who may talk to the studio: the browser that was given its address, and no page of another origin.
+"""Access control of the studio: only the browser that opened its address, and no page of another origin.
 
-The address that is printed has a secret in it, which becomes a cookie. A request must have the cookie, name this host
-and port (so that no other name can be pointed at it), and come from this origin, as browsers say themselves. The page
-may load nothing from elsewhere.
+The printed address contains a secret, which becomes a cookie. A request must have the cookie, name this host and port
+(against DNS rebinding), and come from this origin according to the browser's headers. The page may load nothing from
+elsewhere.
 """
 
 import secrets
@@ -21,7 +21,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",  # with none at all, browsers do not say where a form comes from
+    "Referrer-Policy": "same-origin",  # with "no-referrer", browsers do not send the origin of a form
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
@@ -32,12 +32,12 @@ ENTER = (
 
 
 class Guard:
-    """Lets requests of one browser through to an app, and refuses all others."""
+    """Pass the requests of one browser on to an app, and refuse all others."""
 
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:
         self._app, self._token = app, token
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._cookie = f"nobounds-studio-{port}"  # cookies are not told apart by ports
+        self._cookie = f"nobounds-studio-{port}"  # cookies are shared between ports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""

@@ -1,7 +1,7 @@
-"""The pages of the studio: a plan, a release, the history, and a page for each release that was made.
+"""The pages of the studio: the plan, the release form, the history, and a page for each release.
 
-Every page works without scripts; `studio.js` only makes the forecast follow the form. Errors are sentences on the page
-where they belong, and those that nobody planned have no more than a name.
+Every page works without scripts; `studio.js` only updates the forecast while the form changes. Errors appear as
+sentences on the page that they concern; of an unexpected error only its name is shown.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ DEFAULTS = {
     "family": "lognormal",
     "scale": "",
 }
-AMOUNTS = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")  # of the curve
+AMOUNTS = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")  # points of the curve
 
 
 def app(desk: Desk) -> Starlette:
@@ -74,11 +74,11 @@ class Pages:
         self._templates.env.filters["plain"] = printable
 
     def home(self, request: Request) -> Response:
-        """The plan, or the form for a budget if there is none yet."""
+        """The plan, or the form for a budget if there is no budget yet."""
         return RedirectResponse("/plan", 303) if self._desk.origin.budget.exists() else self._budget_form(request)
 
     def plan(self, request: Request) -> Response:
-        """What to release, and what error to expect of it; no data are read."""
+        """What to release, and what error to expect; no data are read."""
         fields = _fields(request.query_params)
         expected = error = None
         if request.query_params:
@@ -86,7 +86,7 @@ class Pages:
         return self._page(request, "plan.html", 200 if error is None else 400, fields, expected=expected, error=error)
 
     def forecast(self, request: Request) -> Response:
-        """The same for the script of the page: one forecast as JSON."""
+        """The same forecast as JSON, for the script of the page."""
         try:
             quick = "quick" in request.query_params
             expected, error = _tried(lambda: self._expected(request.query_params, quick=quick))
@@ -99,7 +99,7 @@ class Pages:
         return self._release_form(request, _fields(request.query_params))
 
     async def make(self, request: Request) -> Response:
-        """Charge the budget and make the release; then its page."""
+        """Charge the budget, make the release and go to its page."""
         form = await request.form(max_files=0, max_fields=1000)
         return await run_in_threadpool(self._make, request, form)
 
@@ -116,11 +116,10 @@ class Pages:
         return RedirectResponse(f"/releases/{kept.name}", 303)
 
     def kept(self, request: Request) -> Response:
-        """A release that was made, in words, with what can be taken home."""
+        """A finished release in words, with its downloads."""
         kept = self._kept(request)
-        said, _ = _tried(
-            lambda: words(kept.release.to_json())
-        )  # an answer that was paid for is shown without words too
+        # A paid answer is shown even if its explanation fails.
+        said, _ = _tried(lambda: words(kept.release.to_json()))
         return self._page(
             request,
             "kept.html",
@@ -135,7 +134,7 @@ class Pages:
         )
 
     def download(self, request: Request) -> Response:
-        """The release, a picture of it, or the code that makes such a one again."""
+        """The release, a picture of it, or the code that reproduces it."""
         kept, part = self._kept(request), request.path_params["part"]
         makers: dict[str, tuple[str, Callable[[], str | bytes]]] = {
             "release.json": ("application/json", lambda: kept.release.to_json() + "\n"),
@@ -151,11 +150,11 @@ class Pages:
         return Response(make(), media_type=kind, headers={"Content-Disposition": f'{shown}; filename="{name}"'})
 
     def history(self, request: Request) -> Response:
-        """Every charge of the ledger, and every release on the shelf."""
+        """Every charge in the ledger, and every release on the shelf."""
         return self._page(request, "history.html", kept=self._desk.shelf.all(), folder=self._desk.shelf.folder.name)
 
     async def create(self, request: Request) -> Response:
-        """Make the budget that there was not yet."""
+        """Create the budget."""
         form = await request.form(max_files=0)
         given = {name: str(form.get(name, "")).strip() or None for name in ("epsilon", "delta", "rho")}
         return await run_in_threadpool(self._create, request, given)
@@ -178,20 +177,20 @@ class Pages:
         return RedirectResponse("/plan", 303)
 
     def missing(self, request: Request, error: Exception) -> Response:
-        """A page that there is not, or a request that cannot be read."""
+        """The answer to an unknown address or a malformed request."""
         status = error.status_code if isinstance(error, HTTPException) else 404
         said = "There is no such page here." if status == 404 else "The studio cannot read that request."
         return self._page(request, "error.html", status, error=said)
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """An error that nobody planned: its message may hold private values, so its name has to do."""
+        """An unexpected error: only its name is shown, since its message may contain sensitive values."""
         said = _sentence(error) if isinstance(error, PLAIN) else f"The studio failed with {type(error).__name__}."
         return self._page(request, "error.html", 500, error=said)
 
     def _page(
         self, request: Request, template: str, status: int = 200, fields: dict[str, Any] | None = None, **more: Any
     ) -> Response:
-        """A page with the table, the budget and the form around it; what cannot be read is said on it."""
+        """A page with the table, the budget and the form around it; errors in reading these appear on it."""
         statement, budget_error = _tried(self._desk.statement)
         columns, table_error = _tried(self._desk.numeric)
         context = {
@@ -234,7 +233,7 @@ class Pages:
         return Ask.of({name: str(value) for name, value in given.items()}, columns)
 
     def _expected(self, given: QueryParams, quick: bool = False) -> dict[str, Any]:
-        """The forecast of what a form asks for, kept for the next time."""
+        """The forecast for a form, cached."""
         ask, guess = self._ask(given), Guess.of(given)
         every = len(ask.columns) or len(self._desk.numeric()) or 1
         key = (ask, guess, every, quick)
@@ -243,19 +242,19 @@ class Pages:
                 if len(self._forecasts) > 1000:
                     self._forecasts.clear()
                 self._forecasts[key] = self._forecast(ask, guess, every, quick)
-        found: dict[str, Any] = self._forecasts[key]
-        return found
+        expected: dict[str, Any] = self._forecasts[key]
+        return expected
 
     def _forecast(self, ask: Ask, guess: Guess, columns: int, quick: bool) -> dict[str, Any]:
         origin = self._desk.origin
         if ask.statistic != "describe":
             return line(ask.statistic, forecast(ask, guess, origin, quick=quick))
         each = {name: forecast(part, guess, origin, quick=True) for name, part in parts(ask, columns).items()}
-        return {"parts": [line(name, found) for name, found in each.items()]}
+        return {"parts": [line(name, expected) for name, expected in each.items()]}
 
 
 def _fields(given: QueryParams | FormData) -> dict[str, Any]:
-    """What stands in the fields of the form."""
+    """The contents of the form's fields."""
     return {name: str(given.get(name, text)) for name, text in DEFAULTS.items()} | {"column": _columns(given)}
 
 
@@ -264,7 +263,7 @@ def _columns(given: QueryParams | FormData) -> tuple[str, ...]:
 
 
 def _tried(make: Callable[[], Any]) -> tuple[Any, str | None]:
-    """What a function gives and None, or None and what went wrong, in a sentence."""
+    """The result of `make` and None, or None and the error as a sentence."""
     try:
         return make(), None
     except PLAIN as error:

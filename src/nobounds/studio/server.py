@@ -1,4 +1,4 @@
-"""The server of the studio: one process, bound to 127.0.0.1, that says nothing of the data in its log."""
+"""The server of the studio: one process, bound to 127.0.0.1, that logs nothing about the data."""
 
 import secrets
 import socket
@@ -11,7 +11,7 @@ HOST = "127.0.0.1"
 
 
 def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the studio until it is interrupted; `ready` gets its address, which has the secret to open it."""
+    """Serve the studio until interrupted; `ready` gets its address, which contains the secret."""
     try:
         import uvicorn
 

@@ -1,4 +1,4 @@
-"""The shelf: a folder that keeps each release of the studio as a JSON file, so that no paid answer is lost.
+"""The shelf: a folder that stores each release of the studio as a JSON file; no paid answer is lost.
 
 Releases are safe to keep. A file is written whole or not at all.
 """
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
 
 @dataclass(frozen=True, slots=True)
 class KeptRelease:
-    """A release on the shelf: its name, when it was made, what was asked, and what was answered."""
+    """A release on the shelf: its name, the time it was made, the request and the answer."""
 
     name: str
     made: datetime
@@ -30,14 +30,14 @@ class KeptRelease:
 
 
 class Shelf:
-    """Releases by name, newest first; in a folder that is made for the first of them, and in memory."""
+    """Releases by name, newest first; in a folder that the first release creates, else in memory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._unwritten: dict[str, KeptRelease] = {}  # what the folder could not take is shown while the studio runs
+        self._unwritten: dict[str, KeptRelease] = {}  # shown while the studio runs
 
     def put(self, ask: Ask, release: nb.Release | nb.Description) -> KeptRelease:
-        """Keep a release; in memory, if it cannot be read back from the folder."""
+        """Keep a release; in memory if it cannot be read back from the folder."""
         now = datetime.now(UTC).replace(microsecond=0)
         kept = KeptRelease(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", now, ask, release)
         try:
@@ -54,19 +54,19 @@ class Shelf:
         return kept.name not in self._unwritten
 
     def get(self, name: str) -> KeptRelease | None:
-        """The release of a name, or None."""
+        """The release with this name, or None."""
         if not _NAME.fullmatch(name):
             return None
         return self._unwritten.get(name) or (_read(self.folder / f"{name}.json") if self._is_ours() else None)
 
     def all(self) -> list[KeptRelease]:
-        """Every release, newest first; files that are no releases are passed over."""
+        """Every release, newest first; other files are ignored."""
         names = {path.stem for path in self.folder.glob("*.json")} | self._unwritten.keys()
-        found = (self.get(name) for name in sorted(names, reverse=True))
-        return [kept for kept in found if kept is not None]
+        releases = (self.get(name) for name in sorted(names, reverse=True))
+        return [kept for kept in releases if kept is not None]
 
     def _is_ours(self) -> bool:
-        """Whether the folder is this user's: what others put into one of theirs is not shown."""
+        """Whether the folder belongs to this user; files in the folder of another user are not shown."""
         try:
             return not hasattr(os, "geteuid") or self.folder.stat().st_uid == os.geteuid()
         except OSError:
@@ -89,22 +89,22 @@ class Shelf:
 
 
 def _read(path: Path) -> KeptRelease | None:
-    """The release in a file, or None if there is none that the studio could have written."""
+    """The release in a file, or None if the studio cannot have written it."""
     try:
         if path.stat().st_size > _LARGEST:
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
-        fields, text = found["ask"], json.dumps(found["release"])
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+        fields, text = loaded["ask"], json.dumps(loaded["release"])
         columns, ranks = (tuple(map(_text, fields[name])) for name in ("columns", "q"))
         given = {name: _text(value) for name, value in fields.items() if name not in ("columns", "q")}
         ask = Ask.of(given | {"q": " ".join(ranks)}, columns)
         kind = nb.Description if ask.statistic == "describe" else nb.Release
         release = kind.from_json(text)
-        paragraphs(json.loads(text), sizes=())  # refuses what is no release
-        as_asked = asdict(ask) == fields | {"columns": columns, "q": ranks}
-        if not as_asked or release.to_dict() != found["release"] | {"statistic": ask.statistic}:
+        paragraphs(json.loads(text), sizes=())  # raises if this is no release
+        same_ask = asdict(ask) == fields | {"columns": columns, "q": ranks}
+        if not same_ask or release.to_dict() != loaded["release"] | {"statistic": ask.statistic}:
             return None
-        return KeptRelease(path.stem, datetime.fromisoformat(found["made"]), ask, release)
+        return KeptRelease(path.stem, datetime.fromisoformat(loaded["made"]), ask, release)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         return None
 

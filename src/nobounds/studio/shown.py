@@ -17,7 +17,7 @@ from nobounds.planning.forecast import digits
 from nobounds.release.description import STATISTICS, Summary
 from nobounds.studio.shelf import KeptRelease
 
-_SIZES = (10_000,)  # records, for which errors are told
+_SIZES = (10_000,)  # numbers of records for which errors are forecast
 
 
 def budget_of(statement: Statement) -> dict[str, Any]:
@@ -31,11 +31,11 @@ def budget_of(statement: Statement) -> dict[str, Any]:
     }
 
 
-def line(name: str, found: nb.Forecast) -> dict[str, Any]:
+def line(name: str, forecast: nb.Forecast) -> dict[str, Any]:
     """A forecast for the page: numbers for the curve, and a sentence."""
-    row, n = found.rows[0], found.parameters["n"]
+    row, n = forecast.rows[0], forecast.parameters["n"]
     ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
-    about = f" (of about {' and '.join(map(digits, found.typical))})" if len(found.typical) <= 2 else ""
+    about = f" (of about {' and '.join(map(digits, forecast.typical))})" if len(forecast.typical) <= 2 else ""
     return {
         "name": name,
         "sentence": (
@@ -60,7 +60,7 @@ def picture(kept: KeptRelease) -> bytes:
 
 
 def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
-    """The heads and rows of a table of what was answered."""
+    """The answers as a table: its headings and its rows."""
     release = kept.release
     if isinstance(release, nb.Description):
         names = list(release.columns)
@@ -79,7 +79,7 @@ def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
 
 @lru_cache(maxsize=256)
 def words(text: str) -> list[Paragraph]:
-    """A release, given as JSON, in plain words; its errors are worked out for one size, and once."""
+    """A release, given as JSON, in plain words; errors are forecast for one number of records, and cached."""
     return paragraphs(json.loads(text), sizes=_SIZES)
 
 
