@@ -1,8 +1,8 @@
-"""The paper's own algorithms, as the paper has them: Algorithm 2 with a lower bound, Algorithm 4 without.
+"""The paper's algorithms as printed: Algorithm 2 with a lower bound, Algorithm 4 without.
 
 For researchers and for comparison; `nobounds.quantile` needs neither a lower bound nor two walks. The candidates are
 beta**i + lower - 1, and the answer is the candidate itself, not the middle of a rung. Two slips of the paper's listing
-are mended: its signs of `lower` and 1 in the answer, and that it never counts records below the lower bound.
+are fixed: the signs of `lower` and 1 in the answer, and that records below the lower bound are never counted.
 """
 
 from fractions import Fraction
@@ -34,15 +34,15 @@ def unbounded_quantile(
     noise: Noise = "exponential",
     rng: Rng = None,
 ) -> Release:
-    """The quantile of data with a lower bound and no upper one (Algorithm 2).
+    """The quantile of data with a lower bound and no upper bound (Algorithm 2).
 
     >>> import random
     >>> unbounded_quantile(range(1000), 0.5, eps1=5, eps2=5, rng=random.Random(3)).value
     499.1...
     """
-    rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta, lower=lower))
+    rank, route, neighbors, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta, lower=lower))
     records = column(data)
-    loss = PrivacyLoss.of(walk_cost(rank, True, relation, route.eps1, route.eps2, records.facts.nullable), relation)
+    loss = PrivacyLoss.of(walk_cost(rank, True, neighbors, route.eps1, route.eps2, records.facts.nullable), neighbors)
     position = _halt(records, 1, rank, route, kind, random_source(rng))
     value = route.ladder.top(route.stop if position is None else position)
     return Release("quantile", value, loss, {"q": str(rank), "method": "Algorithm 2", "beta": str(beta)})
@@ -61,14 +61,14 @@ def fully_unbounded_quantile(
 ) -> Release:
     """The quantile of any data, by one walk over the positive and one over the negative numbers (Algorithm 4).
 
-    eps1 and eps2 are those of each walk. Under swap the two together cost eps1 + 2 eps2, less than twice one walk: what
-    moves a record up raises the counts of one walk and lowers those of the other (missing records apart).
+    `eps1` and `eps2` are those of each walk. Under swap the two walks cost eps1 + 2 eps2 together, less than twice one
+    walk: moving a record up raises the counts of one walk and lowers those of the other (missing records aside).
     """
-    rank, route, relation, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
+    rank, route, neighbors, kind = _checked(q, eps1, eps2, neighbors, noise, Ladder.geometric(beta))
     records, source = column(data), random_source(rng)
     # The second walk goes up the negated data, which is down the data.
-    both = [walk_cost(rank, up, relation, route.eps1, route.eps2, records.facts.nullable) for up in (True, False)]
-    loss = PrivacyLoss.of(both[0] + both[1], relation)
+    both = [walk_cost(rank, up, neighbors, route.eps1, route.eps2, records.facts.nullable) for up in (True, False)]
+    loss = PrivacyLoss.of(both[0] + both[1], neighbors)
     up = _halt(records, 1, rank, route, kind, source)
     down = _halt(records, -1, 1 - rank, route, kind, source)
     value: int | float = 0

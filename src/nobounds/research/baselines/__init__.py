@@ -1,4 +1,4 @@
-"""Previous methods for quantiles, bounds and clipped sums, to compare with: floating-point noise, for comparison only.
+"""Previous methods for quantiles, bounds and clipped sums: floating-point noise, for comparison only.
 
 Each returns a `Release` with its loss, and takes a numpy Generator as `rng`, without a default.
 """

@@ -1,12 +1,12 @@
-"""Aggregate tree: noisy counts of equal parts of a range, of their parts and so on, made consistent and read off.
+"""Aggregate tree: noisy counts of equal parts of a range, of their parts and so on, made consistent.
 
 The counts are those of Dwork, Naor, Pitassi and Rothblum (2010) and of Chan, Shi and Song (2011), the best estimates
-from them are Honaker's (2015), and height 3 and branching 10 are what the paper takes from Gillenwater, Joseph and
+from them are Honaker's (2015), and height 3 and branching 10 are the paper's choice, from Gillenwater, Joseph and
 Kulesza (2021).
 
-In the public code of the last (google-research, dp_multiq/tree.py) the estimates from above take the number of the
-parent node for its count from the second level on, which spoils the leaves. `slip=True` does the same, to repeat
-experiments that were made with it.
+In the public code of the last (google-research, dp_multiq/tree.py) the estimates from above use the index of the parent
+node instead of its count from the second level on, which distorts the leaves. `slip=True` does the same, to reproduce
+experiments with that code.
 """
 
 from collections.abc import Iterable
@@ -22,8 +22,8 @@ from nobounds.ranks.checks import check_ranks
 from nobounds.release.release import Release
 from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
 
-Levels = list[Floats]  # one array of node values a level, from below the root down to the leaves
-_TOLERANCE = 1e-6  # a child holds the quantile if its records go up to it within this; the public code's number
+Levels = list[Floats]  # one array of node values per level, from below the root down to the leaves
+_TOLERANCE = 1e-6  # by which the share of records up to a child may fall short of the rank; as in the public code
 
 
 def tree_quantiles(
@@ -39,36 +39,37 @@ def tree_quantiles(
     slip: bool = False,
     rng: np.random.Generator,
 ) -> Release:
-    """Quantiles from one aggregate tree, in the order asked; floating-point noise, for comparison only.
+    """Quantiles from one aggregate tree, in the order of `qs`; floating-point noise, for comparison only.
 
-    A record is in one node a level, so neighbours differ by `height` counts under add-remove and twice that under swap,
-    where the number of records is public. All quantiles together cost epsilon.
+    A record is in one node per level, so neighbours differ by `height` counts under add-remove and by twice that under
+    swap, where the number of records is public. All quantiles together cost epsilon.
     """
-    ranks, (low, high), bits = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
-    relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    ranks, (low, high), generator = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
     if not (isinstance(height, int) and isinstance(branching, int) and height >= 1 and branching >= 2):
         raise ValueError(f"height must be at least 1 and branching 2, got height={height!r}, branching={branching!r}")
-    if slip and relation == "add-remove":
+    if slip and neighbors == "add-remove":
         raise ValueError("slip must be False under add-remove: it is that of the public code under swap")
-    loss = PrivacyLoss.of(pure(total), relation)
+    loss = PrivacyLoss.of(pure(total), neighbors)
     records = records_of(data, low, high)
-    scale = float(tree_sensitivity(height, relation) / total)
+    scale = float(tree_sensitivity(height, neighbors) / total)
     noisy = [
-        counts + bits.laplace(0, scale, len(counts)) for counts in tree_counts(records, low, high, height, branching)
+        counts + generator.laplace(0, scale, len(counts))
+        for counts in tree_counts(records, low, high, height, branching)
     ]
-    levels = aggregated(noisy, float(len(records)) if relation == "swap" else None, branching, slip)
+    levels = aggregated(noisy, float(len(records)) if neighbors == "swap" else None, branching, slip)
     values = tuple(read_off(levels, q, low, high, branching) for q in ranks)
     method = f"aggregate tree of height {height} and branching {branching}{', with the slip' if slip else ''}"
     return Release("quantiles", values, loss, described(method, low, high, q=[str(q) for q in ranks]))
 
 
 def tree_sensitivity(height: int, neighbors: Neighbors) -> int:
-    """How much all counts below the root can differ between neighbours, in total."""
+    """The total by which the counts below the root can differ between neighbours."""
     return height * (2 if neighbors == "swap" else 1)
 
 
 def tree_counts(records: Floats, lower: float, upper: float, height: int, branching: int) -> Levels:
-    """How many records each node has; the leaves are equal parts of the range, and the last has the upper bound too."""
+    """The number of records in each node; leaves are equal parts of the range, the last includes the upper bound."""
     leaves = branching**height
     places = np.minimum((records - lower) / (upper - lower) * leaves, leaves - 1).astype(np.int64)
     levels = [np.bincount(places, minlength=leaves).astype(float)]
@@ -78,10 +79,10 @@ def tree_counts(records: Floats, lower: float, upper: float, height: int, branch
 
 
 def aggregated(noisy: Levels, size: float | None, branching: int, slip: bool = False) -> Levels:
-    """The best linear estimates of all counts from noisy ones of equal variance; `size` is that of the root, if known.
+    """The best linear estimates of all counts from noisy counts of equal variance; `size` is the root's, if known.
 
-    Each node is estimated from its own and lower counts, then from its own and all others, and both are weighed by
-    their variances (Honaker 2015).
+    Each node is estimated from its own and lower counts, then from its own and all others, and both estimates are
+    weighted by their variances (Honaker 2015).
     """
     below, variances = [noisy[-1]], [1.0]  # in units of the noise's variance
     for own in reversed(noisy[:-1]):
@@ -105,7 +106,7 @@ def aggregated(noisy: Levels, size: float | None, branching: int, slip: bool = F
 
 
 def read_off(levels: Levels, q: Fraction, lower: float, upper: float, branching: int) -> float:
-    """The quantile: down the tree to the child that has it, and on a straight line inside the last one.
+    """The quantile: down the tree to the child that contains it, then linear interpolation inside the last node.
 
     A node whose children have no positive count is the last.
     """

@@ -1,6 +1,6 @@
 """The sum of non-negative data, clipped at any private quantile: the procedure of the paper's Section 6.3.
 
-A clip Delta of epsilon and Laplace noise of scale Delta / epsilon on the clipped sum together cost 2 epsilon.
+A clip Delta for epsilon and Laplace noise of scale Delta / epsilon on the clipped sum cost 2 epsilon together.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from nobounds.research.baselines.records import FLOATING, check_rng, floats_of
 def clipped_sum(data: object, *, clip: Release, epsilon: Number, rng: np.random.Generator) -> Release:
     """The noisy sum of records clipped to [0, clip.value]; floating-point noise, for comparison only.
 
-    epsilon is that of the noise, and the loss has that of the clip added. Of two bounds the upper is taken, and 0 for a
+    `epsilon` is that of the noise; the loss includes that of the clip. Of two bounds the upper one is used, and 0 for a
     negative one. A missing record counts as 0.
 
     >>> from nobounds.research.baselines import doubling_bound
@@ -24,12 +24,12 @@ def clipped_sum(data: object, *, clip: Release, epsilon: Number, rng: np.random.
     >>> print(clipped_sum(range(1000), clip=doubling_bound(range(1000), 0.99, epsilon=1, rng=rng), epsilon=1, rng=rng))
     sum: 503244.7..., for epsilon 2 (swap, per row; rho 0.735)
     """
-    bits, each = check_rng(rng), privacy_parameter(epsilon, "epsilon")
+    generator, each = check_rng(rng), privacy_parameter(epsilon, "epsilon")
     if not isinstance(clip, Release):
         raise TypeError(f"clip must be a Release, so that its loss is known, got clip of type {type(clip).__name__}")
     loss = clip.loss + PrivacyLoss.of(pure(each), clip.loss.neighbors, clip.loss.unit)
     top = max(float(clip.value[-1] if isinstance(clip.value, tuple) else clip.value), 0.0)
-    value = float(np.clip(floats_of(data, missing=0.0), 0.0, top).sum() + bits.laplace(0.0, top / float(each)))
+    value = float(np.clip(floats_of(data, missing=0.0), 0.0, top).sum() + generator.laplace(0.0, top / float(each)))
     parameters = {"clip": top, "clip method": clip.parameters.get("method", clip.statistic), "noise": FLOATING}
     return Release("sum", value, loss, parameters)
 
@@ -42,7 +42,7 @@ def clipped_sum_errors(data: object, clips: Floats, *, epsilon: Number) -> Float
     each = float(privacy_parameter(epsilon, "epsilon"))
     ordered = np.sort(np.maximum(floats_of(data, missing=0.0), 0.0))
     tops = np.maximum(np.asarray(clips, dtype=float), 0.0)
-    above = np.append(np.cumsum(ordered[::-1])[::-1], 0.0)  # sums of the records from each place on
+    above = np.append(np.cumsum(ordered[::-1])[::-1], 0.0)  # sums of the records from each position on
     kept = np.searchsorted(ordered, tops, side="right")
     bias, scale = above[kept] - tops * (len(ordered) - kept), tops / each
     return np.asarray(bias + scale * np.exp(-bias / np.where(scale > 0, scale, 1.0)))

@@ -1,7 +1,7 @@
 """EMQ: a quantile by the exponential mechanism over the intervals between sorted records (Smith 2011, Algorithm 2).
 
 Interval j, between record j and the next, has weight exp(-epsilon |j - q n| / 2) times its width, and the answer is a
-uniform point in the interval drawn. That is for swap, where one record moves a rank by 1; under add-remove it moves
+uniform point in the drawn interval. This is for swap, where one record moves a rank by 1; under add-remove it moves
 j - q n by at most max(q, 1 - q), and the rate is epsilon / (2 max(q, 1 - q)) (Gillenwater, Joseph and Kulesza 2021).
 """
 
@@ -39,12 +39,12 @@ def emq_quantile(
     >>> print(emq_quantile(range(1000), 0.5, epsilon=1, lower=0, upper=2000, rng=rng))
     quantile (q=1/2): 499.9..., for epsilon 1 (swap, per row; rho 0.1234)
     """
-    rank, (low, high), bits = check_rank(q), check_bounds(lower, upper), check_rng(rng)
-    relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
-    loss = PrivacyLoss.of(range_bounded(total), relation)
-    law = steps_of(records_of(data, low, high), [rank], [emq_rate(rank, total, relation)], low, high)
+    rank, (low, high), generator = check_rank(q), check_bounds(lower, upper), check_rng(rng)
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    loss = PrivacyLoss.of(range_bounded(total), neighbors)
+    law = steps_of(records_of(data, low, high), [rank], [emq_rate(rank, total, neighbors)], low, high)
     parameters = described("exponential mechanism (Smith 2011)", low, high, q=str(rank))
-    return Release("quantile", float(law.draw(bits)[0, 0]), loss, parameters)
+    return Release("quantile", float(law.draw(generator)[0, 0]), loss, parameters)
 
 
 def emq_law(
@@ -56,15 +56,15 @@ def emq_law(
     upper: Number,
     neighbors: Neighbors = "swap",
 ) -> Steps:
-    """The exact laws of `emq_quantile` for many q, one a row, each for its own epsilon."""
-    ranks, (low, high), relation = check_ranks(qs, "qs"), check_bounds(lower, upper), check_neighbors(neighbors)
+    """The exact laws of `emq_quantile` for many q, one per row, each at the full epsilon."""
+    ranks, (low, high), neighbors = check_ranks(qs, "qs"), check_bounds(lower, upper), check_neighbors(neighbors)
     total = privacy_parameter(epsilon, "epsilon")
-    rates = [emq_rate(rank, total, relation) for rank in ranks]
+    rates = [emq_rate(rank, total, neighbors) for rank in ranks]
     return steps_of(records_of(data, low, high), ranks, rates, low, high)
 
 
 def emq_rate(q: Fraction, epsilon: Fraction, neighbors: Neighbors) -> Fraction:
-    """What a rank of distance from q n costs in the exponent, so that the mechanism costs epsilon."""
+    """The factor of the distance from q n in the exponent with which the mechanism costs epsilon."""
     return epsilon / (2 * rank_sensitivity(q, neighbors))
 
 

@@ -1,7 +1,7 @@
 """Bounds from the interquartile range, scaled up (Smith 2011, Algorithm 1).
 
-From the middle of two private quartiles they reach 4 n**(1/3 + 1/10) times the distance of the quartiles to both sides,
-which is meant for data that are close to normal.
+The bounds lie 4 n**(1/3 + 1/10) interquartile ranges to both sides of the midpoint of two private quartiles, which
+suits data that are close to normal.
 """
 
 from fractions import Fraction
@@ -31,25 +31,25 @@ def interquartile_bounds(
 ) -> Release:
     """A lower and an upper bound to clip at (Smith 2011, Algorithm 1); floating-point noise, for comparison only.
 
-    Each quartile is an EMQ of half of epsilon. `widening` is the factor; its default needs the number of records, which
-    is private under add-remove. The answer is cut to the bounds given, which Smith does not do, but costs nothing.
+    Each quartile is an EMQ with half of epsilon. `widening` is the factor; its default needs the number of records,
+    which is sensitive under add-remove. The answer is clipped to the given bounds, which is free; Smith does not do it.
     """
-    (low, high), bits, relation = check_bounds(lower, upper), check_rng(rng), check_neighbors(neighbors)
+    (low, high), generator, neighbors = check_bounds(lower, upper), check_rng(rng), check_neighbors(neighbors)
     half = privacy_parameter(epsilon, "epsilon") / 2
-    if widening is None and relation == "add-remove":
+    if widening is None and neighbors == "add-remove":
         raise ValueError("widening must be given under add-remove: its default would tell the number of records")
     factor = None if widening is None else float(positive(widening, "widening"))
-    loss = PrivacyLoss.of(range_bounded(half) + range_bounded(half), relation)
+    loss = PrivacyLoss.of(range_bounded(half) + range_bounded(half), neighbors)
     records = records_of(data, low, high)
     if factor is None:
         factor = widening_for(len(records))
-    rates = [emq_rate(q, half, relation) for q in _QUARTILES]
-    first, third = steps_of(records, _QUARTILES, rates, low, high).draw(bits)[:, 0]
+    rates = [emq_rate(q, half, neighbors) for q in _QUARTILES]
+    first, third = steps_of(records, _QUARTILES, rates, low, high).draw(generator)[:, 0]
     ends = (first + third) / 2 + factor * abs(third - first) * np.array([-1.0, 1.0])
     value = tuple(np.clip(ends, low, high).tolist())
     return Release("bounds", value, loss, described("interquartile range (Smith 2011)", low, high))
 
 
 def widening_for(n: int) -> float:
-    """What the interquartile range of n records is multiplied by."""
+    """The default factor of the interquartile range for n records."""
     return float(4 * n**_GROWTH)

@@ -32,29 +32,29 @@ def joint_quantiles(
     neighbors: Neighbors = "swap",
     rng: np.random.Generator,
 ) -> Release:
-    """Quantiles by JointExp, for q in increasing order; floating-point noise, for comparison only.
+    """Quantiles by JointExp, for `qs` in increasing order; floating-point noise, for comparison only.
 
     All together cost epsilon, which bounds the range as well.
     """
-    ranks, (low, high), bits = _increasing(qs), check_bounds(lower, upper), check_rng(rng)
-    relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
-    loss = PrivacyLoss.of(range_bounded(total), relation)
-    law = JointLaw.of(records_of(data, low, high), ranks, joint_rate(ranks, total, relation), low, high)
+    ranks, (low, high), generator = _increasing(qs), check_bounds(lower, upper), check_rng(rng)
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    loss = PrivacyLoss.of(range_bounded(total), neighbors)
+    law = JointLaw.of(records_of(data, low, high), ranks, joint_rate(ranks, total, neighbors), low, high)
     parameters = described("JointExp (Gillenwater, Joseph and Kulesza 2021)", low, high, q=[str(q) for q in ranks])
-    return Release("quantiles", tuple(law.draw(bits).tolist()), loss, parameters)
+    return Release("quantiles", tuple(law.draw(generator).tolist()), loss, parameters)
 
 
 def joint_law(
     data: object, qs: Iterable[Number], *, epsilon: Number, lower: Number, upper: Number, neighbors: Neighbors = "swap"
 ) -> "JointLaw":
     """The law of `joint_quantiles`, to draw from more than once."""
-    ranks, (low, high), relation = _increasing(qs), check_bounds(lower, upper), check_neighbors(neighbors)
-    rate = joint_rate(ranks, privacy_parameter(epsilon, "epsilon"), relation)
+    ranks, (low, high), neighbors = _increasing(qs), check_bounds(lower, upper), check_neighbors(neighbors)
+    rate = joint_rate(ranks, privacy_parameter(epsilon, "epsilon"), neighbors)
     return JointLaw.of(records_of(data, low, high), ranks, rate, low, high)
 
 
 def joint_rate(qs: tuple[Fraction, ...], epsilon: Fraction, neighbors: Neighbors) -> Fraction:
-    """epsilon / (2 sensitivity): that is 2 under swap and 2 (1 - the smallest gap between ranks) under add-remove."""
+    """epsilon / (2 sensitivity); the sensitivity is 2 under swap, 2 (1 - smallest gap of ranks) under add-remove."""
     return epsilon / (4 if neighbors == "swap" else 4 * (1 - min(_gaps(qs))))
 
 
@@ -62,13 +62,13 @@ def joint_rate(qs: tuple[Fraction, ...], epsilon: Fraction, neighbors: Neighbors
 class JointLaw:
     """The chain of intervals. Interval i has i records at or below it, and its entries are logarithms of weights.
 
-    `entering[j]` is that of quantiles 0 to j - 1 in lower intervals and quantile j here, `leaving[j]` that of quantiles
-    0 to j in place and j the last one here.
+    `entering[j]` is the weight with quantiles 0 to j - 1 in lower intervals and quantile j in this one, `leaving[j]`
+    the weight with quantiles 0 to j placed and j the last in this one.
     """
 
     edges: Floats
     log_widths: Floats
-    targets: Floats  # records wanted before the first, between each and the next, and after the last
+    targets: Floats  # wanted numbers of records: before the first quantile, between neighbouring ones, after the last
     rate: float
     entering: list[Floats]
     leaving: list[Floats]
@@ -113,7 +113,7 @@ class JointLaw:
         return float(volume - self.rate * np.abs(ends - self.targets).sum() - np.logaddexp.reduce(self.final))
 
     def _stays(self, j: int, where: int | slice) -> Floats:
-        """Weights of quantile j being last in an interval, by how many quantiles before it are in it too."""
+        """The weights of quantile j being the last in an interval, by the number of quantiles in it."""
         rows, held = [], 0.0
         for k in range(1, j + 2):
             volume = k * self.log_widths[where] - math.lgamma(k + 1)
@@ -125,14 +125,14 @@ class JointLaw:
 def _passed_on(weights: Floats, rate: float, target: float) -> Floats:
     """ln of the sum over i' < i of exp(weights[i'] - rate |i - i' - target|), for every i, in linear time.
 
-    Sums of intervals farther than the target and of nearer ones are kept apart; no sum is ever a difference.
+    Intervals beyond the target and nearer ones are summed separately; no sum is computed as a difference.
     """
     n, near = len(weights), min(max(math.ceil(target) - 1, 0), len(weights))
     slopes = rate * np.arange(n)
-    found = np.full(n, -np.inf)
+    sums = np.full(n, -np.inf)
     far = np.logaddexp.accumulate(weights + slopes)
-    found[near + 1 :] = far[: max(n - near - 1, 0)] - slopes[near + 1 :] + rate * target
-    return np.logaddexp(found, _window_sums(weights - slopes, near) + slopes - rate * target) if near else found
+    sums[near + 1 :] = far[: max(n - near - 1, 0)] - slopes[near + 1 :] + rate * target
+    return np.logaddexp(sums, _window_sums(weights - slopes, near) + slopes - rate * target) if near else sums
 
 
 def _window_sums(weights: Floats, width: int) -> Floats:

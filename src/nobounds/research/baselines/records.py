@@ -1,7 +1,8 @@
-"""What the baselines share: sorted records between given bounds, checks, and the words that go with every release.
+"""Shared by the baselines: sorted records between given bounds, checks, and the parameters of every release.
 
 A record outside the bounds is moved to the nearer one, as in the public code of Gillenwater, Joseph and Kulesza (2021),
-and a missing one to the lower. Both look at one record alone and keep their number, which is public under swap.
+and a missing one to the lower. Both rules look at one record alone and preserve the number of records, which is public
+under swap.
 """
 
 from typing import Any
@@ -22,13 +23,13 @@ def records_of(data: object, lower: float, upper: float) -> Floats:
 
 
 def floats_of(data: object, missing: float) -> Floats:
-    """The records of one column as floats, with a number for missing ones."""
-    found = gathered(column(data).chunks())
-    return np.where(np.isnan(found), missing, found)
+    """The records of one column as floats; missing records become `missing`."""
+    records = gathered(column(data).chunks())
+    return np.where(np.isnan(records), missing, records)
 
 
 def check_bounds(lower: Number, upper: Number) -> tuple[float, float]:
-    """The bounds as floats, apart by a positive and finite distance."""
+    """The bounds as floats, at a positive and finite distance."""
     low, high = rational(lower, "lower"), rational(upper, "upper")
     if not (-MAX <= low < high <= MAX and 0 < float(high) - float(low) <= MAX):
         raise ValueError(
@@ -38,7 +39,7 @@ def check_bounds(lower: Number, upper: Number) -> tuple[float, float]:
 
 
 def check_rng(rng: object) -> np.random.Generator:
-    """The generator, which has no default: floating-point noise has to be asked for."""
+    """The generator. There is no default: a caller has to opt in to floating-point noise."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a numpy Generator, got rng of type {type(rng).__name__}")
     return rng

@@ -1,8 +1,8 @@
 """Many quantiles by recursion: the middle one by EMQ, then both parts of the data (Kaplan, Schnapp and Stemmer 2022).
 
-m quantiles take floor(log2(m)) + 1 levels, of epsilon / levels each. Under add-remove a record more is in one part a
-level. Under swap a record that moves may leave one part and enter another, so that two parts differ by a record each:
-at the rates of add-remove a level below the first would cost twice, and so it has half of them.
+m quantiles take floor(log2(m)) + 1 levels, of epsilon / levels each. Under add-remove an added record is in one part
+per level. Under swap a record may move from one part to another, and two parts differ by a record each: at the rates of
+add-remove a level below the first would cost twice as much, so its rates are halved.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,39 +32,39 @@ def recursive_quantiles(
     neighbors: Neighbors = "swap",
     rng: np.random.Generator,
 ) -> Release:
-    """Quantiles by recursion, in the order asked (Kaplan et al. 2022); floating-point noise, for comparison only.
+    """Quantiles by recursion, in the order of `qs` (Kaplan et al. 2022); floating-point noise, for comparison only.
 
     All together cost epsilon, and a larger q never has a smaller answer.
     """
-    ranks, (low, high), bits = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
-    relation, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    ranks, (low, high), generator = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
     different = tuple(sorted(set(ranks)))
     each = total / levels_for(len(different))
-    loss = PrivacyLoss.of(recursion_cost(len(different), each), relation)
+    loss = PrivacyLoss.of(recursion_cost(len(different), each), neighbors)
 
     def rate(q: Fraction, first: bool) -> Fraction:
-        return node_rate(q, each, relation, first)
+        return node_rate(q, each, neighbors, first)
 
-    found = dict(_answers(records_of(data, low, high), different, low, high, rate, True, bits))
+    answers = dict(_answers(records_of(data, low, high), different, low, high, rate, True, generator))
     parameters = described("recursion (Kaplan, Schnapp and Stemmer 2022)", low, high, q=[str(q) for q in ranks])
-    return Release("quantiles", tuple(found[q] for q in ranks), loss, parameters)
+    return Release("quantiles", tuple(answers[q] for q in ranks), loss, parameters)
 
 
 def levels_for(m: int) -> int:
-    """How often m quantiles can be halved until none is left."""
+    """The number of levels for m quantiles."""
     return m.bit_length()
 
 
 def recursion_cost(m: int, each: Fraction) -> Cost:
-    """What m quantiles cost at `each` a level: the range of a level is `each`, whether one part changes or two."""
+    """The cost of m quantiles at `each` per level: the range of a level is `each`, whether one part changes or two."""
     return sum([range_bounded(each)] * (levels_for(m) - 1), range_bounded(each))
 
 
 def node_rate(q: Fraction, each: Fraction, neighbors: Neighbors, first: bool) -> Fraction:
-    """The rate of one EMQ, so that a level costs `each`.
+    """The rate of one EMQ with which a level costs `each`.
 
-    Below the first level and under swap, the worst is a record less in one part and a record more in another: each has
-    half. A record that moves inside a part costs no more than both.
+    Below the first level under swap, the worst case is a record less in one part and a record more in another: each
+    gets half. A record that moves inside a part costs no more than both.
     """
     if neighbors == "add-remove" or first:
         return emq_rate(q, each, neighbors)
@@ -84,7 +84,7 @@ def _answers(
     if not qs:
         return []
     half = len(qs) // 2
-    q, value = qs[half], lower  # two bounds that meet leave no choice
+    q, value = qs[half], lower  # equal bounds allow one answer only
     if lower < upper:
         value = float(steps_of(ordered, [q], [rate(q, first)], lower, upper).draw(rng)[0, 0])
     cut = int(np.searchsorted(ordered, value))

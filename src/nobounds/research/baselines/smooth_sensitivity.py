@@ -4,10 +4,10 @@ S = max over k of exp(-beta k) A_k, where A_k is the largest local sensitivity w
 x_j - x_i over i <= p <= j with j - i = k + 1, where p is the rank of the quantile and the bounds are x_0 and x_{n+1}
 (their Section 3.1). The answer is the quantile plus S / alpha times a draw of noise, cut to the bounds:
 
-- Cauchy noise, pure: they take alpha = beta = epsilon / 6; a shift by alpha and a stretch by exp(beta) in truth cost
-  alpha and beta, so epsilon / 2 each is used here;
-- Laplace noise, with a delta, as Gillenwater, Joseph and Kulesza (2021) have it: alpha = epsilon / 2 and
-  beta = ln(1 + b), where they take b = epsilon / (2 ln(2 / delta)) itself: that is for a small epsilon, this for every.
+- Cauchy noise, pure: the authors use alpha = beta = epsilon / 6; a shift by alpha and a stretch by exp(beta) actually
+  cost alpha and beta, so epsilon / 2 each is used here;
+- Laplace noise, with a delta, as in Gillenwater, Joseph and Kulesza (2021): alpha = epsilon / 2 and beta = ln(1 + b).
+  They use b = epsilon / (2 ln(2 / delta)) itself, which holds for a small epsilon only; ln(1 + b) holds for every one.
 """
 
 import math
@@ -33,12 +33,12 @@ def smooth_quantile(
     delta: Number | None = None,
     rng: np.random.Generator,
 ) -> Release:
-    """A quantile by smooth sensitivity, under swap alone; floating-point noise, for comparison only.
+    """A quantile by smooth sensitivity, under swap only; floating-point noise, for comparison only.
 
     Cauchy noise and pure epsilon without a delta, Laplace noise with one. The quantile is record floor(q (n - 1)),
     counted from 0.
     """
-    rank, (low, high), bits = check_rank(q), check_bounds(lower, upper), check_rng(rng)
+    rank, (low, high), generator = check_rank(q), check_bounds(lower, upper), check_rng(rng)
     total = privacy_parameter(epsilon, "epsilon")
     if delta is None:
         loss = PrivacyLoss.pure(total, neighbors="swap")
@@ -50,7 +50,7 @@ def smooth_quantile(
         raise ValueError("data must have at least one record: under swap their number is public")
     place = place_of(rank, len(ordered))
     scale = smooth_sensitivity(ordered, place, beta, low, high) / alpha
-    noise = bits.standard_cauchy() if delta is None else bits.laplace()
+    noise = generator.standard_cauchy() if delta is None else generator.laplace()
     value = float(np.clip(ordered[place] + scale * noise, low, high))
     kind = "Cauchy" if delta is None else "Laplace"
     parameters = described(f"smooth sensitivity (Nissim et al. 2007), {kind} noise", low, high, q=str(rank))
@@ -58,21 +58,21 @@ def smooth_quantile(
 
 
 def place_of(q: Fraction, n: int) -> int:
-    """Which of n sorted records, counted from 0, is the quantile."""
+    """The index of the quantile among n sorted records, counted from 0."""
     return math.floor(q * (n - 1))
 
 
 def admissible(epsilon: float, delta: float | None) -> tuple[float, float]:
-    """(alpha, beta): noise in units of S / alpha, and how smooth S has to be (their Definition 2.5)."""
+    """(alpha, beta): the noise has scale S / alpha, and S is beta-smooth (their Definition 2.5)."""
     if delta is None:
         return epsilon / 2, epsilon / 2
     return epsilon / 2, math.log1p(epsilon / (2 * math.log(2 / delta)))
 
 
 def smooth_sensitivity(ordered: Floats, place: int, beta: float, lower: float, upper: float) -> float:
-    """The beta-smooth sensitivity of the record at `place`, which is private.
+    """The beta-smooth sensitivity of the record at `place`; it is itself sensitive.
 
-    No further k matters once the whole range would count for less.
+    The loop ends once even the whole range, with its weight at k, would be no larger.
     """
     points, p, n = np.concatenate([[lower], ordered, [upper]]), place + 1, len(ordered)
     best = 0.0

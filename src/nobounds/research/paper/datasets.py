@@ -1,8 +1,8 @@
-"""The six data sets of the paper's evaluation, and data of your own in their place.
+"""The six data sets of the paper's evaluation, or your own data in their place.
 
-Two are synthetic, 10,000 draws each; four are columns of the bundled tables. A repetition takes 1000 records at random.
-The exponential mechanism suffers from ties, so the paper adds a little normal noise to the real data; true quantiles
-are those of the data as they are, and answers on whole numbers are rounded.
+Two are synthetic, 10,000 draws each; four are columns of the bundled tables. A repetition samples 1000 records. The
+exponential mechanism suffers from ties, so the paper adds a little normal noise to the real data; true quantiles are
+those of the unchanged data, and answers on integer data are rounded.
 """
 
 import csv
@@ -25,7 +25,7 @@ ROWS = 1000  # in a repetition
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
-    """A data set, the range that bounded methods are told, its grid, and the noise that breaks its ties."""
+    """A data set, the range given to bounded methods, its grid, and the noise that breaks its ties."""
 
     name: str
     title: str
@@ -36,12 +36,12 @@ class DataSet:
     jitter: float = 0.0
 
     def sample(self, rng: np.random.Generator, rows: int = ROWS) -> tuple[Floats, Floats]:
-        """Some records at random, as they are and with their ties broken."""
-        found = rng.choice(self.values, rows, replace=False)
-        return found, found + rng.normal(0, self.jitter, rows) if self.jitter else found
+        """A random sample of records, unchanged and with their ties broken."""
+        records = rng.choice(self.values, rows, replace=False)
+        return records, records + rng.normal(0, self.jitter, rows) if self.jitter else records
 
     def rounded(self, answers: Floats) -> Floats:
-        """Answers for whole numbers are whole numbers."""
+        """The answers, rounded for integer data."""
         return np.rint(answers) if self.resolution == "1" else answers
 
 
@@ -75,7 +75,7 @@ def dataset(name: str) -> DataSet:
 def own_name(words: str) -> str:
     """The name of a data set of your own, from FILE:COLUMN:LOWER:UPPER[:RESOLUTION]."""
     parts = words.rsplit(":", 4)
-    if len(parts) == 5 and not _is_number(parts[2]):  # without a resolution the file's name may have a colon itself
+    if len(parts) == 5 and not _is_number(parts[2]):  # without a resolution, the file's name may itself contain a colon
         parts = words.rsplit(":", 3)
     if len(parts) < 4 or not all(map(_is_number, parts[2:])):
         raise ValueError(f"data must be FILE:COLUMN:LOWER:UPPER[:RESOLUTION], got {words!r}")
@@ -90,7 +90,7 @@ def _is_number(text: str) -> bool:
 
 
 def own(path: Path, column: str, lower: float, upper: float, resolution: str | None = None) -> DataSet:
-    """A column of a file of your own, with the range that bounded methods are told."""
+    """A column of your own file, with the range given to bounded methods."""
     values = gathered(read_column(path, column).chunks())
     jitter = float(resolution) / 10 if resolution else 0.0
     return DataSet(column, column, values[np.isfinite(values)], lower, upper, resolution, jitter)

@@ -48,7 +48,7 @@ def _legend(figure: Figure, axis: Any, columns: int) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
 
 
-def figure_1(found: Result) -> Figure:
+def figure_1(results: Result) -> Figure:
     """Densities of the answer under tight and loose bounds."""
     figure, axes = _panels(1, 2, 3.2)
     width = float(densities.EDGES[1] - densities.EDGES[0])
@@ -56,9 +56,9 @@ def figure_1(found: Result) -> Figure:
         bounded = f"EMQ, told [0, {upper:g}]"
         for name, style in ((bounded, "EMQ"), ("UQE", "UQE"), ("nobounds", "nobounds")):
             label = "EMQ" if name == bounded else name
-            heights = np.array(found[name]) / width
+            heights = np.array(results[name]) / width
             axis.stairs(heights, densities.EDGES, color=COLORS[style], label=label, linewidth=1.2)
-        axis.axvline(found["truth"], color="black", linewidth=0.8, linestyle=":", label="true quantile")
+        axis.axvline(results["truth"], color="black", linewidth=0.8, linestyle=":", label="true quantile")
         axis.set(title=f"EMQ told [0, {upper:g}]", xlabel="answer", ylabel="density", xlim=(4, 20))
         axis.title.set_fontsize(10)
     _legend(figure, axes[0], 4)
@@ -77,15 +77,15 @@ def figure_2() -> Figure:
     return figure
 
 
-def figure_3(found: dict[str, QuantileErrors]) -> Figure:
+def figure_3(results: dict[str, QuantileErrors]) -> Figure:
     """The error of each quantile over that of UQE, with standard errors."""
-    figure, axes = _panels(*((2, 3) if len(found) == len(NAMES) else (1, len(found))), height=2.7)
-    for axis, (name, errors) in zip(axes, found.items(), strict=True):
+    figure, axes = _panels(*((2, 3) if len(results) == len(NAMES) else (1, len(results))), height=2.7)
+    for axis, (name, errors) in zip(axes, results.items(), strict=True):
         axis.axhline(1, color=COLORS["UQE"], linewidth=1.5, label="UQE")
         for method in ("EMQ", "nobounds, add-remove", "nobounds, swap"):
             qs, ratio, error = errors.ratio(method)
             line = "-" if method != "nobounds, swap" else "--"
-            ratio = np.maximum(ratio, LOWEST)  # a logarithm has no 0; where UQE has no error there is no ratio
+            ratio = np.maximum(ratio, LOWEST)  # 0 has no logarithm; where UQE has no error there is no ratio
             axis.plot(qs, ratio, line, color=COLORS[method], linewidth=1.2, label=method)
             low, high = np.maximum(ratio - error, LOWEST), ratio + error
             axis.fill_between(qs, low, high, color=COLORS[method], alpha=0.25, linewidth=0)
@@ -113,38 +113,38 @@ def _spread(axis: Any, at: Iterable[float], samples: list[Floats], method: str, 
     )
 
 
-def figure_scales(found: dict[str, Result]) -> Figure:
-    """The relative error of the same data in other units."""
+def figure_scales(results: dict[str, Result]) -> Figure:
+    """The relative error on the same data in other units."""
     figure, axes = _panels(1, 1, 3.6)
     figure.set_size_inches(6.4, 4.2)
     for method in METHODS:
-        samples = [np.array(found[f"{factor:g}"][method]) for factor in scales.FACTORS]
+        samples = [np.array(results[f"{factor:g}"][method]) for factor in scales.FACTORS]
         _spread(axes[0], scales.FACTORS, samples, method)
     axes[0].set(xscale="log", yscale="log", xlabel="data times", ylabel="relative error, median and middle half")
     _legend(figure, axes[0], 2)
     return figure
 
 
-def figure_sizes(found: dict[str, Result]) -> Figure:
+def figure_sizes(results: dict[str, Result]) -> Figure:
     """The relative error by the number of records."""
     figure, axes = _panels(1, len(sizes.QS), 3.4)
-    rows = sorted(int(n) for n in found)
+    rows = sorted(int(n) for n in results)
     for axis, q in zip(axes, sizes.QS, strict=True):
         for method in METHODS:
-            _spread(axis, rows, [np.array(found[str(n)][f"{q} {method}"]) for n in rows], method)
+            _spread(axis, rows, [np.array(results[str(n)][f"{q} {method}"]) for n in rows], method)
         axis.set(xscale="log", yscale="log", xlabel="records", ylabel="relative error, median and middle half")
         axis.set_title(f"{q:.0%} quantile", fontsize=10)
     _legend(figure, axes[0], 4)
     return figure
 
 
-def figure_many(found: dict[str, Result]) -> Figure:
+def figure_many(results: dict[str, Result]) -> Figure:
     """The mean rank error by the number of quantiles."""
     figure, axes = _panels(1, len(many.SETS), 3.2)
     for axis, name in zip(axes, many.SETS, strict=True):
-        counts = sorted(int(key.split()[1]) for key in found if key.split()[0] == name)
+        counts = sorted(int(key.split()[1]) for key in results if key.split()[0] == name)
         for method in many.METHODS:
-            samples = [np.array(found[f"{name} {m}"][method]) for m in counts]
+            samples = [np.array(results[f"{name} {m}"][method]) for m in counts]
             means = [s.mean() for s in samples]
             errors = [s.std() / np.sqrt(len(s)) for s in samples]
             axis.errorbar(
@@ -158,14 +158,14 @@ def figure_many(found: dict[str, Result]) -> Figure:
     return figure
 
 
-def figure_runaways(found: Result) -> Figure:
-    """How likely an answer is far above the largest record."""
+def figure_runaways(results: Result) -> Figure:
+    """The probability that an answer is far above the largest record."""
     figure, axes = _panels(1, 1, 3.6)
     figure.set_size_inches(6.4, 4.4)
     styles = ("-", "--", "-.", ":")
-    for (name, chances), style in zip(((k, v) for k, v in found.items() if k != runaways.OURS), styles, strict=True):
+    for (name, chances), style in zip(((k, v) for k, v in results.items() if k != runaways.OURS), styles, strict=True):
         axes[0].plot(runaways.FACTORS, chances, style, color=COLORS["UQE"], label=name)
-    axes[0].plot(runaways.FACTORS, found[runaways.OURS], color=COLORS["nobounds"], linewidth=2, label=runaways.OURS)
+    axes[0].plot(runaways.FACTORS, results[runaways.OURS], color=COLORS["nobounds"], linewidth=2, label=runaways.OURS)
     axes[0].axhline(1e-4, color="grey", linewidth=0.6)
     axes[0].set(
         xscale="log", yscale="log", ylim=(1e-9, 1.5), xlabel="times the largest record", ylabel="chance to be above"

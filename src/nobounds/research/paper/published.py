@@ -1,4 +1,4 @@
-"""What the paper prints: Table 1, the mean absolute error of private sums and its standard deviation."""
+"""The paper's Table 1: the mean absolute error of private sums, and its standard deviation."""
 
 EPSILONS = ("1", "0.5", "0.1")
 METHODS = ("UQE", "EMQ", "AT")

@@ -1,4 +1,4 @@
-"""The report: what the paper has, what we have, and who is the most accurate where, in Markdown and HTML."""
+"""The report: the paper's results, ours, and which method is the most accurate where, in Markdown and HTML."""
 
 import html
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from nobounds.research.paper import claims, words
 from nobounds.research.paper.experiments import densities, many, quantile_errors, runaways, scales, sizes, sums
 from nobounds.research.paper.verdict import summary
-from nobounds.research.paper.words import Found, Save
+from nobounds.research.paper.words import Results, Save
 from nobounds.research.paper.work import Task, finished, results
 
 INTRO = (
@@ -18,7 +18,7 @@ INTRO = (
     "aggregate tree (as Gillenwater et al. 2021 have it). nobounds is told no bounds."
 )
 
-PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Found, Save], str]]] = {
+PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Results, Save], str]]] = {
     "figure1": ("Figure 1: loose bounds", densities, words.densities_part),
     "figure2": ("Figure 2: the data", None, words.histograms_part),
     "figure3": ("Figure 3: quantiles", quantile_errors, words.quantiles_part),
@@ -32,17 +32,17 @@ PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Found, Save], str]]] = 
 
 
 def tasks_of(part: str, quick: bool, epsilons: tuple[str, ...], own: str | None = None) -> list[Task]:
-    """The tasks of a part; Figure 3 may be of a data set of your own instead of the six."""
+    """The tasks of a part; Figure 3 may use your own data set instead of the six."""
     module = PARTS[part][1]
     if module is None:
         return []
     more: tuple[Any, ...] = (epsilons,) if part == "table1" else ((own,),) if part == "figure3" and own else ()
-    found: list[Task] = module.tasks(quick, *more)
-    return found
+    tasks: list[Task] = module.tasks(quick, *more)
+    return tasks
 
 
 def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...], own: str | None = None) -> Path:
-    """Write report.md, report.html and the figures of the parts whose results are all there."""
+    """Write report.md, report.html and the figures, for the parts with complete results."""
 
     def save(name: str, figure: Any) -> str:
         figure.savefig(folder / f"{name}.png", dpi=150)
@@ -66,7 +66,7 @@ def write(folder: Path, parts: list[str], quick: bool, epsilons: tuple[str, ...]
 
 
 def as_html(text: str) -> str:
-    """The few kinds of Markdown that the report has, as a page that needs nothing else."""
+    """The report's subset of Markdown, as a self-contained HTML page."""
     blocks = []
     for block in text.strip().split("\n\n"):
         lines = block.split("\n")

@@ -1,4 +1,4 @@
-"""What wins where, including where we lose: nobounds' defaults against the best of all other methods, by results."""
+"""Which method wins where, our losses included: nobounds' defaults against the best of the other methods."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from nobounds.research.paper.experiments.summaries import QuantileErrors, mean_a
 from nobounds.research.paper.published import EPSILONS, METHODS, SETS, published
 from nobounds.research.paper.work import Result
 
-Found = dict[str, Result]
+Results = dict[str, Result]
 DEFAULT, SWAP = "nobounds, add-remove", "nobounds, swap"
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The error of nobounds over the best of the others, what noise leaves open of it, and whose that best one is."""
+    """The error of nobounds relative to the best other method, the standard error of this ratio, and that method."""
 
     where: str
     ratio: float
@@ -26,27 +26,27 @@ class Contest:
 
     @property
     def verdict(self) -> str:
-        """Better, worse, or not to be told apart by two standard errors."""
+        """Better, worse, or even: within two standard errors."""
         if abs(self.ratio - 1) <= 2 * self.open:
             return "even"
         return "better" if self.ratio < 1 else "worse"
 
 
-def table_1(found: Found, neighbors: str) -> Iterator[Contest]:
+def table_1(results: Results, neighbors: str) -> Iterator[Contest]:
     """Each cell, against the published rows."""
     for epsilon in EPSILONS:
         for name in SETS:
-            if f"{name} {epsilon} {neighbors}" in found:
-                mean, error = repeated(found[f"{name} {epsilon} {neighbors}"]["errors"])
+            if f"{name} {epsilon} {neighbors}" in results:
+                mean, error = repeated(results[f"{name} {epsilon} {neighbors}"]["errors"])
                 rival = min(METHODS, key=lambda method: published(epsilon, method, name))
                 best = published(epsilon, rival, name)
                 yield Contest(f"sum of {dataset(name).title}, epsilon {epsilon}", mean / best, error / best, rival)
 
 
-def figure_3(found: Found, method: str) -> Iterator[Contest]:
-    """Each data set, averaged over quantiles: against UQE and EMQ on real data, and EMQ's tight bounds on synthetic."""
-    for name in dict.fromkeys(key.split()[0] for key in found):
-        errors = QuantileErrors.of(found, name)
+def figure_3(results: Results, method: str) -> Iterator[Contest]:
+    """Each data set, averaged over quantiles: against UQE and EMQ on real data, EMQ with tight bounds on synthetic."""
+    for name in dict.fromkeys(key.split()[0] for key in results):
+        errors = QuantileErrors.of(results, name)
         qs = errors.qs(method)
         rivals = {rival: errors.mean(rival, qs).mean() for rival in (("EMQ",) if name in SYNTHETIC else ("UQE", "EMQ"))}
         rival = min(rivals, key=lambda key: rivals[key])
@@ -58,11 +58,11 @@ def figure_3(found: Found, method: str) -> Iterator[Contest]:
         yield Contest(f"quantiles of {dataset(name).title}", ratio, ratio * float(spread), rival)
 
 
-def by_median(found: Found, method: str, rivals: tuple[str, ...], places: dict[str, str]) -> Iterator[Contest]:
-    """Each place of an experiment, by medians of absolute errors."""
+def by_median(results: Results, method: str, rivals: tuple[str, ...], places: dict[str, str]) -> Iterator[Contest]:
+    """Each case of an experiment, by medians of absolute errors."""
     for place, where in places.items():
         prefix, _, key = place.rpartition("|")
-        cell = found[key]
+        cell = results[key]
         medians = {rival: float(np.median(cell[prefix + rival])) for rival in rivals}
         rival = min(medians, key=lambda name: medians[name])
         mine, theirs = (np.array(cell[prefix + name]) for name in (method, rival))
@@ -71,34 +71,38 @@ def by_median(found: Found, method: str, rivals: tuple[str, ...], places: dict[s
         yield Contest(where, ratio, ratio * min(float(spread), 0.5), rival)
 
 
-def scale_contests(found: Found, method: str) -> Iterator[Contest]:
+def scale_contests(results: Results, method: str) -> Iterator[Contest]:
     """Each factor."""
     places = {f"|{factor:g}": f"data times {factor:g}" for factor in scales.FACTORS}
-    return by_median(found, method, ("UQE", "EMQ"), places)
+    return by_median(results, method, ("UQE", "EMQ"), places)
 
 
-def size_contests(found: Found, method: str) -> Iterator[Contest]:
+def size_contests(results: Results, method: str) -> Iterator[Contest]:
     """Each quantile and number of records."""
-    places = {f"{q} |{n}": f"{q:.0%} quantile of {int(n):,} records" for q in sizes.QS for n in sorted(found, key=int)}
-    return by_median(found, method, ("UQE", "EMQ"), places)
+    places = {
+        f"{q} |{n}": f"{q:.0%} quantile of {int(n):,} records" for q in sizes.QS for n in sorted(results, key=int)
+    }
+    return by_median(results, method, ("UQE", "EMQ"), places)
 
 
-def many_contests(found: Found, method: str) -> Iterator[Contest]:
+def many_contests(results: Results, method: str) -> Iterator[Contest]:
     """Each data set and number of quantiles, by means."""
-    for key in found:
+    for key in results:
         name, count = key.split()
-        means = {rival: mean_and_error(found[key][rival]) for rival in many.METHODS if not rival.startswith("nobounds")}
+        means = {
+            rival: mean_and_error(results[key][rival]) for rival in many.METHODS if not rival.startswith("nobounds")
+        }
         rival = min(means, key=lambda other: means[other][0])
-        mine = mean_and_error(found[key][method])
+        mine = mean_and_error(results[key][method])
         best = max(means[rival][0], 1e-9)
         noise = float(np.hypot(mine[1], means[rival][1] * mine[0] / best)) / best
         yield Contest(f"{count} quantiles of {dataset(name).title}", mine[0] / best, noise, rival)
 
 
-def summary(experiments: dict[str, Found]) -> str:
-    """For the default and for swap: how often better, even and worse, and every place where it is worse."""
+def summary(experiments: dict[str, Results]) -> str:
+    """For the default and for swap: how often better, even and worse, and every case where it is worse."""
     kinds = (
-        ("table1", "sums", lambda found, method: table_1(found, method.removeprefix("nobounds, "))),
+        ("table1", "sums", lambda results, method: table_1(results, method.removeprefix("nobounds, "))),
         ("figure3", "single quantiles", figure_3),
         ("scales", "other units", scale_contests),
         ("sizes", "other numbers of records", size_contests),

@@ -1,4 +1,4 @@
-"""What each experiment says, in words, tables and figures."""
+"""The report on each experiment, in words, tables and figures."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,8 @@ from nobounds.research.paper.experiments.sums import CAP
 from nobounds.research.paper.published import EPSILONS, METHODS, SETS, published
 from nobounds.research.paper.work import Result
 
-Found = dict[str, Result]
-Save = Callable[[str, Any], str]  # keeps a figure under a name, and gives the Markdown for it
+Results = dict[str, Result]
+Save = Callable[[str, Any], str]  # saves a figure under a name, and returns the Markdown for it
 
 OURS = {"add-remove": "nobounds (add-remove, the default)", "swap": "nobounds (swap)"}
 
@@ -30,23 +30,23 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def densities_part(found: Found, save: Save) -> str:
+def densities_part(results: Results, save: Save) -> str:
     """Figure 1."""
-    return save("figure_1", figures.figure_1(found["laws"])) + (
+    return save("figure_1", figures.figure_1(results["laws"])) + (
         f"\n\nDensities of a private 90 % quantile of {densities.ROWS} uniform records on [0, 10], epsilon 1, from "
         "exact laws. A range that is twice too wide moves EMQ; UQE and nobounds are told the lower end alone. With "
         "so few records nobounds stays below the quantile rather than run away above it."
     )
 
 
-def histograms_part(_: Found, save: Save) -> str:
+def histograms_part(_: Results, save: Save) -> str:
     """Figure 2."""
     return save("figure_2", figures.figure_2()) + "\n\nThe six data sets; the highest thousandth is not shown."
 
 
-def quantiles_part(found: Found, save: Save) -> str:
+def quantiles_part(results: Results, save: Save) -> str:
     """Figure 3, and its averages."""
-    errors = {name: QuantileErrors.of(found, name) for name in dict.fromkeys(key.split()[0] for key in found)}
+    errors = {name: QuantileErrors.of(results, name) for name in dict.fromkeys(key.split()[0] for key in results)}
     samples = len(next(iter(errors.values())).errors["UQE"])
     methods = ("EMQ", "nobounds, add-remove", "nobounds, swap")
     rows = []
@@ -75,11 +75,11 @@ def quantiles_part(found: Found, save: Save) -> str:
     )
 
 
-def sums_part(found: Found, _: Save) -> str:
-    """Table 1, and what beats it."""
-    epsilons = [e for e in EPSILONS if f"{SETS[0]} {e} UQE" in found]
-    cells = {(e, m, s): Cell.of(found, s, e, m) for e in epsilons for m in METHODS for s in SETS}
-    repetitions = len(found[f"{SETS[0]} {epsilons[0]} UQE"]["errors"])
+def sums_part(results: Results, _: Save) -> str:
+    """Table 1, and the methods beyond it."""
+    epsilons = [e for e in EPSILONS if f"{SETS[0]} {e} UQE" in results]
+    cells = {(e, m, s): Cell.of(results, s, e, m) for e in epsilons for m in METHODS for s in SETS}
+    repetitions = len(results[f"{SETS[0]} {epsilons[0]} UQE"]["errors"])
     rows = []
     for epsilon in epsilons:
         for method in METHODS:
@@ -97,12 +97,12 @@ def sums_part(found: Found, _: Save) -> str:
             ("interquartile", "interquartile range"),
         ):
             rows.append(
-                ["", label, *(short(float(np.mean(found[f"{name} {epsilon} {method}"]["errors"]))) for name in SETS)]
+                ["", label, *(short(float(np.mean(results[f"{name} {epsilon} {method}"]["errors"]))) for name in SETS)]
             )
         for neighbors, label in OURS.items():
             texts = []
             for name in SETS:
-                mean, error = repeated(found[f"{name} {epsilon} {neighbors}"]["errors"])
+                mean, error = repeated(results[f"{name} {epsilon} {neighbors}"]["errors"])
                 best = min(published(epsilon, method, name) for method in METHODS)
                 texts.append(f"{short(mean)} ± {short(error)} ({mean / best:.2f})")
             rows.append(["", f"**{label}**", *texts])
@@ -119,27 +119,27 @@ def sums_part(found: Found, _: Save) -> str:
         "come from an implementation that takes a node's number for its count; *again* repeats that, and *tree without "
         "the slip* has it right. Medians of repetitions, because a single run of UQE in thousands runs away, and its "
         "mean does not exist; nobounds is told likewise, and "
-        f"{_runaways(found)} of its sums were off by more than ten times the sum."
+        f"{_runaways(results)} of its sums were off by more than ten times the sum."
     )
 
 
-def _runaways(found: Found) -> str:
-    """How many of all sums of nobounds were off by more than ten times the true one."""
+def _runaways(results: Results) -> str:
+    """How many of all sums by nobounds were off by more than ten times the true sum."""
     sums = {name: float(dataset(name).values.mean()) * ROWS for name in SETS}
-    ours = {key: result["errors"] for key, result in found.items() if key.split()[2] in OURS}
+    ours = {key: result["errors"] for key, result in results.items() if key.split()[2] in OURS}
     far = [error > CAP * sums[key.split()[0]] for key, errors in ours.items() for error in errors]
     return f"{sum(far)} of {len(far):,}"
 
 
-def claims_part(found: Found, _: Save) -> str:
+def claims_part(results: Results, _: Save) -> str:
     """The remarks on parameters."""
-    epsilons = sorted({key.split()[1] for key in found}, key=float, reverse=True)
+    epsilons = sorted({key.split()[1] for key in results}, key=float, reverse=True)
     rows = []
     for epsilon in epsilons:
         for variant in claims.VARIANTS:
             texts = []
             for name in SETS:
-                errors = found[f"{name} {epsilon}"][variant]
+                errors = results[f"{name} {epsilon}"][variant]
                 texts.append(f"{short(float(np.mean(errors)))} / {short(float(np.median(errors)))}")
             rows.append([epsilon, variant, *texts])
     head = ["epsilon", "UQE with", *(dataset(name).title for name in SETS)]
@@ -150,33 +150,33 @@ def claims_part(found: Found, _: Save) -> str:
     )
 
 
-def scales_part(found: Found, save: Save) -> str:
+def scales_part(results: Results, save: Save) -> str:
     """Other units."""
-    return save("scales", figures.figure_scales(found)) + (
+    return save("scales", figures.figure_scales(results)) + (
         "\n\nThe 90 % quantile of 1000 lognormal(3, 0.8) records times 1e-6 to 1e9, epsilon 1; EMQ is told [0, 10000]. "
         "Medians, because the mean of UQE does not exist."
     )
 
 
-def sizes_part(found: Found, save: Save) -> str:
+def sizes_part(results: Results, save: Save) -> str:
     """Other numbers of records."""
-    return save("sizes", figures.figure_sizes(found)) + (
+    return save("sizes", figures.figure_sizes(results)) + (
         "\n\nLognormal(3, 0.8) records, epsilon 1; EMQ is told [0, 10000], UQE has beta = 1.001. Steps of a thousandth "
         "are a floor under UQE's error; those of nobounds grow finer with the number of records."
     )
 
 
-def many_part(found: Found, save: Save) -> str:
+def many_part(results: Results, save: Save) -> str:
     """Many quantiles."""
-    return save("many", figures.figure_many(found)) + (
+    return save("many", figures.figure_many(results)) + (
         "\n\nm evenly spaced quantiles of 1000 records for one epsilon of 1: the mean rank error of the m answers, "
         "with standard errors. All but nobounds are told the range, and are for swap; EMQ asks each for epsilon / m."
     )
 
 
-def runaways_part(found: Found, save: Save) -> str:
+def runaways_part(results: Results, save: Save) -> str:
     """Runaways."""
-    chances = found["chances"]
+    chances = results["chances"]
     at_ten = {name: float(np.interp(1.0, np.log10(runaways.FACTORS), values)) for name, values in chances.items()}
     rows = [[name, f"{chance:.1g}"] for name, chance in at_ten.items()]
     return (

@@ -1,7 +1,7 @@
-"""Tasks that are run once: each result is kept in a file of its own, so a run that was stopped goes on where it was.
+"""Tasks that run once: each result is stored in its own file, so an interrupted run resumes where it stopped.
 
-A task is a name, a function of this package and plain arguments. It is run with its own seed, which follows from the
-name, so results do not depend on the order, the number of processes or earlier runs.
+A task is a name, a function of this package and plain arguments. Its seed is derived from its name, so results do not
+depend on the order, the number of processes or earlier runs.
 """
 
 import json
@@ -20,7 +20,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to run, and what it is called: the experiment, and what of it."""
+    """What to run, and its name: the experiment, and the part of it."""
 
     experiment: str
     name: str
@@ -33,17 +33,17 @@ class Task:
         return f"{self.experiment}-{self.name}.json".replace(" ", "_")
 
     def run(self) -> Result:
-        """The result, with a seed of its own."""
+        """The result, with the task's own seed."""
         return self.function(np.random.default_rng(zlib.crc32(self.file.encode())), *self.arguments)
 
 
 def finished(tasks: Iterable[Task], folder: Path) -> list[Task]:
-    """Those whose results are there."""
+    """The tasks whose results are stored."""
     return [task for task in tasks if (folder / task.file).exists()]
 
 
 def work(tasks: list[Task], folder: Path, processes: int) -> Iterator[Task]:
-    """Run what is not there yet, and give each task when its result is kept."""
+    """Run the tasks without a stored result, and yield each when its result is stored."""
     folder.mkdir(parents=True, exist_ok=True)
     left = [task for task in tasks if not (folder / task.file).exists()]
     if processes == 1 or len(left) < 2:

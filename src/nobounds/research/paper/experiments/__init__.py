@@ -1,1 +1,1 @@
-"""The experiments of the paper, one a module."""
+"""The experiments of the paper, one per module."""

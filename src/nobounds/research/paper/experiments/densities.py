@@ -1,7 +1,7 @@
-"""Figure 1: densities of the answer for the 90 % quantile of a little uniform data, from exact laws.
+"""Figure 1: densities of the answer for the 90% quantile of a few uniform records, from exact laws.
 
-EMQ is told [0, 20] or [0, 10]; UQE (Gumbel noise, uniform inside its step, as in the paper's figure) and nobounds are
-told that nothing is below 0, so theirs are the same in both.
+EMQ gets the range [0, 20] or [0, 10]. UQE (Gumbel noise, uniform inside its step, as in the paper's figure) and
+nobounds get only the lower bound 0, so their densities are the same in both panels.
 """
 
 from fractions import Fraction
@@ -22,19 +22,19 @@ from nobounds.research.paper.work import Result, Task
 from nobounds.statistics.quantiles import planned
 
 ROWS, Q, UPPERS = 60, Fraction(9, 10), (20.0, 10.0)
-EDGES = np.linspace(0, 20, 401)  # where densities are told: a twentieth a step
+EDGES = np.linspace(0, 20, 401)  # of the bins of the densities, each 1/20 wide
 
 
 def laws(rng: np.random.Generator) -> Result:
     """The probability of each step of [0, 20] by method, epsilon 1."""
     data = np.sort(rng.uniform(0, 10, ROWS))
-    found: Result = {f"EMQ, told [0, {upper:g}]": _bounded(data, upper).tolist() for upper in UPPERS}
-    found["UQE"] = _walked(data).tolist()
-    plan = planned(column(data), (Q,), epsilon=1, lower=0)
-    law = AnswerLaw.of(plan, Counts.of(column(data).chunks, plan.ladder))
-    found["nobounds"] = np.diff([1 - law.above(float(edge)) for edge in EDGES]).tolist()
-    found["truth"] = float(np.quantile(data, float(Q)))
-    return found
+    masses: Result = {f"EMQ, told [0, {upper:g}]": _bounded(data, upper).tolist() for upper in UPPERS}
+    masses["UQE"] = _walked(data).tolist()
+    question = planned(column(data), (Q,), epsilon=1, lower=0)
+    law = AnswerLaw.of(question, Counts.of(column(data).chunks, question.ladder))
+    masses["nobounds"] = np.diff([1 - law.above(float(edge)) for edge in EDGES]).tolist()
+    masses["truth"] = float(np.quantile(data, float(Q)))
+    return masses
 
 
 def _bounded(data: Floats, upper: float) -> Floats:

@@ -1,7 +1,7 @@
 """Beyond the paper: m quantiles for one epsilon. The mean rank error of the m answers, epsilon 1, 1000 records.
 
-Rank errors are distances from q n to the ranks that an answer has. The bounded methods have the ranges of Figure 3 and
-data with their ties broken; all answers are rounded to the resolution. EMQ asks each quantile for epsilon / m.
+Rank errors are distances from q n to the ranks of an answer. The bounded methods get the ranges of Figure 3 and data
+with their ties broken; all answers are rounded to the resolution. EMQ spends epsilon / m on each quantile.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ METHODS = ("EMQ", "JointExp", "recursive EMQ", "nobounds, add-remove", "nobounds
 
 
 def rank_errors(data: Floats, answers: Floats, qs: Floats) -> Floats:
-    """How far q n is from the ranks of each answer."""
+    """The distance of q n from the ranks of each answer."""
     ordered = np.sort(data)
     low, high = (np.searchsorted(ordered, answers, side=side) for side in ("left", "right"))
     goal = qs * len(data)
@@ -28,26 +28,26 @@ def rank_errors(data: Floats, answers: Floats, qs: Floats) -> Floats:
 
 
 def errors(rng: np.random.Generator, name: str, count: int, samples: int) -> Result:
-    """Mean rank errors by method, one a sample."""
+    """Mean rank errors by method, one per sample."""
     data, qs = dataset(name), np.arange(1, count + 1) / (count + 1)
-    asked = [nb.exact.rational(f"{k}/{count + 1}", "q") for k in range(1, count + 1)]
-    found: dict[str, list[float]] = {method: [] for method in METHODS}
+    ranks = [nb.exact.rational(f"{k}/{count + 1}", "q") for k in range(1, count + 1)]
+    by_method: dict[str, list[float]] = {method: [] for method in METHODS}
     for _ in range(samples):
         records, perturbed = data.sample(rng, ROWS)
-        told: dict[str, Any] = {"lower": data.lower, "upper": data.upper}
+        bounds: dict[str, Any] = {"lower": data.lower, "upper": data.upper}
         answers = (
-            emq_law(perturbed, asked, epsilon=nb.exact.rational(f"1/{count}", "epsilon"), **told).draw(rng)[:, 0],
-            joint_quantiles(perturbed, asked, epsilon=1, rng=rng, **told).value,
-            recursive_quantiles(perturbed, asked, epsilon=1, rng=rng, **told).value,
-            nb.quantiles(records, asked, epsilon=1, resolution=data.resolution).value,
-            nb.quantiles(records, asked, epsilon=1, resolution=data.resolution, neighbors="swap").value,
+            emq_law(perturbed, ranks, epsilon=nb.exact.rational(f"1/{count}", "epsilon"), **bounds).draw(rng)[:, 0],
+            joint_quantiles(perturbed, ranks, epsilon=1, rng=rng, **bounds).value,
+            recursive_quantiles(perturbed, ranks, epsilon=1, rng=rng, **bounds).value,
+            nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution).value,
+            nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution, neighbors="swap").value,
         )
         for method, answer in zip(METHODS, answers, strict=True):
             values = np.asarray(answer, dtype=float).reshape(-1)
             step = float(data.resolution) if data.resolution else 0.0
             rounded = np.rint(values / step) * step if step else values
-            found[method].append(float(rank_errors(np.round(records, 9), np.round(rounded, 9), qs).mean()))
-    return found
+            by_method[method].append(float(rank_errors(np.round(records, 9), np.round(rounded, 9), qs).mean()))
+    return by_method
 
 
 def tasks(quick: bool) -> list[Task]:

@@ -1,8 +1,8 @@
-"""Figure 3: the mean absolute error of quantiles from 5 % to 95 %, over that of UQE, on the six data sets.
+"""Figure 3: the mean absolute error of quantiles from 5% to 95%, relative to that of UQE, on the six data sets.
 
-1000 records are drawn 100 times, epsilon is 1. UQE has the lower end of the range and eps1 = eps2 = 1/2, EMQ has the
-whole range, and both have data with their ties broken; nobounds has the data as they are, no bounds, and the resolution
-where there is one.
+1000 records are drawn 100 times, epsilon is 1. UQE gets the lower end of the range and eps1 = eps2 = 1/2, EMQ gets the
+whole range, and both get data with their ties broken; nobounds gets the unchanged data, no bounds, and the resolution
+if there is one.
 """
 
 import numpy as np
@@ -17,27 +17,27 @@ from nobounds.research.paper.work import Result, Task
 
 QS = tuple(k / 100 for k in range(5, 96))
 SWAP_QS = QS[::5]
-RELATIONS: dict[Neighbors, tuple[float, ...]] = {"add-remove": QS, "swap": SWAP_QS}
-METHODS = ("UQE", "EMQ", *(f"nobounds, {neighbors}" for neighbors in RELATIONS))
+QS_BY_NEIGHBORS: dict[Neighbors, tuple[float, ...]] = {"add-remove": QS, "swap": SWAP_QS}
+METHODS = ("UQE", "EMQ", *(f"nobounds, {neighbors}" for neighbors in QS_BY_NEIGHBORS))
 SAMPLES, AT_ONCE = 100, 10
 
 
 def errors(rng: np.random.Generator, name: str, samples: int, step: int) -> Result:
     """Absolute errors by method: a row for each sample, a column for each quantile."""
     data = dataset(name)
-    found: dict[str, list[list[float]]] = {method: [] for method in METHODS}
+    by_method: dict[str, list[list[float]]] = {method: [] for method in METHODS}
     qs = np.array(QS[::step])
     for _ in range(samples):
         records, perturbed = data.sample(rng, ROWS)
         truth = np.quantile(records, qs)
         walked = uqe(perturbed, qs * ROWS, rng, eps1=0.5, eps2=0.5, lower=data.lower)
         chosen = emq_law(perturbed, qs.tolist(), epsilon=1, lower=data.lower, upper=data.upper).draw(rng)[:, 0]
-        found["UQE"].append(np.abs(data.rounded(walked) - truth).tolist())
-        found["EMQ"].append(np.abs(data.rounded(chosen) - truth).tolist())
-        for neighbors, some in RELATIONS.items():
+        by_method["UQE"].append(np.abs(data.rounded(walked) - truth).tolist())
+        by_method["EMQ"].append(np.abs(data.rounded(chosen) - truth).tolist())
+        for neighbors, some in QS_BY_NEIGHBORS.items():
             answers = _ours(records, some[::step], neighbors, data.resolution)
-            found[f"nobounds, {neighbors}"].append(np.abs(answers - np.quantile(records, some[::step])).tolist())
-    return {**found, "step": step}
+            by_method[f"nobounds, {neighbors}"].append(np.abs(answers - np.quantile(records, some[::step])).tolist())
+    return {**by_method, "step": step}
 
 
 def _ours(records: Floats, qs: tuple[float, ...], neighbors: Neighbors, resolution: str | None) -> Floats:
@@ -46,6 +46,6 @@ def _ours(records: Floats, qs: tuple[float, ...], neighbors: Neighbors, resoluti
 
 
 def tasks(quick: bool, names: tuple[str, ...] = NAMES) -> list[Task]:
-    """Ten samples a task."""
+    """One task for each data set and batch of samples."""
     many, at_once, step = (1, 4, 5) if quick else (SAMPLES // AT_ONCE, AT_ONCE, 1)
     return [Task("quantiles", f"{name} {k}", errors, (name, at_once, step)) for name in names for k in range(many)]

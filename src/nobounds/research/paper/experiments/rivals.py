@@ -1,4 +1,4 @@
-"""One quantile by four methods: UQE with beta = 1.001, EMQ told [0, 10000], and nobounds told nothing; epsilon 1."""
+"""One quantile by four methods, epsilon 1: UQE with beta = 1.001, EMQ on [0, 10000], nobounds without bounds."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ METHODS = ("UQE", "EMQ", "nobounds, add-remove", "nobounds, swap")
 
 
 def relative_errors(rng: np.random.Generator, data: Floats, q: float) -> dict[str, float]:
-    """The error of each method over the true quantile."""
+    """The error of each method relative to the true quantile."""
     answers = (
         uqe(data, np.array([q * len(data)]), rng, eps1=0.5, eps2=0.5)[0],
         emq_law(data, [q], epsilon=1, lower=0, upper=UPPER).draw(rng)[0, 0],

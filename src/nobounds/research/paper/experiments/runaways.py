@@ -1,7 +1,7 @@
-"""Beyond the paper: how likely a clip or a maximum is far too large, by exact laws, for 1000 uniform records.
+"""Beyond the paper: the probability that a clip or a maximum is far too large, by exact laws, for 1000 uniform records.
 
-Past the data all counts are the same, and a walk goes on with a chance that falls like a power of the number of rungs,
-while candidates grow exponentially: the expected error of the paper's method is infinite. A hundred runs hide it.
+Past the data all counts are equal. The probability that a walk continues falls like a power of the number of rungs,
+while candidates grow exponentially: the expected error of the paper's method is infinite. A hundred runs hide this.
 """
 
 from fractions import Fraction
@@ -34,11 +34,11 @@ OURS = "nobounds.maximum"
 def chances(_: np.random.Generator) -> Result:
     """P(answer > factor times the largest record) for each factor, epsilon 1."""
     data = np.linspace(0, 100, ROWS)
-    found = {name: _paper(data, *how) for name, how in PAPER.items()}
-    plan = planned(column(data), (Fraction(1),), epsilon=1)
-    law = AnswerLaw.of(plan, Counts.of(column(data).chunks, plan.ladder), least=1e-15)
-    found[OURS] = [law.above(factor * float(data.max())) for factor in FACTORS]
-    return found
+    by_method = {name: _paper(data, *setting) for name, setting in PAPER.items()}
+    question = planned(column(data), (Fraction(1),), epsilon=1)
+    law = AnswerLaw.of(question, Counts.of(column(data).chunks, question.ladder), least=1e-15)
+    by_method[OURS] = [law.above(factor * float(data.max())) for factor in FACTORS]
+    return by_method
 
 
 def _paper(data: Floats, beta: str, q: Fraction, drop: int) -> list[float]:

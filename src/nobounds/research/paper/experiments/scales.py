@@ -1,6 +1,6 @@
-"""Beyond the paper: the same data in other units. The 90 % quantile of lognormal data times 1e-6 to 1e9, epsilon 1.
+"""Beyond the paper: the same data in other units. The 90% quantile of lognormal data times 1e-6 to 1e9, epsilon 1.
 
-UQE has steps of 0.001 at the smallest, EMQ a range of [0, 10000].
+UQE's smallest steps are 0.001 wide, EMQ gets the range [0, 10000].
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ Q, ROWS = 0.9, 1000
 
 def errors(rng: np.random.Generator, factor: float, samples: int) -> Result:
     """Relative errors by method."""
-    found = [relative_errors(rng, rng.lognormal(3, 0.8, ROWS) * factor, Q) for _ in range(samples)]
-    return {method: [each[method] for each in found] for method in METHODS}
+    by_sample = [relative_errors(rng, rng.lognormal(3, 0.8, ROWS) * factor, Q) for _ in range(samples)]
+    return {method: [each[method] for each in by_sample] for method in METHODS}
 
 
 def tasks(quick: bool) -> list[Task]:

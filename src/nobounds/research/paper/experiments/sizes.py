@@ -1,4 +1,4 @@
-"""Beyond the paper: 100 to a million records. The median and the 99 % quantile of lognormal data, epsilon 1."""
+"""Beyond the paper: 100 to a million records. The median and the 99% quantile of lognormal data, epsilon 1."""
 
 import numpy as np
 
@@ -11,16 +11,16 @@ QS = (0.5, 0.99)
 
 def errors(rng: np.random.Generator, rows: int, samples: int) -> Result:
     """Relative errors by quantile and method."""
-    found: dict[str, list[float]] = {f"{q} {method}": [] for q in QS for method in METHODS}
+    by_method: dict[str, list[float]] = {f"{q} {method}": [] for q in QS for method in METHODS}
     for _ in range(samples):
         data = rng.lognormal(3, 0.8, rows)
         for q in QS:
             for method, error in relative_errors(rng, data, q).items():
-                found[f"{q} {method}"].append(error)
-    return found
+                by_method[f"{q} {method}"].append(error)
+    return by_method
 
 
 def tasks(quick: bool) -> list[Task]:
-    """One task for each size, fewer samples of the large ones."""
+    """One task for each size, with fewer samples of large sizes."""
     sizes = SIZES[:5] if quick else SIZES
     return [Task("sizes", str(n), errors, (n, 10 if quick else 200 if n <= 10_000 else 30)) for n in sizes]

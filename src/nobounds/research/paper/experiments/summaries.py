@@ -1,4 +1,4 @@
-"""What the results say: means, standard errors, ranges of repetitions, and who is the most accurate."""
+"""Summaries of the results: means, standard errors, and ranges of repetitions."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ class QuantileErrors:
     step: int
 
     @classmethod
-    def of(cls, found: dict[str, Result], name: str) -> "QuantileErrors":
+    def of(cls, results: dict[str, Result], name: str) -> "QuantileErrors":
         """All samples of a data set together."""
-        parts = [result for key, result in found.items() if key.split()[0] == name]
+        parts = [result for key, result in results.items() if key.split()[0] == name]
         errors = {
             method: np.concatenate([np.array(part[method]) for part in parts]) for method in quantile_errors.METHODS
         }
@@ -37,7 +37,7 @@ class QuantileErrors:
         return means if qs is None else means[np.isin(np.round(self.qs(method), 2), np.round(qs, 2))]
 
     def ratio(self, method: str) -> tuple[Floats, Floats, Floats]:
-        """Quantiles, mean errors over those of UQE, and the standard errors of these ratios; NaN where UQE has none."""
+        """Quantiles, mean errors relative to UQE's, and standard errors of these ratios; NaN where UQE has no error."""
         qs = self.qs(method)
         mine = self.errors[method]
         theirs = self.errors["UQE"][:, np.isin(np.round(self.qs("UQE"), 2), np.round(qs, 2))]
@@ -47,14 +47,14 @@ class QuantileErrors:
         return qs, a / b, np.hypot(mine_error / b, a / b * their_error / b)
 
     def average_ratio(self, method: str) -> float:
-        """The mean error over all quantiles that the method has, over that of UQE."""
+        """The method's mean error over its quantiles, relative to that of UQE."""
         qs = self.qs(method)
         return float(self.mean(method).mean() / max(self.mean("UQE", qs).mean(), 1e-12))
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of Table 1: what the paper has, the median and the range of our repetitions, and if theirs is inside."""
+    """A cell of Table 1: the paper's number, and the median and the range of our repetitions."""
 
     paper: float
     median: float
@@ -62,15 +62,15 @@ class Cell:
     high: float
 
     @classmethod
-    def of(cls, found: dict[str, Result], name: str, epsilon: str, method: str) -> "Cell":
-        """The cell of a method that the paper has."""
-        errors = np.array(found[f"{name} {epsilon} {method}"]["errors"])
+    def of(cls, results: dict[str, Result], name: str, epsilon: str, method: str) -> "Cell":
+        """The cell of one of the paper's methods."""
+        errors = np.array(results[f"{name} {epsilon} {method}"]["errors"])
         low, high = (float(np.quantile(errors, q)) for q in (0.05, 0.95))
         return cls(published(epsilon, method, name), float(np.median(errors)), low, high)
 
     @property
     def inside(self) -> bool:
-        """Whether the paper's number is between 5 % and 95 % of the repetitions."""
+        """Whether the paper's number lies between the 5% and 95% quantiles of the repetitions."""
         return self.low <= self.paper <= self.high
 
 
@@ -80,7 +80,7 @@ def mean_and_error(values: list[float]) -> tuple[float, float]:
 
 
 def repeated(errors: list[float], times: int = 100) -> tuple[float, float]:
-    """The median over repetitions of the mean of so many errors, as Table 1 is told, and its standard error."""
+    """The median over repetitions of the mean of `times` errors, as in Table 1, and its standard error."""
     size = min(times, max(len(errors) // 3, 1))
     means = np.array(errors[: len(errors) // size * size]).reshape(-1, size).mean(axis=1)
     low, middle, high = np.quantile(means, [0.25, 0.5, 0.75])

@@ -1,8 +1,8 @@
 """Table 1: the mean absolute error of private sums, with a clip at a private quantile and Laplace noise.
 
-A repetition of the experiment draws 1000 records 100 times, finds a clip for each with epsilon, and adds noise of scale
-clip / epsilon 100 times. UQE aims at the 99 % quantile; the others have a range of [0, 10000] and the best of five
-quantiles, which a user would have to know. nobounds is given 2 epsilon in all, and nothing else but the resolution.
+A repetition of the experiment draws 1000 records 100 times, chooses a clip for each with epsilon, and adds noise of
+scale clip / epsilon 100 times. UQE aims at the 99% quantile; the others get the range [0, 10000] and the best of five
+quantiles, which a user would have to know. nobounds gets 2 epsilon in total, and nothing else but the resolution.
 """
 
 import math
@@ -60,29 +60,29 @@ METHODS: dict[str, Clips] = {
     "doubling": _doubling,
     "interquartile": _interquartile,
 }
-RELATIONS = ("add-remove", "swap")
-CAP = 10  # an error of other methods counts for no more than this many times the true sum: doubling has no mean
+NEIGHBORS = ("add-remove", "swap")
+CAP = 10  # errors of methods not in the paper are capped at this many true sums: doubling's error has no mean
 
 
 def repetition(rng: np.random.Generator, name: str, epsilon: str, method: str, times: int, iterations: int) -> Result:
-    """The mean absolute error in each of several repetitions of the experiment, by the best quantile in each."""
-    data, find = dataset(name), METHODS[method]
+    """The mean absolute error in each repetition of the experiment, with the best quantile of each."""
+    data, clips_of = dataset(name), METHODS[method]
     most = math.inf if method in PUBLISHED else CAP
-    errors = [_repeated(rng, data, float(epsilon), find, iterations, most) for _ in range(times)]
+    errors = [_repeated(rng, data, float(epsilon), clips_of, iterations, most) for _ in range(times)]
     return {"errors": errors}
 
 
 def _repeated(
-    rng: np.random.Generator, data: DataSet, epsilon: float, find: Clips, iterations: int, most: float
+    rng: np.random.Generator, data: DataSet, epsilon: float, clips_of: Clips, iterations: int, most: float
 ) -> float:
-    found = []
+    errors = []
     for _ in range(iterations):
         records, perturbed = data.sample(rng, ROWS)
-        clips = np.maximum(find(perturbed, epsilon, rng), 0.0)
+        clips = np.maximum(clips_of(perturbed, epsilon, rng), 0.0)
         biases = np.minimum(records[None, :], clips[:, None]).sum(axis=1) - records.sum()
         noise = rng.laplace(0, 1, (len(clips), NOISES)) * (clips / epsilon)[:, None]
-        found.append(np.minimum(np.abs(biases[:, None] + noise), most * records.sum()).mean(axis=1))
-    return float(np.mean(found, axis=0).min())
+        errors.append(np.minimum(np.abs(biases[:, None] + noise), most * records.sum()).mean(axis=1))
+    return float(np.mean(errors, axis=0).min())
 
 
 def ours(rng: np.random.Generator, name: str, epsilon: str, neighbors: Neighbors, iterations: int) -> Result:
@@ -99,16 +99,16 @@ def ours(rng: np.random.Generator, name: str, epsilon: str, neighbors: Neighbors
 
 
 def tasks(quick: bool, epsilons: tuple[str, ...] = EPSILONS) -> list[Task]:
-    """60 repetitions of what the paper compares, fewer of the rest; a thousand sums of nobounds."""
+    """60 repetitions of the methods in the paper, 5 of the others; thousands of sums by nobounds."""
     iterations = 20 if quick else ITERATIONS
-    found = []
+    tasks = []
     for name in SETS:
         for epsilon in epsilons:
             for method in METHODS:
                 times = 3 if quick else 60 if method in PUBLISHED else 5
                 arguments = (name, epsilon, method, times, iterations)
-                found.append(Task("sums", f"{name} {epsilon} {method}", repetition, arguments))
-            for neighbors in RELATIONS:
+                tasks.append(Task("sums", f"{name} {epsilon} {method}", repetition, arguments))
+            for neighbors in NEIGHBORS:
                 sums = 60 if quick else 5000 if neighbors == "add-remove" else 2000
-                found.append(Task("sums", f"{name} {epsilon} {neighbors}", ours, (name, epsilon, neighbors, sums)))
-    return found
+                tasks.append(Task("sums", f"{name} {epsilon} {neighbors}", ours, (name, epsilon, neighbors, sums)))
+    return tasks
