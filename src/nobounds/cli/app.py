@@ -18,9 +18,9 @@ from nobounds.cli.flat import flat
 from nobounds.cli.help import ANSWERS, AROUND, TRUST, Command, Main
 from nobounds.cli.keys import grouped
 from nobounds.cli.options import (
-    Asked,
     ColumnName,
     Columns,
+    CommonOptions,
     FactOptions,
     GroupOptions,
     OneColumn,
@@ -34,7 +34,7 @@ from nobounds.cli.output import show, show_description
 from nobounds.cli.sources import opened
 from nobounds.cli.units import rows_per_unit
 
-# Python's own tracebacks only: the decorated ones can show local variables, and with them the data.
+# Plain Python tracebacks only: the decorated ones can show local variables, and those hold sensitive data.
 app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
@@ -50,14 +50,14 @@ def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print
 
 
 def _command(name: str, short: str, panel: str = ANSWERS, text: str | None = None) -> Callable[..., Any]:
-    """A command under a heading."""
+    """Register a command under a heading of the help."""
     return app.command(name, cls=Command, help=text, short_help=short, rich_help_panel=panel)
 
 
 @_command("describe", "A summary of every numeric column, for one epsilon.")
 @flat
 def describe(
-    asked: Asked,
+    common: CommonOptions,
     column: Columns = None,
     lower: Annotated[list[str] | None, PerColumn] = None,
     upper: Annotated[list[str] | None, PerColumn] = None,
@@ -72,12 +72,12 @@ def describe(
     given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}
     if plot is not None:
         plots.check_target(plot)
-    with opened(asked, *(column or []), every=not column) as found:
-        described = found.table.describe(column or None, **asked.spend.amount, **given)
-    with found.paid():
+    with opened(common, *(column or []), every=not column) as handle:
+        described = handle.table.describe(column or None, **common.spend.amount, **given)
+    with handle.paid():
         if plot is not None:
             plots.plot_description(described).savefig(plot, dpi=150)
-        show_description(described, found.name, as_json=asked.as_json)
+        show_description(described, handle.name, as_json=common.as_json)
 
 
 def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] | None:
@@ -97,7 +97,7 @@ def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] |
 def quantile(
     column: ColumnName,
     q: Quantiles,
-    asked: Asked,
+    common: CommonOptions,
     groups: GroupOptions,
     facts: FactOptions,
     walk: WalkOptions,
@@ -110,27 +110,29 @@ def quantile(
     if groups.by and (len(q) > 1 or (walk, search) != (WalkOptions(), SearchOptions())):
         raise ValueError("--by goes with a single --q, and without --beta, --noise, --method and --rows")
     if groups.by:
-        _answer(asked, groups, "quantile", column, q[0], **facts.known)
+        _answer(common, groups, "quantile", column, q[0], **facts.known)
     elif len(q) == 1:
-        _answer(asked, groups, "quantile", column, q[0], **facts.known, **walk.ways, **search.ways)
+        _answer(common, groups, "quantile", column, q[0], **facts.known, **walk.keywords, **search.keywords)
     elif walk != WalkOptions() or search.method != SearchOptions().method:
         raise ValueError("--beta, --noise and --method go with a single --q; leave them out for several")
     else:
-        _answer(asked, groups, "quantiles", column, q, rows=search.rows, **facts.known)
+        _answer(common, groups, "quantiles", column, q, rows=search.rows, **facts.known)
 
 
 def _command_for_extreme(name: str, summary: str) -> None:
-    def command(column: ColumnName, asked: Asked, groups: GroupOptions, facts: FactOptions, walk: WalkOptions) -> None:
+    def command(
+        column: ColumnName, common: CommonOptions, groups: GroupOptions, facts: FactOptions, walk: WalkOptions
+    ) -> None:
         if groups.by and walk != WalkOptions():
             raise ValueError("--by goes without --beta and --noise")
-        _answer(asked, groups, name, column, **facts.known, **({} if groups.by else walk.ways))
+        _answer(common, groups, name, column, **facts.known, **({} if groups.by else walk.keywords))
 
     _add(name, summary, command)
 
 
 def _command_with_clip(name: str, summary: str) -> None:
-    def command(column: ColumnName, asked: Asked, groups: GroupOptions, facts: FactOptions) -> None:
-        _answer(asked, groups, name, column, **facts.known)
+    def command(column: ColumnName, common: CommonOptions, groups: GroupOptions, facts: FactOptions) -> None:
+        _answer(common, groups, name, column, **facts.known)
 
     _add(name, summary, command)
 
@@ -146,12 +148,12 @@ _command_for_extreme("minimum", "The minimum of a column.")
 
 @_command("bounds", "The minimum and the maximum of a column together.")
 @flat
-def bounds(column: ColumnName, asked: Asked, facts: FactOptions, walk: WalkOptions) -> None:
+def bounds(column: ColumnName, common: CommonOptions, facts: FactOptions, walk: WalkOptions) -> None:
     """The private minimum and maximum, for one total epsilon.
 
     Example: nobounds bounds people.csv --column income --epsilon 1
     """
-    _answer(asked, GroupOptions(), "bounds", column, **facts.known, **walk.ways)
+    _answer(common, GroupOptions(), "bounds", column, **facts.known, **walk.keywords)
 
 
 _command_with_clip("sum", "The sum of a column, within bounds that it finds itself.")
@@ -160,26 +162,26 @@ _command_with_clip("mean", "The mean of a column, within bounds that it finds it
 
 @_command("count", "The number of rows, or of the numbers in a column.")
 @flat
-def count(asked: Asked, groups: GroupOptions, column: OneColumn = None) -> None:
+def count(common: CommonOptions, groups: GroupOptions, column: OneColumn = None) -> None:
     """The private number of rows, or of those that have a number in a column.
 
     Example: nobounds count people.csv --column income --epsilon 1
     """
-    _answer(asked, groups, "count", column)
+    _answer(common, groups, "count", column)
 
 
-def _answer(asked: Asked, groups: GroupOptions, statistic: str, *given: Any, **options: Any) -> None:
-    """Ask the table, or its groups, for a statistic of a column, and print it."""
-    groups.check(asked)
+def _answer(common: CommonOptions, groups: GroupOptions, statistic: str, *given: Any, **options: Any) -> None:
+    """Compute a statistic of the table, or of its groups, and print it."""
+    groups.check(common)
     by = groups.by or []
-    with opened(asked, given[0], *by) as found:
-        table = grouped(found, groups) if by else found.table
-        release = getattr(table, statistic)(*given, **asked.spend.amount, **options)
-    with found.paid():
+    with opened(common, given[0], *by) as handle:
+        table = grouped(handle, groups) if by else handle.table
+        release = getattr(table, statistic)(*given, **common.spend.amount, **options)
+    with handle.paid():
         if by:
-            show_groups(release, as_json=asked.as_json, as_csv=groups.csv)
+            show_groups(release, as_json=common.as_json, as_csv=groups.csv)
         else:
-            show(release, as_json=asked.as_json)
+            show(release, as_json=common.as_json)
 
 
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)

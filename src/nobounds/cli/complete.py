@@ -1,6 +1,6 @@
-"""What the shell completes: the names that options take, and the columns of files.
+"""Shell completion: the values of options, and the columns of files.
 
-The first line of a CSV file may be a record, so its names are shown after `--header yes` only, and those in `--type`.
+The first line of a CSV file may be a record: its names are completed after `--header yes` only. Those in `--type` are public.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def words(*known: str) -> Callable[[str], list[str]]:
-    """A completion of one of these words."""
+    """A completion function for these words."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in known if word.startswith(incomplete)]
@@ -19,14 +19,14 @@ def words(*known: str) -> Callable[[str], list[str]]:
 
 
 def columns(ctx: Any, incomplete: str) -> list[str]:
-    """The names of the columns of the first file that was named, and those that were declared."""
-    # While the value of an option is being typed, arguments may not have been told apart yet.
+    """The columns of the first file on the command line, and the declared columns."""
+    # While the value of an option is being typed, arguments may not have been parsed yet.
     given = [*(ctx.params.get("files") or []), *ctx.args]
     declared = [text.rpartition("=")[0] for text in ctx.params.get("type") or []]
     try:
         path = next(path for path in map(Path, given) if path.is_file())
         names = _public_names(path, ctx.params)
-    except Exception:  # a completion has nowhere to say what went wrong
+    except Exception:  # a completion cannot report errors
         names = []
     both = dict.fromkeys([*declared, *names])
     return [name for name in both if name and name.startswith(incomplete) and name.isprintable()]

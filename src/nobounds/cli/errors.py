@@ -1,4 +1,4 @@
-"""How a command fails: in one line, with nothing private in it."""
+"""How a command fails: in one line, with nothing sensitive in it."""
 
 import sys
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from nobounds.cli import PIPE_CLOSED
 from nobounds.engines.refusals import raise_alone
 from nobounds.exact import printable
 
-CHARGED = "the budget was charged"  # so begins the note on an error that came after a charge
+CHARGED = "the budget was charged"  # the start of the note on an error after a charge
 
 
 def require_budget(path: Path) -> Path:
-    """The path of a budget file that is there."""
+    """The path of a budget file; FileNotFoundError if there is no such file."""
     if not path.exists():
         name = printable(str(path))
         raise FileNotFoundError(f"there is no {name}: make it with nobounds budget create {name} --epsilon 3, say")
@@ -25,27 +25,27 @@ def require_budget(path: Path) -> Path:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn an exception into one line on stderr; `nobounds --help` has what the exit status says.
+    """Turn an exception into one line on stderr and an exit status, as `nobounds --help` lists them.
 
-    It is 2 for a user's error, 3 for a budget that has not enough left, and 1 for an error of ours.
+    The status is 2 for a user's error, 3 for an exceeded budget, and 1 for an error of ours.
     """
     try:
         yield
-    except BrokenPipeError:  # nobody reads the output any more, and that is no error
+    except BrokenPipeError:  # the reader of the output is gone, which is no error
         raise_alone(typer.Exit(PIPE_CLOSED))
     except (ValueError, TypeError, OSError, EOFError, ImportError, BudgetExceeded) as error:
-        # A name of a file or a column may be in it, and a terminal obeys what is not printable.
+        # The message may contain names of files and columns, and a terminal obeys control characters in them.
         message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
         print(f"Error: {message}{_charged(error)}", file=sys.stderr)
         raise_alone(typer.Exit(3 if isinstance(error, BudgetExceeded) else 2))
     except Exception as error:
-        # The message of an exception that nobody planned may hold private values, so its name has to do.
+        # The message of an unexpected exception may contain sensitive values, so only its name is printed.
         failed = f"nobounds failed with {type(error).__name__}; please report it"
         print(f"Error: {failed}{_charged(error)}", file=sys.stderr)
         raise_alone(typer.Exit(1))
     except KeyboardInterrupt as error:
-        if told := _charged(error):
-            print(f"Stopped{told}", file=sys.stderr)
+        if note := _charged(error):
+            print(f"Stopped{note}", file=sys.stderr)
         raise
 
 

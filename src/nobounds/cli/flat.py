@@ -1,4 +1,4 @@
-"""Options in groups: a command takes dataclasses of options, and the shell sees each of their fields as an option."""
+"""Options in groups: a command takes dataclasses of options, and each of their fields is an option in the shell."""
 
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
@@ -12,7 +12,7 @@ from nobounds.cli.errors import plain_errors
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of its dataclasses, and of theirs, as parameters; it fails in one plain line."""
+    """The command with the fields of its dataclasses, nested ones included, as parameters; errors print as one line."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[Parameter] = []
     for name, given in signature(command).parameters.items():
@@ -31,20 +31,20 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fields(group: Any) -> list[Parameter]:
-    """The fields of a group, and of the groups in it, as parameters."""
-    hints, found = get_type_hints(group, include_extras=True), []
+    """The fields of a group, nested groups included, as parameters."""
+    hints, parameters = get_type_hints(group, include_extras=True), []
     for each in fields(group):
-        for told in getattr(hints[each.name], "__metadata__", ()):
-            if isinstance(told, OptionInfo):
-                told.rich_help_panel = told.rich_help_panel or getattr(group, "panel", None)
+        for option in getattr(hints[each.name], "__metadata__", ()):
+            if isinstance(option, OptionInfo):
+                option.rich_help_panel = option.rich_help_panel or getattr(group, "panel", None)
         default = Parameter.empty if each.default is MISSING else each.default
         plain = Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[each.name])
-        found += _fields(hints[each.name]) if is_dataclass(hints[each.name]) else [plain]
-    return found
+        parameters += _fields(hints[each.name]) if is_dataclass(hints[each.name]) else [plain]
+    return parameters
 
 
 def _made(group: Any, given: dict[str, Any]) -> Any:
-    """A group made of what is given, which is taken out of there."""
+    """A group built from its arguments in `given`, which are removed there."""
     kinds = {each.name: get_type_hints(group)[each.name] for each in fields(group)}
     return group(
         **{name: _made(kind, given) if is_dataclass(kind) else given.pop(name) for name, kind in kinds.items()}

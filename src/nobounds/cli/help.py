@@ -1,4 +1,4 @@
-"""How --help looks: commands and options under headings, and examples on a line that can be copied."""
+"""The layout of --help: commands and options under headings, and examples on one line to copy."""
 
 import inspect
 from itertools import groupby
@@ -30,20 +30,20 @@ class Command(TyperCommand):
         _write_text(self.help or "", formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """OPTIONS, and the arguments in capitals, those that may be left out in brackets."""
+        """OPTIONS, and the arguments in capitals, optional ones in brackets."""
         return ["[OPTIONS]", *(_usage(param) for param in self.get_params(ctx) if _is_argument(param))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The arguments, and the options by what they are about."""
+        """The arguments, and the options by heading."""
         params: list[Any] = self.get_params(ctx)
         arguments = [(_name(param), param.help or "") for param in params if _is_argument(param)]
         if arguments:
             with formatter.section("Arguments"):
                 formatter.write_dl(arguments)
         options = [param for param in params if not _is_argument(param)]
-        for panel, found in _by_panel(options, "Options").items():
+        for panel, members in _by_panel(options, "Options").items():
             with formatter.section(panel):
-                formatter.write_dl([record for param in found if (record := param.get_help_record(ctx))])
+                formatter.write_dl([record for param in members if (record := param.get_help_record(ctx))])
 
 
 class Group(TyperGroup):
@@ -61,24 +61,24 @@ class Group(TyperGroup):
         _write_text(self.help or "", formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The commands first, and then the few options."""
+        """The commands, then the options."""
         self.format_commands(ctx, formatter)
         with formatter.section("Options"):
             formatter.write_dl([record for param in self.get_params(ctx) if (record := param.get_help_record(ctx))])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The commands by what they are for, with all of their short help."""
+        """The commands by heading, with their short help in full."""
         commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         width = max(len(name) for name, _ in commands)
-        for panel, found in _by_panel([command for _, command in commands if not command.hidden], "Commands").items():
+        for panel, members in _by_panel([command for _, command in commands if not command.hidden], "Commands").items():
             with formatter.section(panel):
                 formatter.write_dl(
-                    [(str(each.name).ljust(width), each.short_help or _first(each.help)) for each in found]
+                    [(str(each.name).ljust(width), each.short_help or _first(each.help)) for each in members]
                 )
 
 
 class Main(Group):
-    """The whole command, with what its exit status means."""
+    """The main command, whose help ends with the exit statuses."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """The exit status."""
@@ -98,10 +98,10 @@ def _write_text(text: str, formatter: Any) -> None:
                 formatter.write_text(words)
 
 
-def _by_panel(found: list[Any], otherwise: str) -> dict[str, list[Any]]:
-    """Commands or options by their heading, in the order in which the headings come first."""
+def _by_panel(members: list[Any], otherwise: str) -> dict[str, list[Any]]:
+    """Commands or options by heading; headings in order of first appearance."""
     panels: dict[str, list[Any]] = {}
-    for panel, each in groupby(found, key=lambda one: _panel(one) or otherwise):
+    for panel, each in groupby(members, key=lambda one: _panel(one) or otherwise):
         panels.setdefault(panel, []).extend(each)
     return panels
 

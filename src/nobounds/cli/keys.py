@@ -1,4 +1,4 @@
-"""Public keys of the command line: texts, taken to the types of their columns."""
+"""Public keys on the command line: texts, converted to the types of their columns."""
 
 import csv
 from itertools import product
@@ -10,16 +10,16 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.tables.grouped import GroupedTable
 
 
-def grouped(found: Opened, groups: GroupOptions) -> GroupedTable:
-    """The table by the groups that are asked for."""
+def grouped(handle: Opened, groups: GroupOptions) -> GroupedTable:
+    """The table, grouped by the requested columns."""
     by = groups.by or []
     texts = None if groups.delta is not None else _texts(groups, len(by))
     known: Any = None
     if texts is not None:
         parts = zip(*texts, strict=True)
-        columns = [_typed(list(part), found.kinds.get(name), name) for part, name in zip(parts, by, strict=True)]
+        columns = [_typed(list(part), handle.kinds.get(name), name) for part, name in zip(parts, by, strict=True)]
         known = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-    return found.table.group_by(*by, keys=known, delta=groups.delta, groups_per_unit=groups.groups_per_unit)
+    return handle.table.group_by(*by, keys=known, delta=groups.delta, groups_per_unit=groups.groups_per_unit)
 
 
 def _texts(groups: GroupOptions, width: int) -> list[tuple[str, ...]]:
@@ -48,7 +48,7 @@ def _texts(groups: GroupOptions, width: int) -> list[tuple[str, ...]]:
 
 def _typed(texts: list[str], kind: Any, name: str) -> list[Any]:
     """The keys of a column, in its type."""
-    if kind is None:  # the table will say that it has no such column
+    if kind is None:  # the table reports the unknown column
         return texts
     pa = import_pyarrow()
     try:

@@ -1,6 +1,6 @@
-"""The options that commands share, in groups, and which of them go together.
+"""The options that commands share, in groups, and which of them can be combined.
 
-Numbers stay text until the library reads them, so that 0.1 on the command line means one tenth exactly.
+Numbers stay text until the library reads them: 0.1 on the command line means exactly one tenth.
 """
 
 from dataclasses import dataclass, field, fields
@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
-from nobounds.accounting.loss import Neighbors as Relation
-from nobounds.accounting.loss import check_neighbors
+from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.cli.complete import columns, words
 from nobounds.cli.text import Text
 from nobounds.statistics.keywords import Method, Noise
@@ -42,7 +41,7 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the privat
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Where the table is: in files, on the standard input, or what a query gives; and how CSV files are written."""
+    """Where the table is: files, the standard input or a query; and how CSV files are written."""
 
     panel: ClassVar = "The table"
 
@@ -129,7 +128,7 @@ class FactOptions:
 
 @dataclass(frozen=True, slots=True)
 class Whom:
-    """Whom privacy is for: rows, or all rows of a unit; and what neighbouring tables are."""
+    """The privacy unit: a row, or all rows of a unit; and which tables are neighbours."""
 
     panel: ClassVar = "Who is protected"
 
@@ -147,12 +146,12 @@ class Whom:
         typer.Option(
             metavar="RELATION",
             help="What one record may change: add-remove or swap.",
-            autocompletion=words(*get_args(Relation)),
+            autocompletion=words(*get_args(Neighbors)),
         ),
     ] = "add-remove"
 
     def __post_init__(self) -> None:
-        if self.relation == "swap" and self.unit is not None:
+        if self.checked_neighbors == "swap" and self.unit is not None:
             raise ValueError("--unit needs --neighbors add-remove")
         if self.unit is None and self.rows_per_unit is not None:
             raise ValueError("--rows-per-unit needs --unit, the column that says whose row it is")
@@ -160,14 +159,14 @@ class Whom:
             raise ValueError("--unit needs --rows-per-unit; the command nobounds rows-per-unit helps to choose it")
 
     @property
-    def relation(self) -> Relation:
-        """The neighbour relation, checked."""
+    def checked_neighbors(self) -> Neighbors:
+        """The value of --neighbors, checked."""
         return check_neighbors(self.neighbors)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What every command is told: where the table is, what may be spent, for whom, and how to print."""
+class CommonOptions:
+    """The options of every command: the table, the spending, the privacy unit, and how to print."""
 
     data: Data
     spend: Spend
@@ -208,24 +207,24 @@ class GroupOptions:
         given = [_option(each.name) for each in fields(self) if getattr(self, each.name) and each.name != "by"]
         if not self.by and given:
             raise ValueError(f"{given[0]} needs --by, the column that tells the groups")
-        ways = [name for name in given if name in {"--keys", "--keys-file", "--delta"}]
-        if self.by and len(ways) != 1:
-            got = " and ".join(ways) or "none of them"
+        key_options = [name for name in given if name in {"--keys", "--keys-file", "--delta"}]
+        if self.by and len(key_options) != 1:
+            got = " and ".join(key_options) or "none of them"
             raise ValueError(f"--by needs --keys, --keys-file or --delta (keys are chosen privately), got {got}")
 
-    def check(self, asked: Asked) -> None:
-        """Refuse what groups need, or cannot have, of the other options."""
-        if self.by and asked.whom.relation == "swap":
+    def check(self, common: CommonOptions) -> None:
+        """Refuse other options that groups cannot be combined with, or that lack a unit."""
+        if self.by and common.whom.checked_neighbors == "swap":
             raise ValueError("--by needs --neighbors add-remove")
-        if self.groups_per_unit is not None and asked.whom.unit is None:
+        if self.groups_per_unit is not None and common.whom.unit is None:
             raise ValueError("--groups-per-unit needs --unit and --rows-per-unit")
-        if self.csv and asked.as_json:
+        if self.csv and common.as_json:
             raise ValueError("give --json or --csv, got both")
 
 
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """How candidates are walked along."""
+    """How AboveThreshold walks up the candidates."""
 
     panel: ClassVar = "How it is found"
 
@@ -238,14 +237,14 @@ class WalkOptions:
     ] = "exponential"
 
     @property
-    def ways(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The keywords of the library."""
         return {"beta": self.beta, "noise": self.noise}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How a quantile is found."""
+    """How a quantile is computed."""
 
     panel: ClassVar = "How it is found"
 
@@ -260,11 +259,11 @@ class SearchOptions:
     ] = None
 
     @property
-    def ways(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """The keywords of the library."""
         return {"method": self.method, "rows": self.rows}
 
 
 def _option(field: str) -> str:
-    """The name of an option in the shell."""
+    """The name of an option on the command line."""
     return "--" + field.replace("_", "-")

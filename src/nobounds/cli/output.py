@@ -1,4 +1,4 @@
-"""How the command line prints releases: a table and plain sentences for people, one JSON object for machines."""
+"""Printing of releases: a table and plain sentences for people, one JSON object for machines."""
 
 import json
 import math
@@ -18,8 +18,8 @@ from nobounds.release.grouped import GroupedRelease
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
-_WIDEST = 10_000  # of a table in a pipe
-_CELL, _MARGIN = 18, 18  # the widths of a column and of what stands beside the columns
+_WIDEST = 10_000  # characters of a table in a pipe
+_CELL, _MARGIN = 18, 18  # the widths of a column and of everything beside the columns
 
 
 def show(release: nb.Release, *, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def show(release: nb.Release, *, as_json: bool) -> None:
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
-    """Print a private summary of a table: a table with a row for each column, and what it cost."""
+    """Print a private summary of a table: a table with a row for each statistic, and its cost."""
     if as_json:
         print(json.dumps(described.to_dict(), indent=2, allow_nan=False))
         return
@@ -53,24 +53,24 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
 
 
 class Printer(Console):
-    """A console that prints text as it is, and ends the command if nobody reads it any more, as after `| head`."""
+    """A console that prints text literally, and ends the command if its reader is gone, as after `| head`."""
 
     def __init__(self) -> None:
         super().__init__(markup=False, highlight=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
-        """Leave quietly; main sees to what is still in the buffer."""
+        """Exit quietly; main handles the rest of the buffer."""
         self.quiet = True
         sys.exit(PIPE_CLOSED)
 
 
 def say(console: Console, sentence: str) -> None:
-    """Print a sentence: wrapped between words on a terminal, and else in one line."""
+    """Print a sentence: wrapped between words on a terminal, otherwise on one line."""
     console.print(sentence, soft_wrap=not console.is_terminal)
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table: in a pipe however wide it is, and on a terminal too narrow for it a line for each cell."""
+    """Print a table: at full width in a pipe, and with a line for each cell on a terminal that is too narrow."""
     narrow, console.width = console.width, _WIDEST
     fits = console.measure(table).maximum <= narrow
     if console.is_terminal:
@@ -101,7 +101,7 @@ def _fitting(names: list[str], width: int) -> list[list[str]]:
 
 
 def _summaries(described: nb.Description, names: list[str]) -> Table:
-    """A row for each statistic, with how far noise moves it, and what it cost in each column."""
+    """A row for each statistic, with the range of its noise and its cost in each column."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("", no_wrap=True, style="bold")
     for name in names:
@@ -133,7 +133,7 @@ def _half(bar: tuple[float, float]) -> str:
 
 
 def total_in_words(release: nb.Release | nb.Description | GroupedRelease) -> str:
-    """One sentence on what the answers cost together, and for which neighbouring data sets."""
+    """One sentence on the total cost of the answers, and on the neighbouring data sets."""
     loss = release.loss
     sets = "query results" if of_query(release.parameters) else "data sets"
     change = "replaced by another" if loss.neighbors == "swap" else "added or removed"
@@ -146,7 +146,7 @@ def total_in_words(release: nb.Release | nb.Description | GroupedRelease) -> str
 
 
 def _table(release: nb.Release) -> Table:
-    """A row for each answer, and what they cost together in the first."""
+    """A row for each answer; the first row has the total cost."""
     qs, loss = release.parameters.get("q"), release.loss
     many = release.value if isinstance(qs, list) and isinstance(release.value, tuple) else (release.value,)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -173,7 +173,7 @@ def _table(release: nb.Release) -> Table:
 
 
 def _decimal(q: str) -> str:
-    """A rank as people write it."""
+    """A rank as a decimal number."""
     return f"{float(Fraction(q)):.10g}"
 
 
@@ -186,7 +186,7 @@ def _interval(interval: tuple[float, float] | None, value: object) -> str:
 
 
 def _rounded(value: int | float, interval: tuple[float, float]) -> str:
-    """The digits that are worth showing beside so much noise."""
+    """The digits that are significant beside the noise."""
     half = (interval[1] - interval[0]) / 2
     if isinstance(value, int) or not 0 < half < math.inf or abs(value) >= 1e15:
         return shortened(value)
@@ -194,7 +194,7 @@ def _rounded(value: int | float, interval: tuple[float, float]) -> str:
 
 
 def _clip(clip: list[int | float]) -> str:
-    least = max(map(abs, clip)) / 1e6  # an end that is next to nothing beside the other is shown as 0
+    least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0
     return " to ".join(shortened(end if abs(end) >= least else 0) for end in clip)
 
 

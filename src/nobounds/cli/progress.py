@@ -1,6 +1,6 @@
-"""A progress bar for long reads, on a terminal alone: the share of the files that was read, or a pulse.
+"""A progress bar for long reads, on terminals only: the share of the files already read, or a pulse.
 
-It never shows how many rows there are.
+It never shows the number of rows, which is sensitive.
 """
 
 import sys
@@ -11,11 +11,11 @@ from threading import Timer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-_PATIENCE = 1.0  # seconds before there is a bar
+_PATIENCE = 1.0  # seconds before the bar appears
 
 
 class Watch:
-    """What a bar shows: the share that was read, while a pass over files is under way, and else a pulse."""
+    """What the bar shows: the share already read during a pass over files, otherwise a pulse."""
 
     def __init__(self, bar: Progress) -> None:
         self.share: Callable[[], float] | None = None
@@ -24,16 +24,16 @@ class Watch:
         self._pulse = bar.add_task("Working", total=None)
 
     def __call__(self, rows: int) -> None:
-        """Some rows were read; how many is not shown."""
+        """Update the bar after rows were read; their number is not shown."""
         done = 1.0 if self.share is None else self.share()
-        # A task that is complete would stop its clock, and another pass may follow.
+        # A completed task would stop its clock, but another pass may follow.
         self._bar.update(self._read, completed=done if done < 1 else None, visible=done < 1)
         self._bar.update(self._pulse, visible=done >= 1)
 
 
 @contextmanager
 def watched(quiet: bool) -> Iterator[Watch]:
-    """A watch to tell of what is read; the bar comes when that takes long, and goes at the end."""
+    """A watch to report progress to; the bar appears if reading takes long, and disappears at the end."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -1,6 +1,6 @@
-"""Tables of the command line: files and globs, the standard input, and queries to a database, opened to be read.
+"""Tables of the command line: files and globs, the standard input, and queries to a database.
 
-Databases are opened to be read only, and what DuckDB or the standard input needs on disk is gone when the command ends.
+Databases are opened read-only, and temporary files of DuckDB and the standard input are removed when the command ends.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import nobounds as nb
 from nobounds.accounting.spending import Purse, Spending
 from nobounds.cli.errors import CHARGED, require_budget
-from nobounds.cli.options import Asked, Data
+from nobounds.cli.options import CommonOptions, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
@@ -32,7 +32,7 @@ STANDARD_INPUT = "standard input"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A table, what it is called, and the Arrow types of its columns."""
+    """A table, its name for messages, and the Arrow types of its columns."""
 
     table: nb.Table
     name: str
@@ -41,7 +41,7 @@ class Opened:
 
     @contextmanager
     def paid(self) -> Iterator[None]:
-        """What fails in here says what was charged before, because that stays."""
+        """Errors in this block state what was charged before, since charges stay."""
         try:
             yield
         except BaseException as error:
@@ -51,41 +51,41 @@ class Opened:
 
 
 @contextmanager
-def opened(asked: Asked, *columns: str | None, every: bool = False) -> Iterator[Opened]:
-    """The table with these columns, or every one, while it is read.
+def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> Iterator[Opened]:
+    """The table with these columns, or with every column, open for reading.
 
-    The amount and the budget are checked before it is opened.
+    The amount and the budget are checked before the table is opened.
     """
-    spend, whom = asked.spend, asked.whom
+    spend, whom = common.spend, common.whom
     Spending.of(spend.epsilon, spend.rho)
     budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
-    with watched(asked.quiet) as watch, ExitStack() as stack:
+    with watched(common.quiet) as watch, ExitStack() as stack:
         only = None if every else [name for name in (whom.unit, *columns) if name is not None]
-        stream, name = _stream(asked.data, only, stack)
+        stream, name = _stream(common.data, only, stack)
         watch.share = stream.share
         purse = None if budget is None else Purse(budget, name)
         table = nb.Table(
             stream,
             unit=whom.unit,
             rows_per_unit=whom.rows_per_unit,
-            neighbors=whom.relation,
+            neighbors=whom.checked_neighbors,
             budget=purse,
             progress=watch,
         )
-        found = Opened(table, name, stream.kinds, purse)
-        with found.paid():
-            yield found
+        handle = Opened(table, name, stream.kinds, purse)
+        with handle.paid():
+            yield handle
 
 
 def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[TableStream, str]:
-    """The Stream of a table, of which no other columns than these will be asked for, and what it is called."""
+    """The TableStream of a table, of which only the columns `only` will be read, and its name."""
     text = data.text
     if data.sql is not None:
         from nobounds.engines.sql.database import from_query
 
         connection, name, views = _connection(data, stack)
         stream = from_query(connection, data.sql, views)
-        # The names of columns may be those in the first line of a CSV file.
+        # The names of columns may come from the first line of a CSV file, which may be a record.
         shown = text.shown if views else None
         return replace(stream, shown=shown), name
     if data.files == ["-"]:
@@ -100,7 +100,7 @@ def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[Table
 
 @contextmanager
 def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
-    """A file with all that a stream gives, which can be read more than once."""
+    """A temporary file with the contents of a stream, to be read more than once."""
     start = stream.read(4)
     suffix = "parquet" if start == b"PAR1" and kind is None else kind or "csv"
     zipped = ".gz" if start[:2] == b"\x1f\x8b" else ""
@@ -108,7 +108,7 @@ def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
         path = Path(folder) / f"{STANDARD_INPUT}.{suffix}{zipped}"
         with path.open("w+b") as file:
             handle = Path(f"/proc/self/fd/{file.fileno()}")
-            if handle.exists():  # then the file needs no name, and nothing is left however the process ends
+            if handle.exists():  # then the file needs no name, and vanishes however the process ends
                 path.unlink()
                 path.symlink_to(handle)
             file.write(start)
@@ -118,7 +118,7 @@ def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
 
 
 def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
-    """A connection to a database, to read only, what a query to it is called, and the CSV files that are its views."""
+    """A read-only connection to a database, the name of a query to it, and the CSV files that are its views."""
     database, text = data.database, data.text
     if database is None:
         connection = _duckdb(":memory:", data.sql or "", stack)
@@ -135,7 +135,7 @@ def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
         start = file.read(16)
     name = f"a query to {printable(path.name)}"
     if start == b"SQLite format 3\0" or not start:
-        # Batches may be asked for from a thread of DuckDB, one after the other.
+        # DuckDB may fetch batches from a thread of its own, one after the other.
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
         return stack.enter_context(closing(connection)), name, []
     if start[8:12] == b"DUCK":
@@ -144,7 +144,7 @@ def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
 
 
 def _csv_views(connection: Any, data: Data) -> list[str]:
-    """Let the CSV files in a query be read by our reader: a view comes before the file of its name."""
+    """Register our reader for the CSV files in a query: a view takes precedence over the file of the same name."""
     files, text = csv_files(connection, data.sql or ""), data.text
     if (text.csv is not None or text.schema is not None) and not files:
         raise ValueError("the options for CSV files need a CSV file in the query")
@@ -164,7 +164,7 @@ def _csv_views(connection: Any, data: Data) -> list[str]:
 def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
     duckdb = _driver("duckdb", "all")
     folder = stack.enter_context(tempfile.TemporaryDirectory())
-    # No variable of this process is a table, and large queries use the disk where other temporary files are.
+    # Variables of this process are not tables, and large queries spill to the usual place for temporary files.
     settings = {"python_enable_replacements": False, "temp_directory": folder}
     memory = path == ":memory:"
     try:
@@ -175,7 +175,7 @@ def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
         ) from None
     try:
         statements = connection.extract_statements(query)
-    except duckdb.Error as error:  # this has seen the query and no data
+    except duckdb.Error as error:  # the parser has seen the query, but no data
         raise ValueError(f"--sql: {str(error).splitlines()[0]}") from None
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
         raise ValueError("--sql must be one select")
@@ -186,7 +186,7 @@ def _postgres(url: str, stack: ExitStack) -> Any:
     psycopg = _driver("psycopg", "postgres")
     try:
         connection = stack.enter_context(closing(psycopg.connect(url)))
-    except psycopg.Error as error:  # no query was run; the URL, which may have a password, is not in it
+    except psycopg.Error as error:  # no query was run; the message does not contain the URL, which may have a password
         raise ValueError(f"--database: {str(error).splitlines()[0]}") from None
     connection.read_only = True
     return connection

@@ -15,7 +15,7 @@ _MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """How CSV files are written. Nothing of it is guessed from records."""
+    """How CSV files are written. Nothing is guessed from records."""
 
     panel: ClassVar = "CSV files"
 
@@ -59,7 +59,7 @@ class Text:
 
     @property
     def csv(self) -> nb.Csv | None:
-        """The dialect, if anything was said about it."""
+        """The dialect, if any option differs from its default."""
         if all(getattr(self, each.name) == each.default for each in fields(self) if each.name != "type"):
             return None
         return nb.Csv(
@@ -90,7 +90,7 @@ class Text:
 
     @property
     def shown(self) -> frozenset[str] | None:
-        """The names of columns that may be shown: all (None) after --header, else the declared ones."""
+        """The column names that may be shown: all (None) after --header, otherwise the declared ones."""
         return frozenset(self.schema or ()) if self.header is None else None
 
     def declared(self, names: list[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from nobounds.cli.flat import flat
-from nobounds.cli.options import NUMBER, Asked, Data, Spend, Whom
+from nobounds.cli.options import NUMBER, CommonOptions, Data, Spend, Whom
 from nobounds.cli.output import show
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
@@ -24,11 +24,11 @@ def rows_per_unit(
 
     Example: nobounds rows-per-unit people.csv --unit user_id --epsilon 0.5
     """
-    # The units are counted, and each of them once: no bound on their rows is needed.
-    asked = Asked(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet)
-    with opened(asked) as found:
-        release = found.table.suggest_rows_per_unit(**spend.amount, q=q)
-    with found.paid():
+    # Each unit is counted once, so no bound on its rows is needed.
+    common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet)
+    with opened(common) as handle:
+        release = handle.table.suggest_rows_per_unit(**spend.amount, q=q)
+    with handle.paid():
         show(release, as_json=as_json)
         if not as_json:
             name = printable(unit)

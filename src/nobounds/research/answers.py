@@ -6,7 +6,8 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
 from nobounds.laws.answers import AnswerLaw
-from nobounds.statistics.quantile import ask, check_rank
+from nobounds.ranks.checks import check_rank
+from nobounds.statistics.quantiles import planned
 
 
 def answer_law(data: object, q: Number, **options: Any) -> AnswerLaw:
@@ -19,5 +20,5 @@ def answer_law(data: object, q: Number, **options: Any) -> AnswerLaw:
     True
     """
     records = column(data)
-    question = ask(records, (check_rank(q),), **options)
+    question = planned(records, (check_rank(q),), **options)
     return AnswerLaw.of(question, Counts.of(records.chunks, question.ladder))

@@ -1,4 +1,4 @@
-"""The audit command: every claim of the library against the worst that exact laws show; or a mechanism of one's own."""
+"""The audit command: every claim of the library against the worst loss of exact laws; or your own mechanism."""
 
 import json
 import os
@@ -69,22 +69,22 @@ def _run(which: Which, processes: int) -> list[ClaimRow]:
     rows: list[ClaimRow] = []
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=silent) as progress:
         done = progress.add_task("Auditing", total=len(cases))
-        for place, found in run(which, processes):
-            rows += found
+        for place, case_rows in run(which, processes):
+            rows += case_rows
             progress.update(done, advance=1, description=cases[place].mechanism)
     order = list(dict.fromkeys((row.mechanism, row.neighbors, row.unit) for row in rows))
     return sorted(rows, key=lambda row: order.index((row.mechanism, row.neighbors, row.unit)))
 
 
 def show(rows: Sequence[ClaimRow], words: Sequence[str], *, failed: bool, as_json: bool) -> None:
-    """Print the table and the verdict on all of it."""
+    """Print the table and the overall verdict."""
     if as_json:
         verdict = "failed" if failed else "not refuted" if any(row.kind == "sampled" for row in rows) else "holds"
         print(json.dumps({"verdict": verdict, "rows": [plain(row) for row in rows]}, indent=2, allow_nan=False))
         return
     console = Printer()
     widths = [max(len(text) for text in column) for column in zip(HEADS, *map(_cells, rows), strict=True)]
-    if not console.is_terminal:  # all of every row, however long
+    if not console.is_terminal:  # rows in full, however long
         console.width = sum(widths) + 3 * len(widths)
     for _, group in groupby(rows, key=lambda row: (row.mechanism, row.neighbors, row.unit)):
         console.print(_table(list(group), widths))
@@ -94,13 +94,13 @@ def show(rows: Sequence[ClaimRow], words: Sequence[str], *, failed: bool, as_jso
 
 
 def plain(row: ClaimRow) -> dict[str, Any]:
-    """A row as plain values; what is infinite is None."""
-    found = asdict(row) | {"ratio": row.ratio, "verdict": row.verdict}
-    return {name: None if value == float("inf") else value for name, value in found.items()}
+    """A row as plain values; infinite ones become None."""
+    values = asdict(row) | {"ratio": row.ratio, "verdict": row.verdict}
+    return {name: None if value == float("inf") else value for name, value in values.items()}
 
 
 def in_words(rows: Sequence[ClaimRow]) -> list[str]:
-    """What the table says, in a few sentences."""
+    """The table summarised in a few sentences."""
     tight = [row for row in rows if row.kind == "tight"]
     broken, wide = exceeded(rows), loose(rows)
     words = [f"{len(rows)} claim{'s' * (len(rows) > 1)}: {len(broken) or 'none'} exceeded."]

@@ -59,8 +59,8 @@ def create(
     with plain_errors():
         if epsilon is None and rho is None:
             raise ValueError("a budget needs --epsilon, --rho, or --epsilon and --delta")
-        relation = None if neighbors is None else check_neighbors(neighbors)
-        Budget(epsilon=epsilon, delta=delta, rho=rho, path=file, neighbors=relation, unit=unit)
+        checked = None if neighbors is None else check_neighbors(neighbors)
+        Budget(epsilon=epsilon, delta=delta, rho=rho, path=file, neighbors=checked, unit=unit)
         made = read(file)
         print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}.")
 
@@ -97,7 +97,7 @@ def _table(statement: Statement) -> Table:
 
 
 def _for_whom(statement: Statement) -> str:
-    """The neighbour relation and the unit, as far as they are settled."""
+    """The neighbours and the unit, as far as they are fixed."""
     unit = f"per {printable(statement.unit)}" if statement.unit else ""
     known = ", ".join(part for part in (statement.neighbors, unit) if part)
     return f" ({known})" if known else ""

@@ -34,12 +34,12 @@ def explain(
     Example: nobounds explain release.json
     """
     with plain_errors():
-        found = explained(_read(file), n=n)
-        print(found.markdown() if markdown else found.text(_width()))
+        explanation = explained(_read(file), n=n)
+        print(explanation.markdown() if markdown else explanation.text(_width()))
 
 
 def _width() -> int:
-    """That of the terminal; in a pipe as much as reads well."""
+    """The width of the text: the terminal's, or a readable one in a pipe."""
     return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _WIDEST
 
 
@@ -56,10 +56,10 @@ def _read(file: str) -> str:
 
 
 def _text(stream: BinaryIO, name: str) -> str:
-    found = stream.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:
+    content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
         raise ValueError(f"{name} is no release: it has more than {MOST_BYTES >> 20} megabytes")
     try:
-        return found.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{name} is no text; explain takes {KINDS}") from None

@@ -1,4 +1,4 @@
-"""How the command line prints the answers of groups: a table for people, JSON or CSV for machines."""
+"""Printing of answers by groups: a table for people, JSON or CSV for machines."""
 
 import csv
 import math
@@ -17,7 +17,7 @@ _SHOWN = 40  # groups on a terminal
 
 
 def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None:
-    """Print the answers of groups, and what they cost together, to the standard output."""
+    """Print the answers of groups and their total cost to the standard output."""
     if as_json:
         print(release.to_json())
         return
@@ -51,7 +51,7 @@ def _table(release: GroupedRelease, shown: int) -> Table:
 
 
 def _format(release: GroupedRelease) -> Callable[[int | float], str]:
-    """As many decimals for all as their noise leaves, or as make about five digits."""
+    """One number of decimals for all answers: those significant beside the noise, or about five digits."""
     sizes = np.abs(release.values.astype(np.float64))
     if release.values.dtype.kind != "f" or not 0 < sizes.max(initial=0) < 1e15:
         return shortened
@@ -62,7 +62,7 @@ def _format(release: GroupedRelease) -> Callable[[int | float], str]:
 
 
 def _noise(release: GroupedRelease) -> str:
-    """What is known of the noise of each answer, and of the clip."""
+    """The noise of each answer and the clip, as far as they are known."""
     half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
     parts = [] if half is None else [f"Noise of each answer: ± {shortened(float(f'{half:.2g}'))} at 95 %."]
     parts += [] if clip is None else [f"Clip: {shortened(clip[0])} to {shortened(clip[1])}."]
@@ -74,5 +74,5 @@ def _printable(key: object) -> str:
 
 
 def _text(key: object) -> str:
-    """A key as --keys takes it."""
+    """A key as --keys accepts it."""
     return str(key).lower() if isinstance(key, bool) else str(key)

@@ -1,4 +1,4 @@
-"""The paper command: the paper's figures and tables again, into a folder."""
+"""The paper command: reproduces the paper's figures and tables in a folder."""
 
 import os
 from pathlib import Path

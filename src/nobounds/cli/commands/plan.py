@@ -1,4 +1,4 @@
-"""The plan command: what error to expect before anything is spent, and the epsilon that an error needs."""
+"""The plan command: the error to expect before anything is spent, and the epsilon needed for an error."""
 
 import json
 from pathlib import Path
@@ -72,11 +72,11 @@ def plan(
     Example: nobounds plan quantile --q 0.5 --n 1000 --family lognormal --epsilon 1
     """
     with plain_errors():
-        what, ranks = check_statistic(statistic), _ranks(statistic, q)
+        checked, ranks = check_statistic(statistic), _ranks(statistic, q)
         if plot is not None:
             plots.check_target(plot)
-        found = forecast(
-            what,
+        planned = forecast(
+            checked,
             data=_data(family, sample, column),
             n=n,
             q=ranks,
@@ -91,12 +91,12 @@ def plan(
             neighbors=check_neighbors(neighbors),
         )
         if plot is not None:
-            found.plot().savefig(plot, dpi=150)
-        show(found, as_json=as_json)
+            planned.plot().savefig(plot, dpi=150)
+        show(planned, as_json=as_json)
 
 
 def _ranks(statistic: str, q: Numbers) -> Any:
-    """One q as a number, unless it is for many quantiles."""
+    """A single q, except for the statistic `quantiles`."""
     if not q or statistic == "quantiles":
         return q or None
     if len(q) > 1:
@@ -117,25 +117,25 @@ def _data(family: str | None, sample: Path | None, column: str | None) -> object
     return read_column(sample, column, None if is_parquet(sample) else Csv(header=True))  # a sample is public
 
 
-def show(found: Forecast, *, as_json: bool) -> None:
+def show(planned: Forecast, *, as_json: bool) -> None:
     """Print a forecast to the standard output: a table and a sentence, or one JSON object."""
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2, allow_nan=False))
+        print(json.dumps(planned.to_dict(), indent=2, allow_nan=False))
         return
     console = Printer()
-    console.print(f"Errors to expect: {found.title()}", style="bold", soft_wrap=not console.is_terminal)
+    console.print(f"Errors to expect: {planned.title()}", style="bold", soft_wrap=not console.is_terminal)
     console.print()
-    show_table(console, _table(found))
+    show_table(console, _table(planned))
     console.print()
-    for sentence in found.sentences():
+    for sentence in planned.sentences():
         say(console, sentence)
 
 
-def _table(found: Forecast) -> Table:
+def _table(planned: Forecast) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    cells = found.columns()
+    cells = planned.columns()
     for head in cells:
-        table.add_column(head, justify="right", no_wrap=True, style="bold" if head == found.spending else None)
+        table.add_column(head, justify="right", no_wrap=True, style="bold" if head == planned.spending else None)
     for row in zip(*cells.values(), strict=True):
         table.add_row(*row)
     return table

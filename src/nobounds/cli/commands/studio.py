@@ -46,9 +46,9 @@ def studio(
     with tempfile.TemporaryDirectory() as folder:
         if budget.is_dir():
             raise ValueError(f"--budget must be a file, and {printable(str(budget))} is a folder")
-        found = tuple(str(path) for path in expand(files))
-        origin = Origin(found, budget, whom.unit, whom.rows_per_unit, whom.relation, **text.options)
-        origin.table().columns  # noqa: B018 - what cannot be opened, or must not be shown, is said here
+        paths = tuple(str(path) for path in expand(files))
+        origin = Origin(paths, budget, whom.unit, whom.rows_per_unit, whom.checked_neighbors, **text.options)
+        origin.table().columns  # noqa: B018 - reports tables that cannot be opened or shown
 
         def ready(address: str) -> None:
             typer.echo(f"The studio for {printable(origin.name)} is at {address}")
@@ -60,7 +60,7 @@ def studio(
 
 
 def _way_in(address: str, folder: Path) -> str:
-    """A page that only this user can read, which leads to an address: all users can see how a browser was started."""
+    """A page readable by this user only that redirects to the address: other users can see a browser's command line."""
     page = folder / "studio.html"
     page.touch(mode=0o600)
     page.write_text(
