@@ -1,1 +1,1 @@
-"""Every claim of the library against the worst that exact laws show, and an auditor for mechanisms of one's own."""
+"""Every privacy claim of the library against the worst loss of exact laws, and an auditor for your own mechanisms."""

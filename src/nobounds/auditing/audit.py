@@ -1,9 +1,8 @@
 """The exact auditor: the worst log-ratio of exact laws over all neighbouring pairs of small data sets.
 
-No sampling: a mechanism is given as the function from a data set to its log-probabilities, and the largest ratio that
-any outcome shows between two neighbours is what it truly costs on these data. A claim below it is false; one far
-above it is wasteful. Use data sets that sit on a few rungs of a long ladder: a hundred equal queries and then one
-step show what a few cannot.
+No sampling: a mechanism is given as a function from a data set to its log-probabilities, and the largest ratio of any
+outcome between two neighbours is its true cost on these data. A claim below it is false; one far above it is wasteful.
+Use data sets on a few rungs of a long ladder: a hundred equal queries and then one step reveal more than a few queries.
 """
 
 import math
@@ -22,7 +21,7 @@ Data: TypeAlias = tuple[Hashable, ...]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The worst that was seen: pure loss and range, and the pairs of data sets that show them."""
+    """The worst pure loss and range, and the pairs of data sets with these losses."""
 
     epsilon: float
     eta: float
@@ -36,11 +35,11 @@ def all_data(spots: Sequence[Hashable], most: int, least: int = 0) -> Iterator[D
         yield from combinations_with_replacement(spots, n)
 
 
-def neighbors_of(data: Data, spots: Sequence[Hashable], relation: Neighbors) -> Iterator[Data]:
-    """The neighbours of a data set: one record less (every pair is met once), or one record changed."""
+def neighbors_of(data: Data, spots: Sequence[Hashable], neighbors: Neighbors) -> Iterator[Data]:
+    """The neighbours of a data set: one record less (each pair occurs once), or one record changed."""
     for i in range(len(data)):
         rest = data[:i] + data[i + 1 :]
-        if relation == "add-remove":
+        if neighbors == "add-remove":
             yield rest
         else:
             order = {spot: k for k, spot in enumerate(spots)}
@@ -48,13 +47,13 @@ def neighbors_of(data: Data, spots: Sequence[Hashable], relation: Neighbors) -> 
 
 
 def audit(
-    log_law: Callable[[Data], Floats], spots: Sequence[Hashable], most: int, relation: Neighbors, least: int = 0
+    log_law: Callable[[Data], Floats], spots: Sequence[Hashable], most: int, neighbors: Neighbors, least: int = 0
 ) -> Finding:
     """The worst loss of a mechanism over all neighbouring data sets of up to `most` records on the given spots."""
     laws: dict[Data, Floats] = {data: log_law(data) for data in all_data(spots, most, least)}
     worst = Finding(0.0, 0.0, ((), ()), ((), ()))
     for data, law in laws.items():
-        for other in neighbors_of(data, spots, relation):
+        for other in neighbors_of(data, spots, neighbors):
             if other in laws:
                 epsilon, eta = pair_loss(law, laws[other])
                 if epsilon > worst.epsilon:

@@ -1,8 +1,8 @@
-"""A case of the audit: a mechanism, what it claims, and the worst that its exact laws show over neighbouring data.
+"""A case of the audit: a mechanism, its claims, and the worst loss of its exact laws over neighbouring data.
 
-A claim is "tight" if it must be reached to 2 %: a mechanism that claims more wastes accuracy. It is a "bound" if it
-must only not be exceeded, because it adds up parts that no small data set shows at their worst together. Of a claim
-that was "sampled" runs can show that it is false, and never that it holds.
+A claim is "tight" if it must be reached to 2%: a mechanism that claims more wastes accuracy. It is a "bound" if it
+must only not be exceeded: it adds up parts that no small data set has at their worst together. A claim that was
+"sampled" can be refuted by runs, but never proved.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ Measure: TypeAlias = Literal["epsilon", "range", "rho", "delta"]
 Kind: TypeAlias = Literal["tight", "bound", "sampled"]
 Verdict: TypeAlias = Literal["holds", "loose", "not refuted", "EXCEEDED"]
 
-NEAR = 0.98  # a tight claim is reached to 2 %
+NEAR = 0.98  # the least ratio of a tight claim
 SLACK = 1e-9  # the error of laws in double precision
 
 
 class Worst(NamedTuple):
-    """The most that was seen of one measure, and where: a pair of neighbours, and what was set for them."""
+    """The largest observed value of one measure, with its pair of neighbours and their setting."""
 
     measure: Measure
     value: float
@@ -33,7 +33,7 @@ class Worst(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A mechanism in one setting: how to find what it claims, and what is seen of it."""
+    """A mechanism in one setting: functions that compute its claims and its losses."""
 
     mechanism: str
     setting: str
@@ -43,13 +43,13 @@ class Case:
     claims: Callable[[], Mapping[Measure, float]]
     look: Callable[[], Iterable[Worst]]
     tight: tuple[Measure, ...] = ("epsilon", "range")
-    quick: bool = False  # whether it belongs to the quick table
+    quick: bool = False  # whether it is in the quick table
 
     def rows(self) -> list["ClaimRow"]:
         """Run the audit: a row for each claim."""
         claims, worst = self.claims(), most(self.look())
         for measure in claims:
-            if measure not in worst or not worst[measure].value >= 0:  # not a number, too
+            if measure not in worst or not worst[measure].value >= 0:  # also false for NaN
                 raise ArithmeticError(f"the audit of {self.mechanism} ({self.setting}) saw no {measure}")
         return [
             ClaimRow(
@@ -72,7 +72,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """A claim, the worst that was seen, and the neighbours that show it."""
+    """A claim, the worst observed value, and the neighbours that have it."""
 
     mechanism: str
     setting: str
@@ -94,7 +94,7 @@ class ClaimRow:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the claim holds; "loose" if it was to be reached and is not."""
+        """Whether the claim holds; "loose" if it is tight but not reached."""
         if not self.observed <= self.claimed * (1 + SLACK) + SLACK * (self.measure != "delta"):
             return "EXCEEDED"
         if self.kind == "sampled":
@@ -104,11 +104,11 @@ class ClaimRow:
 
 def most(seen: Iterable[Worst]) -> dict[Measure, Worst]:
     """The largest value of each measure."""
-    found: dict[Measure, Worst] = {}
+    largest: dict[Measure, Worst] = {}
     for one in seen:
-        if one.measure not in found or one.value > found[one.measure].value:
-            found[one.measure] = one
-    return found
+        if one.measure not in largest or one.value > largest[one.measure].value:
+            largest[one.measure] = one
+    return largest
 
 
 def pure_claims(cost: Cost) -> dict[Measure, float]:
@@ -124,15 +124,15 @@ def audited(
     at: str = "",
     least: int | None = None,
 ) -> Iterator[Worst]:
-    """The pure loss and the range over all neighbouring data sets; under swap both have a record at least."""
+    """The pure loss and the range over all neighbouring data sets; under swap both have at least one record."""
     fewest = (1 if neighbors == "swap" else 0) if least is None else least
     return as_worst(audit(log_law, spots, most, neighbors, fewest), at)
 
 
-def as_worst(found: Finding, at: str = "") -> Iterator[Worst]:
-    """What the exact auditor found."""
-    yield Worst("epsilon", found.epsilon, found.epsilon_pair, at)
-    yield Worst("range", found.eta, found.eta_pair, at)
+def as_worst(finding: Finding, at: str = "") -> Iterator[Worst]:
+    """The result of the exact auditor, by measure."""
+    yield Worst("epsilon", finding.epsilon, finding.epsilon_pair, at)
+    yield Worst("range", finding.eta, finding.eta_pair, at)
 
 
 def neighbouring(
@@ -145,7 +145,7 @@ def neighbouring(
 
 
 def shown(data: object) -> str:
-    """A data set as people read it, many equal records in a row as one."""
+    """A data set in readable form; consecutive equal records are shown as one."""
     if not isinstance(data, tuple):
         return str(data)
     parts: list[tuple[str, int]] = []

@@ -1,4 +1,4 @@
-"""How far two laws are apart, by their log-probabilities: Renyi divergences for rho, hockey sticks for delta."""
+"""Divergences between two laws, from their log-probabilities: Renyi for rho, hockey-stick for delta."""
 
 import math
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 16.0, 64.0)
 
 
 def rho_between(log_p: Floats, log_q: Floats, orders: Iterable[float] = ORDERS) -> float:
-    """The largest Renyi divergence over its order, both ways: the least rho that these two laws allow."""
+    """The largest Renyi divergence divided by its order, both ways: the least rho that these two laws allow."""
     return max(renyi(a, b, order) / order for a, b in ((log_p, log_q), (log_q, log_p)) for order in orders)
 
 

@@ -1,13 +1,13 @@
-"""A mechanism of one's own, audited: a function in the protocol of AboveThreshold, by sampling or by its exact law.
+"""The auditor for your own mechanism: a function with the protocol of AboveThreshold, by sampling or by its exact law.
 
 The protocol is that of `nobounds.AboveThreshold`: `make(threshold, *, epsilon, rng)` returns an object whose method
 `query(value)` says whether the noisy value is above the noisy threshold, and raises RuntimeError once it has halted. It
-claims to be epsilon-private for queries that a record moves by at most 1, all the same way if `monotonic`. If the
-function has an attribute `log_law(queries, threshold, *, epsilon)`, the log-probabilities of outcomes in a fixed order,
-these are audited instead of runs. Whatever goes wrong in that code is told as an error of that code.
+claims to be epsilon-private for queries that a record moves by at most 1, all in the same direction if `monotonic`. If
+the function has an attribute `log_law(queries, threshold, *, epsilon)`, the log-probabilities of outcomes in a fixed
+order, these are audited instead of runs. Errors in that code are reported as errors of that code.
 
-The streams are the telling ones: equal queries that a record moves one way, then one that it does not move, or moves
-the other way.
+The streams are those that reveal the most: equal queries that a record moves in one direction, then one query that it
+does not move, or moves in the other direction.
 """
 
 import importlib
@@ -30,14 +30,17 @@ from nobounds.auditing.sampling import CONFIDENCE, Sampled, best_score, choose_e
 
 THRESHOLD = 0
 RUNS = 100_000  # on each of two neighbours
-_PILOTS = ((100, 6), (10, 1))  # one run of 100 on all streams, then one of 10 on the best six; 200 at least
+_PILOTS = (
+    (100, 6),
+    (10, 1),
+)  # runs // 100 on all streams, keeping six, then runs // 10 on those, keeping one; at least 200
 _LENGTHS, _LONG = (1, 3, 5, 10, 30), (1, 10, 100, 300, 1000)
-_BELOW = (1, 0, 4)  # how far queries stand below the threshold
-_WHOLE = 1e-6  # by how much the log of all probabilities of a law may differ from 0
+_BELOW = (1, 0, 4)  # distances of the queries below the threshold
+_WHOLE = 1e-6  # tolerance of the log of the total probability of a law
 
 
 class Pair(NamedTuple):
-    """The same queries on two neighbouring data sets, and where the step comes."""
+    """The same queries on two neighbouring data sets, and the position of the step."""
 
     x: tuple[int, ...]
     y: tuple[int, ...]
@@ -54,20 +57,20 @@ def load(spec: str) -> Callable[..., Any]:
         raise ValueError(f"mine must name a file that exists, got {place!r}")
     with theirs(place, "cannot be imported"):
         module = _of_file(path) if place.endswith(".py") else _of_name(place)
-    found = getattr(module, name, None)
-    if not callable(found):
+    function = getattr(module, name, None)
+    if not callable(function):
         raise ValueError(f"mine must name a function, and {place!r} has no function {name!r}")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 @contextmanager
-def theirs(what: str, failed: str) -> Iterator[None]:
-    """Whatever is raised within, an exit too, is an error of the code that is audited."""
+def theirs(subject: str, failed: str) -> Iterator[None]:
+    """Report every exception in this block, SystemExit included, as an error of the audited code."""
     try:
         yield
     except (Exception, SystemExit) as error:
         words = " ".join(str(error).split())
-        raise ValueError(f"{what} {failed}: {type(error).__name__}{f': {words}' if words else ''}") from None
+        raise ValueError(f"{subject} {failed}: {type(error).__name__}{f': {words}' if words else ''}") from None
 
 
 def _of_name(place: str) -> Any:
@@ -89,20 +92,20 @@ def _of_file(path: Path) -> Any:
 
 
 def pairs(lengths: Sequence[int], monotonic: bool) -> Iterator[Pair]:
-    """The telling streams: a record moves the run up, and the end not at all, or down."""
+    """The streams to test: a record moves the run up, and the last query not at all, or down."""
     for m in lengths:
         for below in _BELOW:
             run, up = (-below,) * m, (1 - below,) * m
             for last in (-below, 1 - below):
                 yield Pair((*run, last), (*up, last if monotonic else last - 1), m)
-            if m > 1 and below == 0:  # for mechanisms that go on after a hit
+            if m > 1 and below == 0:  # for mechanisms that continue after a hit
                 yield Pair(run * 2, up + (run if monotonic else (-1,) * m), m)
 
 
 def outcome(make: Callable[..., Any], queries: Sequence[int], step: int, epsilon: float, rng: Any) -> Hashable:
-    """The number of hits before the step and from it on, and what was answered last if that is a number.
+    """The number of hits before the step and from it on, and the last answer if it is a number.
 
-    One that has halted raises RuntimeError. To raise it with no hit is an outcome too, but for the first query.
+    A mechanism that has halted raises RuntimeError. Raising it without a hit is an outcome too, except on the first query.
     """
     mechanism = make(THRESHOLD, epsilon=epsilon, rng=rng)
     hits: list[int] = [0, 0]
@@ -132,12 +135,12 @@ def sampled(
     confidence: float = CONFIDENCE,
     rng: random.Random | None = None,
 ) -> tuple[Pair, Sampled]:
-    """The lower bound on epsilon: a few runs choose the stream and the events, the others test them on fresh runs."""
-    bits = random.Random() if rng is None else rng
+    """The lower bound on epsilon: a few runs choose the stream and the events, fresh runs test them."""
+    generator = random.Random() if rng is None else rng
 
     def draw(pair: Pair, times: int) -> tuple[Counter[Hashable], Counter[Hashable]]:
         x, y = (
-            Counter(outcome(make, queries, pair.step, epsilon, bits) for _ in range(times))
+            Counter(outcome(make, queries, pair.step, epsilon, generator) for _ in range(times))
             for queries in (pair.x, pair.y)
         )
         return x, y
@@ -152,7 +155,7 @@ def sampled(
 
 
 def exact(make: Any, epsilon: float, monotonic: bool) -> tuple[Pair, float]:
-    """The worst loss of the law that the function offers, over long streams."""
+    """The worst loss of the function's own law, over long streams."""
 
     def loss(pair: Pair) -> float:
         x, y = (log_law(make.log_law(list(queries), THRESHOLD, epsilon=epsilon)) for queries in (pair.x, pair.y))
@@ -160,15 +163,15 @@ def exact(make: Any, epsilon: float, monotonic: bool) -> tuple[Pair, float]:
             raise ValueError(f"two streams of {len(pair.x)} queries have laws of {len(x)} and {len(y)} outcomes")
         return pair_loss(x, y)[0]
 
-    found = [(loss(pair), pair) for pair in pairs(_LONG, monotonic)]
-    worst = max(found, key=lambda one: one[0])
+    losses = [(loss(pair), pair) for pair in pairs(_LONG, monotonic)]
+    worst = max(losses, key=lambda one: one[0])
     return worst[1], worst[0]
 
 
-def log_law(found: object) -> Floats:
+def log_law(law: object) -> Floats:
     """The log-probabilities of a law, checked: one for each outcome, and the probabilities sum to 1."""
     try:
-        logs = np.asarray(found, dtype=np.float64)
+        logs = np.asarray(law, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError("a law must be a list of log-probabilities, and is not one of numbers") from None
     if logs.ndim != 1 or len(logs) == 0:
@@ -191,7 +194,7 @@ def audit_mine(
     confidence: float = CONFIDENCE,
     rng: random.Random | None = None,
 ) -> ClaimRow:
-    """The row of the table for a mechanism of one's own."""
+    """The row of the table for your own mechanism."""
     if not 0 < epsilon < math.inf:
         raise ValueError(f"epsilon must be greater than 0 and finite, got epsilon={epsilon!r}")
     if runs < 1000:
@@ -204,12 +207,12 @@ def audit_mine(
     if hasattr(make, "log_law"):
         with theirs(f"log_law of {spec}", failed):
             pair, observed = exact(make, epsilon, monotonic)
-        at, way = "", "exact law"
+        at, method = "", "exact law"
     else:
         with theirs(spec, failed):
-            pair, found = sampled(make, epsilon, monotonic, runs, confidence, rng)
-        observed, way = found.epsilon, f"{runs} runs, confidence {confidence:g}"
-        at = f"seen {found.hits[0]} and {found.hits[1]} times in {found.runs[0]} runs each"
-    setting, x, y = f"{queries}, {way}", shown(pair.x), shown(pair.y)
+            pair, result = sampled(make, epsilon, monotonic, runs, confidence, rng)
+        observed, method = result.epsilon, f"{runs} runs, confidence {confidence:g}"
+        at = f"seen {result.hits[0]} and {result.hits[1]} times in {result.runs[0]} runs each"
+    setting, x, y = f"{queries}, {method}", shown(pair.x), shown(pair.y)
     kind: Kind = "bound" if hasattr(make, "log_law") else "sampled"
     return ClaimRow(spec, setting, "its own", "add-remove", "row", "epsilon", epsilon, observed, kind, x, y, at)

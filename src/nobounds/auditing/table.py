@@ -1,4 +1,4 @@
-"""The table of the audit: all cases, run side by side, and the verdict on all of them."""
+"""The table of the audit: all cases, run in parallel, and the verdicts on them."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,12 +21,12 @@ def all_cases(which: Which = "full") -> tuple[Case, ...]:
 
 
 def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[ClaimRow]]]:
-    """The rows of each case, with its place among the cases, in their order."""
+    """The rows of each case, with its index among the cases, in order."""
     places = range(len(all_cases(which)))
     if processes <= 1:
         yield from (_rows(which, place) for place in places)
         return
-    # A fresh interpreter for each process: one that was forked may inherit the locks of threads.
+    # A fresh interpreter for each process: a forked one may inherit locked locks of other threads.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         try:
             yield from pool.map(_rows, [which] * len(places), places)
@@ -40,7 +40,7 @@ def exceeded(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
 
 
 def loose(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
-    """The rows whose claim is true, and should have been reached."""
+    """The rows whose claim is true, but was not reached as it should be."""
     return [row for row in rows if row.verdict == "loose"]
 
 

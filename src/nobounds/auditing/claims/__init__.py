@@ -1,1 +1,1 @@
-"""The claims that are audited, one kind of mechanism a module."""
+"""The audited claims, one kind of mechanism per module."""

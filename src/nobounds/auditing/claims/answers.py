@@ -1,8 +1,8 @@
-"""The cases of whole answers: quantiles and bounds with every branch alive, for records and for users.
+"""The cases of whole answers: quantiles and bounds with every branch reachable, for records and for users.
 
-A whole answer is a private size, a sign or not, and whichever walk or choice they lead to; its law is the mixture. On a
-ladder with a rung or a few for each power of two that law can be enumerated, and with sizes of a few records every
-branch has a real chance.
+A whole answer is a noisy size, possibly a sign, and the walk or choice that they lead to; its law is the mixture. On a
+ladder with one or a few rungs for each power of two that law can be enumerated, and with sizes of a few records every
+branch has a substantial probability.
 """
 
 import math
@@ -33,10 +33,10 @@ from nobounds.ranks.tuning import TUNING
 
 MISSING = math.nan
 EPSILON = Fraction(2)
-# At the ends hardly any rungs lie before the first record, so that those between two records weigh all there is.
+# At the ends hardly any rungs lie before the first record: those between two records carry nearly all the weight.
 FAR = 1.7e308
 SPOTS = (-FAR, -1e200, -3.0, 0.0, 5.0, 1e200, FAR)
-# The rows that are public, and whether records can be missing: so that the size is private, capped, known or too small.
+# The public number of rows, and whether records can be missing: the size is then noisy, capped, known or too small.
 PUBLIC: dict[str, tuple[int | None, bool]] = {
     "add-remove": (None, True),
     "swap": (400, True),
@@ -53,15 +53,16 @@ SHORT = replace(TUNING, fine_bits=0)
 
 
 def live(question: Question) -> Question:
-    """The question with sizes so small that every route has a real chance on a handful of records."""
+    """The question with sizes so small that every route has a substantial probability on a handful of records."""
     routes = tuple(
-        tuple(replace(route, at_least=len(found) - 1 - k) for k, route in enumerate(found)) for found in question.routes
+        tuple(replace(route, at_least=len(alternatives) - 1 - k) for k, route in enumerate(alternatives))
+        for alternatives in question.routes
     )
     return replace(question, routes=routes)
 
 
 def log_law(question: Question, data: Sequence[Any], which: int = 0) -> Floats:
-    """Log-probabilities of all answers, by position of every part, merged where answers are equal."""
+    """Log-probabilities of all answers, from the positions of every part, merged where answers are equal."""
     ladder = question.ladder
     counts = Counts.of(lambda: [np.array(data, dtype=float)], ladder)
     if question.size.known is not None:
@@ -83,22 +84,22 @@ def log_law(question: Question, data: Sequence[Any], which: int = 0) -> Floats:
 
 
 def joint_log_law(question: Question, data: Sequence[Any]) -> Floats:
-    """Log-probabilities of two answers together, on some of the rungs: given the size they are independent."""
+    """Log-probabilities of two answers jointly, on some of the rungs: given the size they are independent."""
     some = _telling(question.ladder)
     present = sum(x == x for x in data)
     sizes = sorted({route.at_least for routes in question.routes for route in routes} | {0})
-    found = np.full((len(some), len(some)), -np.inf)
+    joint = np.full((len(some), len(some)), -np.inf)
     for low, high in zip(sizes, [*sizes[1:], None], strict=True):
         reached = 1.0 if low == 0 else laplace_at_least(question.size.epsilon, low - present)
         chance = reached - (0.0 if high is None else laplace_at_least(question.size.epsilon, high - present))
         routes = [first_allowed(routes, low) for routes in question.routes]
         one, other = (log_law(_only(question, route, k), data)[some] for k, route in enumerate(routes))
-        found = np.logaddexp(found, math.log(chance) + one[:, None] + other[None, :])
-    return found.ravel()
+        joint = np.logaddexp(joint, math.log(chance) + one[:, None] + other[None, :])
+    return joint.ravel()
 
 
 def _only(question: Question, route: AnyRoute, which: int) -> Question:
-    """One of the answers, on one route."""
+    """The question for one of the answers, on one route."""
     size = replace(question.size, known=0)
     problem = replace(question.problem, qs=(question.qs[which],))
     return replace(question, problem=problem, routes=((replace(route, at_least=0),),), size=size)
@@ -112,14 +113,14 @@ def _telling(ladder: Ladder) -> Any:
 
 
 def answers_seen(question: Question, neighbors: Neighbors, missing: bool) -> Iterator[Worst]:
-    """The worst over all neighbouring data sets of up to two records of both signs, and missing ones."""
+    """The worst losses over all neighbouring data sets of up to two records of both signs, some missing."""
     spots = (*SPOTS, *((MISSING,) if missing else ()))
     law = log_law if len(question.qs) == 1 else joint_log_law
     return audited(partial(law, question), spots, 2, neighbors)
 
 
 def users_seen(question: Question) -> Iterator[Worst]:
-    """The same for users with two rows each."""
+    """The worst losses for users with two rows each."""
 
     def law(data: Data) -> Floats:
         return log_law(question, [row for person in data for row in person])  # type: ignore[attr-defined]
@@ -127,52 +128,52 @@ def users_seen(question: Question) -> Iterator[Worst]:
     return audited(law, PERSONS, 2, "add-remove")
 
 
-def asked(relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method = "walk") -> Question:
+def live_question(variant: str, qs: tuple[Fraction, ...], noise: Noise, method: Method = "walk") -> Question:
     """The question with all of its routes alive; short ladders only."""
-    rows, nullable = PUBLIC[relation]
-    ladder, neighbors = Ladder.float_bits(0), _name(relation)
+    rows, nullable = PUBLIC[variant]
+    ladder, neighbors = Ladder.float_bits(0), _neighbors(variant)
     problem = Problem(qs, ladder, neighbors, nullable, rows, noise=noise, method=method, tuning=SHORT)
     return live(Question.of(problem, EPSILON))
 
 
 def cases() -> Iterator[Case]:
     """Quantiles by walks and by choices, the bounds, and quantiles for users."""
-    for relation in PUBLIC:
+    for variant in PUBLIC:
         for noise in NOISES:
             for q in RANKS:
                 quick = noise == "exponential" and q in (Fraction(1, 2), Fraction(1))
-                yield _case("quantile", relation, (q,), noise, "walk", quick)
+                yield _case("quantile", variant, (q,), noise, "walk", quick)
     methods: tuple[Method, ...] = ("flip", "exponential")
-    for relation in ("add-remove", "swap"):
+    for variant in ("add-remove", "swap"):
         for method in methods:
-            yield _case(f"quantile by {method}", relation, (Fraction(1, 2),), "exponential", method, False)
-        yield _case("bounds", relation, (Fraction(0), Fraction(1)), "exponential", "walk", relation == "add-remove")
+            yield _case(f"quantile by {method}", variant, (Fraction(1, 2),), "exponential", method, False)
+        yield _case("bounds", variant, (Fraction(0), Fraction(1)), "exponential", "walk", variant == "add-remove")
     for q in RANKS:
         yield _users(q)
 
 
-def _case(name: str, relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method, quick: bool) -> Case:
-    missing = PUBLIC[relation][1] and relation != "add-remove"
+def _case(name: str, variant: str, qs: tuple[Fraction, ...], noise: Noise, method: Method, quick: bool) -> Case:
+    missing = PUBLIC[variant][1] and variant != "add-remove"
 
     def question() -> Question:
-        return asked(relation, qs, noise, method)
+        return live_question(variant, qs, noise, method)
 
     def claims() -> dict[Measure, float]:
         loss = question().loss()
         return {"epsilon": loss.epsilon, "range": loss.eta}
 
     def look() -> list[Worst]:
-        return list(answers_seen(question(), _name(relation), missing))
+        return list(answers_seen(question(), _neighbors(variant), missing))
 
     of = ", ".join(f"q {q}" for q in qs) if len(qs) == 1 else "minimum and maximum"
-    more = relation.removeprefix(_name(relation)).removeprefix(", ")
+    more = variant.removeprefix(_neighbors(variant)).removeprefix(", ")
     setting = of + (f", {more}" if more else "")
-    tight = _tight(relation, qs, noise) if method == "walk" else ()
-    return Case(name, setting, noise, _name(relation), "row", claims, look, tight, quick)
+    tight = _tight(variant, qs, noise) if method == "walk" else ()
+    return Case(name, setting, noise, _neighbors(variant), "row", claims, look, tight, quick)
 
 
-def _tight(relation: str, qs: tuple[Fraction, ...], noise: Noise) -> tuple[Measure, ...]:
-    """The epsilon is reached by every walk; the range where its two sides come from one pair and one route."""
+def _tight(variant: str, qs: tuple[Fraction, ...], noise: Noise) -> tuple[Measure, ...]:
+    """Every walk reaches its epsilon; the range is reached where both its sides come from one pair and one route."""
     inner = 0 < qs[0] < 1
     reached = {
         "add-remove": inner,
@@ -180,7 +181,7 @@ def _tight(relation: str, qs: tuple[Fraction, ...], noise: Noise) -> tuple[Measu
         "swap, no missing": noise == "exponential",
         "swap, few rows": True,
     }
-    return ("epsilon", "range") if reached[relation] else ("epsilon",)
+    return ("epsilon", "range") if reached[variant] else ("epsilon",)
 
 
 def _users(q: Fraction) -> Case:
@@ -201,5 +202,5 @@ def _users(q: Fraction) -> Case:
     return Case("quantile", f"q {q}", "exponential", "add-remove", "user of 2 rows", claims, look, tight, q == 1)
 
 
-def _name(relation: str) -> Neighbors:
-    return "swap" if relation.startswith("swap") else "add-remove"
+def _neighbors(variant: str) -> Neighbors:
+    return "swap" if variant.startswith("swap") else "add-remove"

@@ -18,7 +18,7 @@ from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.ranks.route import FlipRoute, cost, rank_sensitivity
 
 RUNGS = 3000
-SPOTS = (0.5, 1.5, 2998.5, 2999.5)  # nearly all rungs are empty, and on one side of a record at the end
+SPOTS = (0.5, 1.5, 2998.5, 2999.5)  # nearly all rungs are empty, and lie on one side of a record at the end
 RANKS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 
 
@@ -31,10 +31,10 @@ def choice_law(
 
 
 def cases() -> Iterator[Case]:
-    """Both mechanisms, both relations, several ranks."""
-    relations: tuple[Neighbors, ...] = ("add-remove", "swap")
+    """Both mechanisms, add-remove and swap, several ranks."""
+    both: tuple[Neighbors, ...] = ("add-remove", "swap")
     for exponential in (False, True):
-        for neighbors in relations:
+        for neighbors in both:
             for q in RANKS:
                 yield _case(exponential, neighbors, q)
 

@@ -1,6 +1,6 @@
 """The cases of the search for a clip: its walks on both sides of a centre, its scale and its centre.
 
-The walks for the widths are independent, so the worst outcome of all is the worst of each.
+The walks for the widths are independent, so the worst joint outcome consists of the worst outcomes of each.
 """
 
 import math
@@ -31,13 +31,13 @@ LINE = Ladder.float_bits(8)
 MISSING = math.nan
 FAR, NEAR = 2.0**35, 2.0**-35  # deviations with hundreds of empty candidates between them and on either side
 SPOTS = (-FAR, -NEAR, 0.0, NEAR, FAR, MISSING)
-# Records that are there in every data set, so that walks halt, or come near it, at every place where they may.
+# Records in every data set with which walks halt, or nearly halt, at every position where they can.
 CROWDS: tuple[tuple[float, ...], ...] = ((), (FAR * 2,) * 10, (NEAR / 8,) * 60)
-DEEP = -600.0  # laws carry log-probabilities down to -740
+DEEP = -600.0  # laws represent log-probabilities down to -740
 
 
 def searching(
-    relation: Neighbors,
+    neighbors: Neighbors,
     epsilon: Fraction | int = 1,
     two_sided: bool = True,
     ladder: Ladder = LINE,
@@ -45,7 +45,7 @@ def searching(
     tuning: ClipTuning = CLIP_TUNING,
 ) -> Search:
     """A search for this epsilon."""
-    return Search(Fraction(epsilon), relation, ladder, two_sided, nullable, tuning=tuning)
+    return Search(Fraction(epsilon), neighbors, ladder, two_sided, nullable, tuning=tuning)
 
 
 def floats(data: Sequence[Any]) -> Records:
@@ -54,7 +54,7 @@ def floats(data: Sequence[Any]) -> Records:
 
 
 def telling(walk: WidthWalk) -> Ints:
-    """Positions of a walk that tell its law: around every spot, spread over the rest, and the last one."""
+    """Positions of a walk that characterise its law: around every spot, spread over the rest, and the last one."""
     if len(walk.candidates) < 2000:
         return np.arange(len(walk.candidates))
     spots = np.abs(DEVIATIONS.rungs(np.array([*(x for crowd in CROWDS for x in crowd), NEAR, FAR, 1.0, 2.0**32])))
@@ -69,7 +69,7 @@ def log_widths(walk: WidthWalk) -> Floats:
 
 
 def log_positions(walk: WidthWalk) -> Floats:
-    """Log-probabilities of the position, with never halting told from halting at the last."""
+    """Log-probabilities of the position; never halting is distinct from halting at the last."""
     return Law(walk.walk).log_pmf(telling(walk))
 
 
@@ -109,7 +109,7 @@ def widths_seen(
 
 
 def outward_seen(search: Search, origin: int | None) -> Iterator[Worst]:
-    """The walks outward, around two centres."""
+    """The losses of the walks outward, around two centres."""
     for center in (0.0, 1000.0):
         yield from widths_seen(search, origin, center, most=2 if origin is None else 1)
 
@@ -122,78 +122,78 @@ def inward_seen(search: Search) -> list[Worst]:
 
 
 def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
-    """The octave of the deviations."""
+    """The law of the octave of the deviations."""
     return Law(scale.walk(search.deviations(floats(data), Fraction(2)))).log_pmf()
 
 
 def center_law(question: Question, data: Data) -> Floats:
-    """The median, asked for a size that the data need not have."""
+    """The median, center for a size that the data need not have."""
     ((_, _, part),) = AnswerLaw.of(question, Counts.of(floats(data), question.ladder), least=0).parts
     return part.log_pmf()
 
 
 def cases() -> Iterator[Case]:
     """Walks outward and inward, one-sided and two-sided, the scale and the centre."""
-    relations: tuple[Neighbors, ...] = ("add-remove", "swap")
-    for relation in relations:
+    both: tuple[Neighbors, ...] = ("add-remove", "swap")
+    for neighbors in both:
         for two_sided in (True, False):
             for epsilon in (Fraction(1, 2), Fraction(5)):
-                yield from _walks(relation, two_sided, epsilon)
+                yield from _walks(neighbors, two_sided, epsilon)
         for each in (Fraction(1, 4), Fraction(1)):
-            yield _scale(relation, Scale(each, each, CLIP_TUNING.scale_rank))
-        yield _center(relation)
+            yield _scale(neighbors, Scale(each, each, CLIP_TUNING.scale_rank))
+        yield _center(neighbors)
 
 
-def _walks(relation: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator[Case]:
-    search = searching(relation, epsilon, two_sided)
+def _walks(neighbors: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator[Case]:
+    search = searching(neighbors, epsilon, two_sided)
     sides = "two sides" if two_sided else "magnitudes"
     looks: dict[str, Callable[[], Any]] = {"outward": partial(outward_seen, search, None)}
-    if relation == "swap":
+    if neighbors == "swap":
         looks["outward, scaled"] = partial(outward_seen, search, 1)
     looks["inward"] = partial(inward_seen, search)
-    for way, look in looks.items():
+    for direction, look in looks.items():
         yield Case(
-            f"clip, walks {way}",
+            f"clip, walks {direction}",
             f"{sides}, epsilon {epsilon}",
             "exponential",
-            relation,
+            neighbors,
             "row",
             lambda: {"epsilon": float(search.cost().epsilon)},
             look,
             tight=("epsilon",),
-            quick=two_sided and epsilon == 5 and way == "inward",
+            quick=two_sided and epsilon == 5 and direction == "inward",
         )
 
 
-def _scale(relation: Neighbors, scale: Scale) -> Case:
+def _scale(neighbors: Neighbors, scale: Scale) -> Case:
     spots = (-3.0, 2.0, 2.5, 1e9, 1e200, MISSING)
     return Case(
         "clip, scale",
         f"eps1 {scale.eps1}, eps2 {scale.eps2}",
         "exponential",
-        relation,
+        neighbors,
         "row",
-        lambda: pure_claims(scale.cost(relation, False)),
-        lambda: audited(partial(scale_law, searching(relation), scale), spots, 3, relation),
-        tight=("epsilon", "range") if relation == "add-remove" else ("epsilon",),
+        lambda: pure_claims(scale.cost(neighbors, False)),
+        lambda: audited(partial(scale_law, searching(neighbors), scale), spots, 3, neighbors),
+        tight=("epsilon", "range") if neighbors == "add-remove" else ("epsilon",),
         quick=scale.eps1 == 1,
     )
 
 
-def _center(relation: Neighbors) -> Case:
+def _center(neighbors: Neighbors) -> Case:
     def question() -> Question:
-        asked = searching(relation, 8).center(CLIP_TUNING.center_nats(relation))
-        assert asked is not None
-        return asked
+        center = searching(neighbors, 8).center(CLIP_TUNING.center_nats(neighbors))
+        assert center is not None
+        return center
 
     spots = (-3.0, 0.0, 5.0, 1e9, MISSING)
     return Case(
         "clip, centre",
         "epsilon 1",
         "exponential",
-        relation,
+        neighbors,
         "row",
         lambda: pure_claims(question().cost()),
-        lambda: audited(partial(center_law, question()), spots, 3, relation),
+        lambda: audited(partial(center_law, question()), spots, 3, neighbors),
         tight=(),
     )

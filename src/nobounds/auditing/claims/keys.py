@@ -29,7 +29,7 @@ def hockey_stick(p: "Sequence[arb]", q: "Sequence[arb]", epsilon: Fraction) -> "
 
 
 def least_delta(p: "Sequence[arb]", q: "Sequence[arb]", epsilon: Fraction) -> "arb":
-    """The same in both directions."""
+    """The larger hockey-stick divergence of both directions."""
     return max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon), key=lambda delta: delta.mid())
 
 
@@ -44,7 +44,7 @@ def set_law(chances: "Sequence[arb]") -> "list[arb]":
 
 
 def keys_seen(p: "Sequence[arb]", groups: int, epsilon: Fraction) -> Iterator[Worst]:
-    """The least delta at epsilon of the choice among `groups` keys, all of which one unit more or less is in."""
+    """The least delta at epsilon for the selection among `groups` keys, all of which one unit joins or leaves."""
     for units in product(range(len(p) - 1), repeat=groups):
         if list(units) == sorted(units):
             more = tuple(k + 1 for k in units)
@@ -53,12 +53,12 @@ def keys_seen(p: "Sequence[arb]", groups: int, epsilon: Fraction) -> Iterator[Wo
 
 
 def chances_of(chances: Chances) -> "list[arb]":
-    """p_0, p_1, ... and two more after the first 1."""
+    """p_0, p_1, ... up to two after the first p_n = 1."""
     return [chances.ball(n) for n in range(chances.certain + 3)]
 
 
 def selection_seen(chances: Chances, groups: int, epsilon: Fraction) -> Iterator[Worst]:
-    """The same for the chances of one key, at a precision that decides."""
+    """The least delta from the probabilities of one key, at sufficient precision."""
     with working_precision(256):
         yield from keys_seen(chances_of(chances), groups, epsilon)
 

@@ -1,7 +1,7 @@
 """The cases of noisy numbers: counts, sums and means by the code that releases them, with scripted noise.
 
-What is released is all of it: the value, the interval and every parameter. The claim is the loss that the release
-states, or the cost that the library has for a part of one.
+An outcome is the whole release: the value, the interval and every parameter. The claim is the loss that the release
+states, or the library's cost of a part of one.
 """
 
 import math
@@ -36,8 +36,8 @@ FORTY = (1.0,) * 40
 STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_sum, "mean": mean}
 USER = Unit("user", 2)
 USERS = ((0,), (1, 1))  # the rows of each
-FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, of which each pair is tried
-ORDER = 63.0  # nominal epsilons for a Renyi divergence of order 64, and then some deviations
+FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, where every pair is tried
+ORDER = 63.0  # the reach for a Renyi divergence of order 64, in nominal epsilons, plus some deviations (MORE)
 MORE = 8.0
 
 
@@ -51,7 +51,7 @@ def numbers_seen(
     factor: Fraction = Fraction(1),
     at: str = "",
 ) -> Iterator[Worst]:
-    """The worst over all neighbours of up to so many records."""
+    """The worst losses over all neighbours of up to `most` records."""
     pairs = list(neighbouring(spots, most, neighbors))
     laws = {data: scripted_law(partial(release, data), reach, factor) for pair in pairs for data in pair}
     for x, y in pairs:
@@ -63,33 +63,35 @@ def numbers_seen(
         yield Worst("range", eta, (x, y), at)
 
 
-def asked(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> Release:
+def release_of(
+    statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False
+) -> Release:
     """The release for these records, or for users with all their rows."""
     rows: Any = chain.from_iterable(data) if users else data  # type: ignore[arg-type]
     records = [math.nan if record is MISSING else record for record in rows]
-    found = column(np.array(records, dtype=np.float64 if nullable else np.int64))
-    unit = replace(found, facts=replace(found.facts, unit=USER))
-    return STATISTICS[statistic](unit if users else found, **options)
+    values = column(np.array(records, dtype=np.float64 if nullable else np.int64))
+    unit = replace(values, facts=replace(values.facts, unit=USER))
+    return STATISTICS[statistic](unit if users else values, **options)
 
 
 def released(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> str:
-    """All that is released."""
-    return asked(statistic, options, data, nullable, users).to_json()
+    """The whole release, as a text."""
+    return release_of(statistic, options, data, nullable, users).to_json()
 
 
 def stated(statistic: str, options: dict[str, Any], data: Data, nullable: bool, users: bool) -> PrivacyLoss:
-    """The loss that a release states; that it is the same for all data is told apart by their laws."""
+    """The loss that a release states; a loss that depended on the data would show up in the laws."""
     nothing = {name: lambda *_: 0 for name in ("additive__discrete_laplace", "additive__discrete_gaussian")}
     with replaced(**nothing):
-        return asked(statistic, options, data, nullable, users).loss
+        return release_of(statistic, options, data, nullable, users).loss
 
 
 def averaged(rule: AverageRule, data: Data) -> Hashable:
-    """The number, sum and average that a mean releases, for whole numbers up to WIDTH."""
-    there: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
+    """The count, sum and average that a mean releases, for whole numbers up to WIDTH."""
+    present: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
     public = replace(rule, rows=len(data) if rule.neighbors == "swap" else None)
-    found = public.release(len(there), sum(there), WIDTH, source=None)  # type: ignore[arg-type]
-    return found.count, found.total, found.value, found.scales
+    average = public.release(len(present), sum(present), WIDTH, source=None)  # type: ignore[arg-type]
+    return average.count, average.total, average.value, average.scales
 
 
 def sized(rule: SizeRule, more: Data, data: Data) -> Hashable:
@@ -99,7 +101,7 @@ def sized(rule: SizeRule, more: Data, data: Data) -> Hashable:
 
 
 def cases() -> Iterator[Case]:
-    """The private size, and counts, sums and means with discrete Laplace and discrete Gaussian noise."""
+    """The noisy size, and counts, sums and means with discrete Laplace and discrete Gaussian noise."""
     for epsilon in (Fraction(1, 2), Fraction(1), Fraction(3)):
         quick = epsilon == 1
         yield from _sizes(epsilon, quick)
@@ -161,14 +163,16 @@ def _releases(spent: dict[str, Any], quick: bool) -> Iterator[Case]:
     yield _case("sum", spent, {"lower": -3, "upper": 1, "resolution": 4}, (-3, 1), quick=quick and not zcdp)
     yield _case("sum", spent, one, USERS, users=True)
     yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
-    if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # little enough noise for all pairs of two
+    if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # few enough values of noise to try all pairs
         yield _case("mean", spent, one, (0, 1), most=2 if amount == 3 else 1, two=True, quick=amount == 3)
     if amount == 3:
         yield _case("mean", spent, one, USERS, most=1, two=True, users=True)
         for statistic in ("sum", "mean"):
             yield _case(statistic, spent, one | {"neighbors": "swap"}, (0, 1, MISSING), most=1, two=True)
     made = _case("mean", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
-    yield replace(made, tight=()) if zcdp else made  # moments do not reach beyond the bounds, where a mean is cut
+    yield (
+        replace(made, tight=()) if zcdp else made
+    )  # a mean is clipped to the bounds, which lowers its Renyi divergences
 
 
 def _case(
@@ -189,7 +193,7 @@ def _case(
     bounds = f", from {facts['lower']} to {facts['upper']}" if "lower" in facts else ""
     none = "" if nullable or neighbors == "add-remove" else ", none missing"
     reach = NEAR if two else FAR
-    if zcdp:  # for two numbers up to order 16
+    if zcdp:  # for two numbers only up to order 16
         reach = (15 if two else ORDER) * math.sqrt(2 * amount) / (2 if users else 1) + MORE
 
     def claims() -> dict[Measure, float]:

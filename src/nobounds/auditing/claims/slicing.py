@@ -1,7 +1,7 @@
-"""The cases of recursive halving: the joint law of all places that are chosen, level by level.
+"""The cases of recursive halving: the joint law of all chosen places, level by level.
 
 Given a place, the slices on its two sides are independent: the extremes of their log-ratios add up, and their moments
-multiply. A rung has few places here, so that all of them can be enumerated.
+multiply. A rung has few places here, and all of them can be enumerated.
 """
 
 import math
@@ -47,7 +47,7 @@ FIVE = numbers(5)
 
 def plan(
     qs: Sequence[Fraction],
-    relation: Neighbors,
+    neighbors: Neighbors,
     each: Fraction = Fraction(1),
     *,
     zcdp: bool = False,
@@ -55,14 +55,14 @@ def plan(
     missing: bool = True,
     places: int = TUNING.places,
 ) -> Halving:
-    """A plan that spends only on its levels: the size and the scale are priced apart."""
+    """A plan that spends only on its levels: the size and the scale are audited separately."""
     size = SizeRule(Fraction(0), 0)
-    problem = Problem(tuple(qs), ladder, relation, missing, tuning=replace(TUNING, places=places))
+    problem = Problem(tuple(qs), ladder, neighbors, missing, tuning=replace(TUNING, places=places))
     return Halving(problem, zcdp, size, Fraction(0), each)
 
 
 class Joint:
-    """The exact joint law of all places that a plan chooses, for one data set after a size and a scale."""
+    """The exact joint law of all places that a plan chooses, for one data set, given a size and a scale."""
 
     def __init__(self, plan: Halving, data: Sequence[float], setting: Setting) -> None:
         self.plan, self.setting = plan, setting
@@ -82,16 +82,18 @@ class Joint:
     def _law(self, node: Node, piece: Slice, setting: Setting) -> tuple[Ints, Floats]:
         if piece.high - piece.low <= 1:
             return np.array([piece.low]), np.zeros(1)
-        found = self.plan.choice(node, piece, self.histogram, setting)
+        choice = self.plan.choice(node, piece, self.histogram, setting)
         rungs = np.arange(piece.rungs[0], piece.rungs[1] + 1)
-        if isinstance(found, Walk):
-            log_pmf = Law(found).log_pmf()
-            log_pmf = np.append(log_pmf[:-2], np.logaddexp(log_pmf[-2], log_pmf[-1]))  # never is the last rung
+        if isinstance(choice, Walk):
+            log_pmf = Law(choice).log_pmf()
+            log_pmf = np.append(
+                log_pmf[:-2], np.logaddexp(log_pmf[-2], log_pmf[-1])
+            )  # never halting gives the last rung
             rungs = rungs if self.plan.outward(node, setting) else rungs[::-1]
             return np.array([piece.middle(rung) for rung in rungs.tolist()]), log_pmf
         if node.leaf:
-            return rungs * self.plan.tuning.places, (weighted_law if self.plan.zcdp else flip_law)(found).log_pmf()
-        return np.arange(piece.low, piece.high), weighted_law(found).log_pmf()
+            return rungs * self.plan.tuning.places, (weighted_law if self.plan.zcdp else flip_law)(choice).log_pmf()
+        return np.arange(piece.low, piece.high), weighted_law(choice).log_pmf()
 
     def after(self, node: Node, piece: Slice, setting: Setting, place: int) -> list[At]:
         """The nodes that follow a place, their slices, and what is known by then."""
@@ -107,7 +109,7 @@ class Joint:
 
 
 def log_ratios(x: Joint, y: Joint, some: Some | None = None, at: At | None = None) -> tuple[float, float]:
-    """The largest and the smallest log-ratio of the joint laws; with `some`, over these first places alone."""
+    """The largest and the smallest log-ratio of the joint laws; `some` restricts the first places."""
     key, piece, known = at or (x.root, x.whole, x.setting)
     node = x.nodes[key]
     places, log_p = x.law(node, piece, known)
@@ -127,7 +129,7 @@ def loss(x: Joint, y: Joint, some: Some | None = None) -> float:
 
 
 def log_moments(x: Joint, y: Joint, at: At | None = None) -> Floats:
-    """ln of the sum of P**order Q**(1 - order), for each order: independent parts multiply."""
+    """ln of the sum of P**order Q**(1 - order), for each order; independent parts multiply."""
     key, piece, known = at or (x.root, x.whole, x.setting)
     node = x.nodes[key]
     places, log_p = x.law(node, piece, known)
@@ -140,18 +142,18 @@ def log_moments(x: Joint, y: Joint, at: At | None = None) -> Floats:
 
 
 def rho_of(x: Joint, y: Joint) -> float:
-    """The largest Renyi divergence over its order, both ways."""
+    """The largest Renyi divergence divided by its order, both ways."""
     return max(float((log_moments(*pair) / (_ORDERS - 1) / _ORDERS).max()) for pair in ((x, y), (y, x)))
 
 
 def ends(ratios: Floats) -> list[int]:
-    """The first places that tell the most."""
+    """The first places with the most extreme log-ratios."""
     order: list[int] = np.argsort(ratios).tolist()
     return order[:3] + order[-3:]
 
 
 def cases() -> Iterator[Case]:
-    """Two levels on many rungs, whose cost is reached; and a record that turns missing."""
+    """Two levels on many rungs, which reach their cost; and a record that becomes missing."""
     for qs, data, rest in ((THIRDS, (1, 198), (1,)), (QUARTERS, (1, 198), (198,))):
         for zcdp in (False, True):
             yield _pure("add-remove", qs, data, rest, 200, zcdp)
@@ -162,37 +164,37 @@ def cases() -> Iterator[Case]:
 
 
 def _pure(
-    relation: Neighbors,
+    neighbors: Neighbors,
     qs: tuple[Fraction, ...],
     x: tuple[float, ...],
     y: tuple[float, ...],
     rungs: int,
     zcdp: bool,
 ) -> Case:
-    """Two levels that cost 1 together; a record that turns missing costs half of each, and of the first all of it."""
+    """Two levels that cost 1 together; a record that becomes missing costs half of each, and all of the first."""
     gone = any(record != record for record in y)
 
     def look() -> list[Worst]:
-        places, ladder = 2 if relation == "add-remove" else 1, numbers(rungs)
-        made = plan(qs, relation, HALF, zcdp=zcdp, ladder=ladder, places=places)
-        size = 0 if relation == "add-remove" else 2
+        places, ladder = 2 if neighbors == "add-remove" else 1, numbers(rungs)
+        made = plan(qs, neighbors, HALF, zcdp=zcdp, ladder=ladder, places=places)
+        size = 0 if neighbors == "add-remove" else 2
         one, other = (Joint(made, data, Setting(ladder, size, True, True, FLAT)) for data in (x, y))
         return [Worst("epsilon", loss(one, other, ends), (x, y), f"{rungs} rungs")]
 
     def claims() -> dict[Measure, float]:
-        kinds = plan(qs, relation, HALF, zcdp=zcdp).cost().kinds
+        kinds = plan(qs, neighbors, HALF, zcdp=zcdp).cost().kinds
         return {"epsilon": float(max(kinds[-1] if gone else kinds[0]))}
 
     return Case(
         "quantiles by halving",
         f"q {', '.join(map(str, qs))}{', a record turns missing' if gone else ''}",
         "exponential" if not zcdp else "Gumbel",
-        relation,
+        neighbors,
         "row",
         claims,
         look,
         tight=() if gone else ("epsilon",),
-        quick=relation == "add-remove" and qs == QUARTERS and not zcdp,
+        quick=neighbors == "add-remove" and qs == QUARTERS and not zcdp,
     )
 
 

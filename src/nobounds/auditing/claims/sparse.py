@@ -1,7 +1,7 @@
 """The cases of SparseVector: both methods, for a pure epsilon, a rho, and an epsilon at a delta.
 
-A record moves some queries up and, if they are not monotonic, others down. These moves are the worst: all queries but
-the last of each part, which are the hits, with those alone or the other way.
+A record moves some queries up and, if they are not monotonic, others down. The worst moves are these: all queries but
+the last of each part (the hits), all queries, the hits alone, or the hits in the other direction.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,11 +21,11 @@ from nobounds.laws.sparse_vector import SparseLaw
 from nobounds.mechanisms.sparse_vector import Method, Promise, Rates
 from nobounds.noise.discrete import Noise
 
-PARTS = 2  # of a stream, and hits
+PARTS = 2  # of a stream, each with one hit
 ONE_WAY = ("quiet up", "all up", "hits up")
 EITHER_WAY = (*ONE_WAY, "quiet up, hits down")
 
-# Streams of few queries and of many hits, and where they move.
+# Streams of few queries and many hits, and the queries that move.
 HITS, SHORT = 4, 16
 MOVES = {
     "quiet": [int(k % 4 != 3) for k in range(SHORT)],
@@ -36,10 +36,10 @@ MOVES = {
 }
 
 
-def moved(how: str, length: int) -> list[int]:
-    """By how much each query of a stream moves."""
+def moved(move: str, length: int) -> list[int]:
+    """The amount by which each query of a stream moves."""
     hits = {length // PARTS * (k + 1) - 1 for k in range(PARTS)}
-    quiet, hit = {"quiet up": (1, 0), "all up": (1, 1), "hits up": (0, 1), "quiet up, hits down": (1, -1)}[how]
+    quiet, hit = {"quiet up": (1, 0), "all up": (1, 1), "hits up": (0, 1), "quiet up, hits down": (1, -1)}[move]
     return [hit if k in hits else quiet for k in range(length)]
 
 
@@ -53,15 +53,15 @@ def law(rates: Rates, queries: Iterable[int], threshold: int = 0, **options: Any
 def rates_for(
     promise: Promise, method: Method, is_monotonic: bool, hits: int = PARTS, share: Fraction = Fraction(1, 2)
 ) -> Rates:
-    """The rates with the least noise that keep a promise."""
+    """The rates with the least noise that satisfy a promise."""
     return promise.largest(Rates(method, hits, is_monotonic, share, 1 - share))
 
 
 def pure_seen(rates: Rates, moves: Sequence[str], length: int = 120, **options: Any) -> Iterator[Worst]:
-    """The worst over data sets of no record or one, whose queries stand just below the threshold or far below."""
+    """The worst losses over data sets of at most one record, with queries just below the threshold or far below."""
 
     def log_law(threshold: int, data: Data) -> Floats:
-        stream = np.sum([[0] * length, *(moved(str(how), length) for how in data)], axis=0)
+        stream = np.sum([[0] * length, *(moved(str(move), length) for move in data)], axis=0)
         return law(rates, stream.tolist(), threshold, **options)
 
     for threshold in (1, 4):
@@ -77,7 +77,7 @@ def short_laws(rates: Rates, **options: Any) -> Iterator[tuple[str, Floats, Floa
 
 
 def rho_seen(rates: Rates, **options: Any) -> Iterator[Worst]:
-    """The largest Renyi divergence over its order."""
+    """The largest Renyi divergence divided by its order."""
     for name, p, q in short_laws(rates, **options):
         yield Worst("rho", rho_between(p, q), ("{}", f"{{{name.split(',')[0]}}}"), name.split(", ")[1])
 

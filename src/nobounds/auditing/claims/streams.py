@@ -1,7 +1,7 @@
-"""The cases of AboveThreshold and SparseVector as they are called, and of the sampler of walks as it runs.
+"""The cases of the AboveThreshold and SparseVector objects, and of the sampler of walks, by the running code.
 
-The noise of the threshold is scripted. A query's noise is only ever compared with a number, so its two answers are all
-there is to try; the sampler compares one exponential variable, and where its answer changes is found by bisection.
+The noise of the threshold is scripted. The noise of a query is only compared with a number, so there are two answers to
+try. The sampler compares one exponential variable, and bisection locates the values at which its answer changes.
 """
 
 import math
@@ -26,12 +26,12 @@ from nobounds.noise.discrete import Noise
 Halves = Literal["threshold", "queries", ""]
 
 REACH = 30.0  # scales of the threshold's noise
-LONGEST = 40.0  # of the exponential variable that is tried
+LONGEST = 40.0  # the largest value tried for the exponential variable
 HALVINGS = 34
 
 
 class Fresh:
-    """The noise of a query, of which only a comparison is asked."""
+    """The noise of a query, which supports only a comparison."""
 
     def __init__(self, script: Script, at_least: Callable[[Fraction, int], float], rate: Fraction) -> None:
         self.script, self.at_least, self.rate = script, at_least, rate
@@ -57,15 +57,15 @@ def laplace_at_least(rate: Fraction, gap: int) -> float:
 def called_law(make: Callable[[], Any], queries: Sequence[int], halved: Halves = "") -> Seen:
     """The law of the hits of a mechanism on a stream; queries and noise are whole numbers here.
 
-    `halved` plants a bug: the noise of the threshold, or of the queries, is half of what is asked for.
+    `halved` plants a bug: the noise of the threshold, or of the queries, is half of what it should be.
     """
     factor, times = Fraction(2 if halved == "threshold" else 1), 2 if halved == "queries" else 1
-    made, asked = Script(REACH, factor), Script(REACH, factor)  # one to make it, and one for its answers
-    found: dict[Hashable, list[float]] = {}
-    active = made
+    making, answering = Script(REACH, factor), Script(REACH, factor)  # one for the constructor, and one for the answers
+    by_outcome: dict[Hashable, list[float]] = {}
+    active = making
 
     def answers(mechanism: Any, beginning: dict[str, Any]) -> Hashable:
-        vars(mechanism).update(beginning)  # a mechanism cannot be copied, so the same one starts again
+        vars(mechanism).update(beginning)  # a mechanism cannot be copied, so the same one is reset
         hits = []
         for k, query in enumerate(queries):
             if mechanism.query(query):
@@ -76,48 +76,48 @@ def called_law(make: Callable[[], Any], queries: Sequence[int], halved: Halves =
 
     with replaced(
         above_threshold___LATTICE=1,
-        above_threshold__threshold_noise=lambda noise, rate, bits: active.threshold(noise, rate, bits),
-        above_threshold__geometric=lambda rate, bits: Fresh(asked, geometric_at_least, times * rate),
-        above_threshold__discrete_laplace=lambda rate, bits: Fresh(asked, laplace_at_least, times * rate),
+        above_threshold__threshold_noise=lambda noise, rate, source: active.threshold(noise, rate, source),
+        above_threshold__geometric=lambda rate, source: Fresh(answering, geometric_at_least, times * rate),
+        above_threshold__discrete_laplace=lambda rate, source: Fresh(answering, laplace_at_least, times * rate),
     ):
-        for mechanism, before in made.runs(make):
+        for mechanism, before in making.runs(make):
             if mechanism is None:
-                found.setdefault(None, []).append(before)
+                by_outcome.setdefault(None, []).append(before)
                 continue
-            active = asked
-            for outcome, log_chance in asked.runs(partial(answers, mechanism, dict(vars(mechanism)))):
-                found.setdefault(outcome, []).append(before + log_chance)
-            active = made
-    return gathered(found)
+            active = answering
+            for outcome, log_chance in answering.runs(partial(answers, mechanism, dict(vars(mechanism)))):
+                by_outcome.setdefault(outcome, []).append(before + log_chance)
+            active = making
+    return gathered(by_outcome)
 
 
 class Fixed:
-    """An exponential variable that is known."""
+    """An exponential variable with a fixed value."""
 
     def __init__(self, value: float) -> None:
         self.value = value
 
     def bounds(self) -> tuple[float, float]:
-        """Doubles below and above it."""
+        """Lower and upper bounds as doubles."""
         return self.value, self.value
 
     def ball(self, precision: int) -> Any:
-        """It as a ball."""
+        """The value as a ball."""
         return ball(Fraction(self.value))
 
 
 def sampler_law(walk: Walk, factor: Fraction = Fraction(1)) -> Seen:
-    """The law of where the sampler halts: for each noise of the threshold, the variables that lead there."""
-    script, found = Script(REACH, factor), dict[Hashable, list[float]]()
+    """The law of the sampler's position: for each noise of the threshold, the variables that lead to it."""
+    script, by_outcome = Script(REACH, factor), dict[Hashable, list[float]]()
 
     def halted(value: float) -> int:
-        script.asked = 0
-        with replaced(skip_ahead__Exponential=lambda bits: Fixed(value)):
+        script.used = 0
+        with replaced(skip_ahead__Exponential=lambda source: Fixed(value)):
             position = halt_position(walk, source=None)  # type: ignore[arg-type]
         return walk.length if position is None else position
 
     def places() -> Hashable:
-        """For each place, the variables that surely lead there."""
+        """For each position, the range of variables that certainly lead to it."""
         least, first, ends = 0.0, halted(2.0**-HALVINGS), []
         while first < walk.length and least < LONGEST:
             low, high = least, LONGEST
@@ -131,20 +131,20 @@ def sampler_law(walk: Walk, factor: Fraction = Fraction(1)) -> Seen:
     with replaced(skip_ahead__threshold_noise=script.threshold):
         for outcome, log_chance in script.runs(places):
             if outcome is None:
-                found.setdefault(None, []).append(log_chance)
+                by_outcome.setdefault(None, []).append(log_chance)
                 continue
             sure = 0.0
             for place, low, high in outcome:  # type: ignore[attr-defined]
                 chance = math.exp(-low) - math.exp(-high)
                 sure += chance
                 if chance > 0:
-                    found.setdefault(place, []).append(log_chance + math.log(chance))
-            found.setdefault(None, []).append(log_chance + math.log(max(1 - sure, 0) + 1e-15))
-    return gathered(found)
+                    by_outcome.setdefault(place, []).append(log_chance + math.log(chance))
+            by_outcome.setdefault(None, []).append(log_chance + math.log(max(1 - sure, 0) + 1e-15))
+    return gathered(by_outcome)
 
 
 def seen(law: Callable[[Sequence[int]], Seen], streams: Iterable[Pair]) -> Iterator[Worst]:
-    """The worst over streams that a record moves."""
+    """The worst losses over pairs of streams."""
     for pair in streams:
         epsilon, eta = loss_between(law(pair.x), law(pair.y))
         yield Worst("epsilon", epsilon, (pair.x, pair.y))
@@ -157,17 +157,17 @@ def walk_law(noise: Noise, eps1: Fraction, eps2: Fraction, factor: Fraction, que
 
 
 def above(noise: Noise, is_monotonic: bool) -> AboveThreshold:
-    """AboveThreshold as a user makes it."""
+    """AboveThreshold as a user constructs it."""
     return AboveThreshold(0, epsilon=1, monotonic=is_monotonic, noise=noise)
 
 
 def sparse(noise: Noise, is_monotonic: bool, method: Method) -> SparseVector:
-    """SparseVector as a user makes it."""
+    """SparseVector as a user constructs it."""
     return SparseVector(0, hits=2, epsilon=6, monotonic=is_monotonic, noise=noise, method=method)
 
 
 def cases() -> Iterator[Case]:
-    """Both mechanisms by their loops, and walks by their sampler."""
+    """Both mechanisms through their objects, and walks through their sampler."""
     for is_monotonic in (True, False):
         for noise, length in (("exponential", 1), ("laplace", 12)):
             streams = [pair for pair in pairs((length,), is_monotonic) if length == 1 or pair.x[0] == 0]

@@ -1,9 +1,9 @@
-"""The cases of sums and means of vectors: how far a row moves the numbers that noise is added to, and the noise there.
+"""The cases of sums and means of vectors: how far a row moves the numbers that get noise, and that noise.
 
-The lattice of a vector is too fine to try all noise. But Gaussian noise on vectors of whole numbers costs the square of
-their distance over twice the variance at every order (Canonne, Kamath and Steinke 2020), and both are read off the code
-as it runs: the exact numbers that it adds noise to, and the variance that it asks for. The clip is given here, and its
-cost, which has rows of its own, is added as it is charged.
+The lattice of a vector is too fine to try all noise. But Gaussian noise on vectors of whole numbers costs their squared
+distance over twice the variance at every order (Canonne, Kamath and Steinke 2020), and both are recorded from the
+running code: the exact numbers that it adds noise to, and the variance that it requests. The clip is fixed here, and
+its cost, which has its own rows in the audit, is added as charged.
 """
 
 import math
@@ -27,13 +27,13 @@ from nobounds.release.release import Release
 from nobounds.statistics import vectors
 
 CLIP = Fraction(5)
-ROWS = 1000  # that the noisy number of rows comes to
+ROWS = 1000  # the noisy number of rows
 MISSING = (math.nan, 0.0)
 SPOTS = ((3.0, 4.0), (-3.0, -4.0), (0.0, 0.0), (300.0, 400.0), MISSING)
 
 
 class Noisy(NamedTuple):
-    """The numbers that noise was added to, the variance of the noise on each, rho for the clip, and the release."""
+    """The numbers that get noise, the variance of the noise on each, rho for the clip, and the release."""
 
     numbers: list[int]
     variances: list[Fraction]
@@ -42,9 +42,9 @@ class Noisy(NamedTuple):
 
 
 def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, times: Fraction = Fraction(1)) -> Noisy:
-    """One run, in which every number that gets noise is written down with its variance.
+    """One run that records every number that gets noise, with its variance.
 
-    `times` plants a bug: the variance of the noise is so many times what is asked for.
+    `times` plants a bug: the variance of the noise is `times` the requested one.
     """
     rows = np.array(data, dtype=float).reshape(-1, 2)
     present = int(np.isfinite(rows).all(axis=1).sum())
@@ -69,10 +69,10 @@ def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, tim
         def __init__(self, variance: Fraction) -> None:
             self.variance = variance * times
 
-        def draw(self, bits: object) -> int:
+        def draw(self, source: object) -> int:
             numbers.append(waiting.pop(0))
             variances.append(self.variance)
-            of_rows = not clips  # the number of rows is always as many, and all are there if they are public
+            of_rows = not clips  # the noisy number of rows is fixed; if the number is public, no row is missing
             return (ROWS - present if neighbors == "add-remove" else present - len(rows)) if of_rows else 0
 
     with replaced(
@@ -83,7 +83,7 @@ def watched(statistic: str, neighbors: Neighbors, rho: Fraction, data: Data, tim
 
 
 def rho_between(one: Noisy, other: Noisy) -> float:
-    """The rho of the noise and of the clip; infinite if there is other noise on the other side."""
+    """The rho of the noise and of the clip; infinite if the noise differs between the two runs."""
     if one.variances != other.variances or one.clip != other.clip or one.release.loss != other.release.loss:
         return math.inf
     squares = ((a - b) ** 2 / (2 * v) for a, b, v in zip(one.numbers, other.numbers, one.variances, strict=True))
@@ -91,17 +91,17 @@ def rho_between(one: Noisy, other: Noisy) -> float:
 
 
 def vectors_seen(statistic: str, neighbors: Neighbors, rho: Fraction, times: Fraction = Fraction(1)) -> Iterator[Worst]:
-    """The worst over all neighbours of one or two rows."""
+    """The worst losses over all neighbours of up to two rows."""
     for x, y in neighbouring(SPOTS, 2, neighbors):
         one, other = (watched(statistic, neighbors, rho, data, times) for data in (x, y))
         yield Worst("rho", rho_between(one, other), (x, y), f"clip {CLIP}")
 
 
 def cases() -> Iterator[Case]:
-    """Sums and means under both relations."""
-    relations: tuple[Neighbors, ...] = ("add-remove", "swap")
+    """Sums and means under add-remove and swap."""
+    both: tuple[Neighbors, ...] = ("add-remove", "swap")
     for statistic in ("vector_sum", "vector_mean"):
-        for neighbors in relations:
+        for neighbors in both:
             for rho in (Fraction(1, 50), Fraction(1, 2)):
                 yield _case(statistic, neighbors, rho)
 

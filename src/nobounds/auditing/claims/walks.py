@@ -1,7 +1,7 @@
 """The cases of the cost table: AboveThreshold on counts and on general queries, for all noises and several splits.
 
-Four runs of equal queries; a record on spot s is counted from the s-th run on. Long runs leave only thresholds far out
-in the tail, where a shift of a neighbour tells the most: many equal queries and one step show what a few cannot.
+Four runs of equal queries; a record on spot s is counted from the s-th run on. A long run without a hit implies a noisy
+threshold far out in the tail, where a neighbour's shift reveals the most: a few queries cannot show this.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ Layout: TypeAlias = tuple[int, int, int, int]
 
 HALF = Fraction(1, 2)
 SPOTS = (0, 1, 2, 3)
-# How long the runs are. The first shows both sides of a range, for a later run outweighs all before it.
+# The lengths of the runs. The first layout shows both sides of a range: a later run outweighs all before it.
 LAYOUTS: tuple[Layout, ...] = ((10**5, 1, 10**12, 1), (1, 10**8, 1, 1), (1, 1000, 1, 10**9), (10**8, 1, 10**8, 1))
 # Layouts with public shifts of the threshold; far below it two-sided noise is nearly one-sided.
 SETTINGS: tuple[tuple[Layout, int], ...] = (
@@ -66,7 +66,7 @@ def law_of(
     layout: Layout,
     step: Fraction = Fraction(1),
 ) -> Floats:
-    """The law over the telling outcomes: the ends of each run and two queries inside, and never halting."""
+    """The law over the outcomes that matter: the ends of each run, two queries inside, and never halting."""
     starts = np.concatenate([[0], np.cumsum(layout)[:-1]])
     telling = {int(start + length * i) for start, length in zip(starts, layout, strict=True) for i in (0, 1e-3, 0.03)}
     telling |= {int(start + length - 1) for start, length in zip(starts, layout, strict=True)}
@@ -78,7 +78,7 @@ LawOf: TypeAlias = Callable[[Data, Layout, int], Floats]
 
 
 def seen(law: LawOf, spots: Sequence[object], neighbors: Neighbors) -> Iterator[Worst]:
-    """The worst over all layouts and shifts, and data sets of up to two records."""
+    """The worst losses over all layouts and shifts, and data sets of up to two records."""
     for layout, shift in SETTINGS:
         yield from audited(lambda data: law(data, layout, shift), spots, 2, neighbors, _at(layout, shift))  # noqa: B023
 
@@ -111,7 +111,7 @@ def users_law(
 
 
 def general_seen(eps1: Fraction, eps2: Fraction, noise: Noise) -> Iterator[Worst]:
-    """Streams whose runs move either way by at most 1."""
+    """The losses on streams whose runs move in either direction by at most 1."""
     streams = list(product((0, 1), repeat=4))
     for layout, shift in SETTINGS:
         laws = {stream: law_of(stream, shift, eps1, eps2, noise, layout) for stream in streams}
@@ -131,9 +131,9 @@ def cases() -> Iterator[Case]:
 
 
 def _cases(noise: Noise, eps1: Fraction, eps2: Fraction, quick: bool) -> Iterator[Case]:
-    def case(what: str, cost: Cost, law: LawOf, neighbors: Neighbors, note: str = "", users: bool = False) -> Case:
+    def case(name: str, cost: Cost, law: LawOf, neighbors: Neighbors, note: str = "", users: bool = False) -> Case:
         return Case(
-            f"AboveThreshold, {what}",
+            f"AboveThreshold, {name}",
             f"eps1 {eps1}, eps2 {eps2}{note}",
             noise,
             neighbors,
@@ -147,15 +147,15 @@ def _cases(noise: Noise, eps1: Fraction, eps2: Fraction, quick: bool) -> Iterato
         return replace(case, tight=("epsilon",))
 
     def two_sided(target: Fraction) -> bool:
-        """Whether two-sided noise shows less than the range: it has q eps1 where one-sided noise has q eps2."""
+        """Whether two-sided noise does not reach the range: it costs q eps1 where one-sided noise costs q eps2."""
         return noise == "laplace" and eps1 < eps2 and target * eps2 > (1 - target) * eps1
 
     fixed = partial(fixed_law, eps1, eps2, noise)
     yield case("monotonic counts", monotonic(eps1, eps2), fixed, "swap")
     for up, q in product((True, False), RANKS):
-        target, way = (q, "up") if up else (1 - q, "down")
+        target, direction = (q, "up") if up else (1 - q, "down")
         law = partial(moving_law, target, up, eps1, eps2, noise)
-        made = case(f"counts - q n, {way}", moving_threshold(target, eps1, eps2), law, "add-remove", f", q {q}")
+        made = case(f"counts - q n, {direction}", moving_threshold(target, eps1, eps2), law, "add-remove", f", q {q}")
         made = replace(made, quick=made.quick and q in (HALF, Fraction(4, 5)))
         yield bound(made) if two_sided(target) else made
     yield case("threshold fixed", fixed_threshold(eps1, eps2), fixed, "add-remove")
