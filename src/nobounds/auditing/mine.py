@@ -105,7 +105,7 @@ def pairs(lengths: Sequence[int], monotonic: bool) -> Iterator[Pair]:
 def outcome(make: Callable[..., Any], queries: Sequence[int], step: int, epsilon: float, rng: Any) -> Hashable:
     """The number of hits before the step and from it on, and the last answer if it is a number.
 
-    A mechanism that has halted raises RuntimeError. Raising it without a hit is an outcome too, except on the first query.
+    A halted mechanism raises RuntimeError. Raising it without a hit is an outcome too, except on the first query.
     """
     mechanism = make(THRESHOLD, epsilon=epsilon, rng=rng)
     hits: list[int] = [0, 0]

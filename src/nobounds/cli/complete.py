@@ -1,6 +1,6 @@
 """Shell completion: the values of options, and the columns of files.
 
-The first line of a CSV file may be a record: its names are completed after `--header yes` only. Those in `--type` are public.
+The first line of a CSV file may be a record, so its names are completed after `--header yes` only, or from `--type`.
 """
 
 from collections.abc import Callable
