@@ -1,14 +1,14 @@
 """Columns in memory as keys and units: Arrow arrays whose type follows from the declared type of the column alone.
 
-A type that is inferred from the records is itself a record's secret: one missing id would turn whole numbers into
-floats, and ids beyond 2**53 would become equal. So each container is asked for its declared type, never for a numpy
-array of its choice.
+A type inferred from records is itself sensitive: one missing id would turn integers into floats, and ids beyond 2**53
+would become equal. So the type is always the one that the container declares, never that of a numpy array of its
+choice.
 
-Lists and object columns declare no type, and their elements are taken as text. So are the categories of a pandas
-Categorical: pandas finds them in the records, and one odd record turns a type of whole numbers into one of objects.
-Numbers that are equal have one text, whatever holds them: 7, 7.0 and Decimal("7.00") are "7", and True is "1", because
-pandas makes one category of them. The categories of polars are text, and the values of an Arrow dictionary have a
-declared type: they stay what they are.
+Lists and object columns declare no type, and their elements are read as text. So are the categories of a pandas
+Categorical: pandas infers them from the records, and one odd record turns an integer type into objects. Equal numbers
+have one text, whatever their type: 7, 7.0 and Decimal("7.00") are "7", and True is "1", because pandas makes one
+category of them. The categories of polars are text, and the values of an Arrow dictionary have a declared type: both
+stay unchanged.
 """
 
 from array import array
@@ -26,11 +26,11 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.sequences import nearest_float
 
 _LONGS = range(-(1 << 63), 1 << 63)
-_DAYS = np.iinfo(np.int32)  # of an Arrow date
+_DAYS = np.iinfo(np.int32)  # the range of an Arrow date
 
 
 def key_type(given: Any) -> Any:
-    """The Arrow type of a column as keys, or None if it cannot be keys; no record is looked at."""
+    """The Arrow type of a column as keys, or None if it cannot hold keys; reads no record."""
     pandas = loaded("pandas")
     labeled = pandas is not None and isinstance(given, pandas.Series)
     try:
@@ -40,7 +40,7 @@ def key_type(given: Any) -> Any:
 
 
 def key_array(given: Any) -> Any:
-    """A column of keys as an Arrow array, in the one form of `keys.plain`; TypeError by the declared type."""
+    """A column of keys as an Arrow array, in the canonical form of `keys.plain`; TypeError by the declared type."""
     pa = import_pyarrow()
     pandas, polars = loaded("pandas"), loaded("polars")
     if isinstance(given, pa.Array | pa.ChunkedArray):
@@ -61,16 +61,16 @@ def key_array(given: Any) -> Any:
 def _from_numpy(given: NDArray[Any]) -> Any:
     missing = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
     records: NDArray[Any] = np.ma.getdata(given)
-    if records.dtype.kind in "OUT":  # text of numpy may have code points that are no text elsewhere
+    if records.dtype.kind in "OUT":  # numpy's text may have code points that are invalid elsewhere
         elements = records.tolist()
         if missing is not None:
             elements = [None if m else e for e, m in zip(elements, missing, strict=True)]
         return _texts(map(_text, elements))
     if records.dtype.kind == "M" and np.datetime_data(records.dtype)[1] != 1:
-        raise TypeError("keys must have a plain unit of time")  # Arrow would take steps of two days for days
+        raise TypeError("keys must have a plain unit of time")  # Arrow would treat steps of two days as days
     if records.dtype.kind == "M" and np.datetime_data(records.dtype)[0] == "D":
         days = records.astype(np.int64)
-        outside = (days < _DAYS.min) | (days > _DAYS.max)  # Arrow would cut them to other days
+        outside = (days < _DAYS.min) | (days > _DAYS.max)  # Arrow would truncate them to other days
         missing = outside if missing is None else missing | outside
     records = records.astype(records.dtype.newbyteorder("="), copy=False)
     return plain(import_pyarrow().array(records, mask=missing))
@@ -89,10 +89,10 @@ def _from_pandas(given: Any, pandas: Any) -> Any:
     typed = (pandas.StringDtype, pandas.ArrowDtype, pandas.DatetimeTZDtype)
     numbers = (pandas.arrays.IntegerArray, pandas.arrays.FloatingArray, pandas.arrays.BooleanArray)
     if not isinstance(dtype, typed) and not isinstance(values, numbers):
-        # Sparse, period and interval columns, and those of other libraries: their Arrow type may follow from records.
+        # Sparse, period and interval columns, and those of other libraries: their Arrow type may depend on records.
         raise TypeError(f"keys of pandas type {type(dtype).__name__} are not known")
-    found = pa.array(values)
-    return plain(found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found)
+    arrow_array = pa.array(values)
+    return plain(arrow_array.combine_chunks() if isinstance(arrow_array, pa.ChunkedArray) else arrow_array)
 
 
 def _from_categories(values: Any) -> Any:
@@ -103,9 +103,9 @@ def _from_categories(values: Any) -> Any:
 
 
 def _from_polars(given: Any, polars: Any) -> Any:
-    if given.dtype == polars.Object:  # to Arrow these are addresses
+    if given.dtype == polars.Object:  # Arrow would get memory addresses
         return _texts(map(_text, given.to_list()))
-    return plain(given.alias("").to_arrow())  # Arrow takes no name with a NUL
+    return plain(given.alias("").to_arrow())  # Arrow refuses names with a NUL
 
 
 def _whole_numbers(given: range) -> Any:
@@ -121,17 +121,17 @@ def _texts(texts: Iterable[str | None]) -> Any:
 
 
 def _text(element: Any) -> str | None:
-    """The text of an element; None, NaN, and what has no text are missing."""
+    """The text of an element; None, NaN and elements without a text are missing."""
     try:
         if element is None or element != element:
             return None
         return text_of(str(element).encode("utf-8", "surrogatepass"))
-    except Exception:  # what a foreign object raises would depend on the record
+    except Exception:  # the error of a foreign object would depend on the record
         return None
 
 
 def _category(category: Any) -> str | None:
-    """The text of a category, the same for categories that are equal: pandas keeps the first of these for all rows.
+    """The text of a category, the same for equal categories: pandas keeps the first of these for all rows.
 
     >>> [_category(x) for x in (7, 7.0, np.int8(7), Decimal("7.00"), True, 0.5, Decimal("0.50"), "7", "07")]
     ['7', '7', '7', '7', '1', '0.5', '0.5', '7', '07']
@@ -142,7 +142,7 @@ def _category(category: Any) -> str | None:
         if isinstance(category, Real | Decimal | np.bool_) and not isinstance(category, np.timedelta64):
             whole = _whole(category)
             category = whole if whole == category else nearest_float(category)
-    except Exception:  # what a foreign number raises would depend on the record
+    except Exception:  # the error of a foreign number would depend on the record
         return None
     return _text(str.__str__(category) if isinstance(category, str) else category)
 

@@ -1,6 +1,6 @@
-"""Keys of groups to whole numbers and back: one Arrow array a key column, a code for each row.
+"""Keys of groups to integer codes and back: one Arrow array per key column, one code per row.
 
-A row with a missing key belongs to no group, and with public keys so does one whose key is not among them: code -1.
+A row with a missing key belongs to no group and has code -1. With public keys, so does a row with any other key.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _TOGETHER = 1 << 21  # rows whose keys are looked up together
 
 
 def together(batches: Iterator[Any]) -> Iterator[Any]:
-    """Fewer and larger tables: looking up keys has a cost for each."""
+    """Fewer and larger tables: looking up keys has a cost per table."""
     pa = import_pyarrow()
     waiting: list[Any] = []
     for batch in batches:
@@ -30,7 +30,7 @@ def together(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 class KeyCodes:
-    """The codes of keys: those of public keys are their places, others are numbered as they come."""
+    """The codes of keys: the positions of public keys; otherwise numbers in order of appearance."""
 
     def __init__(self, known: tuple[Any, ...] | None = None) -> None:
         import_pyarrow()
@@ -55,7 +55,7 @@ class KeyCodes:
         return np.array([self._one(row) for row in rows], dtype=np.int64)[where]
 
     def keys(self) -> tuple[Any, ...]:
-        """One array a key column: the keys in the order of their codes; no arrays if no batch of rows was there."""
+        """One array per key column: the keys in the order of their codes; no arrays if there was no batch."""
         arrays = [column.values for column in self._columns]
         if len(arrays) == 1 or not arrays:
             return tuple(arrays)
@@ -63,14 +63,14 @@ class KeyCodes:
         return tuple(array.take(import_pyarrow().array(rows[:, k])) for k, array in enumerate(arrays))
 
     def _packed(self, parts: list[Ints]) -> Ints:
-        """A whole number for each row of codes, which differ if the rows do."""
+        """An integer for each row of codes; different rows have different integers."""
         packed = np.zeros(len(parts[0]), dtype=np.int64)
         size = 1
         for part, column in zip(parts, self._columns, strict=True):
             many = len(column.values) + 1
-            if size * many > _MOST:  # as many numbers as there are rows will do
-                found, packed = np.unique(packed, return_inverse=True)
-                size = len(found)
+            if size * many > _MOST:  # renumber, with at most one number per row
+                distinct, packed = np.unique(packed, return_inverse=True)
+                size = len(distinct)
             packed, size = packed * many + part + 1, size * many
         return packed
 
@@ -95,12 +95,12 @@ class _Codes:
         encoded = array.dictionary_encode()
         if isinstance(encoded, pa.ChunkedArray):
             encoded = encoded.combine_chunks()
-        found, codes = encoded.dictionary, _whole(encoded.indices)
+        dictionary, codes = encoded.dictionary, _whole(encoded.indices)
         if self.values is None:
-            self.values = found
+            self.values = dictionary
             return codes
-        places = pc.index_in(found, value_set=self.values)
-        new = found.filter(places.is_null())
+        places = pc.index_in(dictionary, value_set=self.values)
+        new = dictionary.filter(places.is_null())
         places = _whole(places)
         places[places < 0] = len(self.values) + np.arange(len(new))
         self.values = pa.concat_arrays([self.values, new])
@@ -108,7 +108,7 @@ class _Codes:
 
 
 def text_of(raw: bytes) -> str:
-    """The text of some bytes, as UTF-8, or as Latin-1 where they are none: others must not become the same text.
+    """The text of some bytes: UTF-8, or else Latin-1, with which different bytes give different texts.
 
     >>> text_of("Müller".encode()), text_of("Müller".encode("latin-1")), text_of("Möller".encode("latin-1"))
     ('Müller', 'Müller', 'Möller')
@@ -122,9 +122,9 @@ def text_of(raw: bytes) -> str:
 def plain(array: Any) -> Any:
     """A column of keys without dictionaries and extensions, and text in one layout.
 
-    One key has one form, so that all engines agree on which rows have the same: NaN is missing, and -0.0 is 0.0. A date
-    or time that Python has not, like infinity, is missing too: it could not be shown. Text that
-    is no UTF-8 is read as Latin-1.
+    Each key has one canonical form, on which all engines agree: NaN is missing, and -0.0 is 0.0. A date or time that
+    Python cannot represent, like infinity, is missing too: it could not be shown. Text that is not UTF-8 is read as
+    Latin-1.
     """
     pa = import_pyarrow()
     if isinstance(array.type, pa.BaseExtensionType):
@@ -146,7 +146,7 @@ def plain(array: Any) -> Any:
 
 
 def _in_unicode(array: Any) -> Any:
-    """Texts in the form of `text_of`: Arrow and Parquet files may hold any bytes under that name."""
+    """Texts in the form of `text_of`: in Arrow and Parquet files a text column may hold any bytes."""
     pa = import_pyarrow()
     try:
         array.validate(full=True)
@@ -157,8 +157,8 @@ def _in_unicode(array: Any) -> Any:
 
 
 def _bytes(array: Any) -> list[bytes | None]:
-    found: list[bytes | None] = array.cast(import_pyarrow().large_binary()).to_pylist()
-    return found
+    raw: list[bytes | None] = array.cast(import_pyarrow().large_binary()).to_pylist()
+    return raw
 
 
 def _one_form(array: Any) -> Any:
@@ -179,9 +179,9 @@ def _in_calendar(array: Any) -> Any:
     a_day = {"d": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[unit]
     since = date(1970, 1, 1).toordinal() * a_day
     low, high = date.min.toordinal() * a_day - since, (date.max.toordinal() + 1) * a_day - since - 1
-    if unit == "ns":  # all of them, from 1677 to 2262, but for the one that is NaT to pandas
+    if unit == "ns":  # all of them, from 1677 to 2262, except the one that is NaT in pandas
         low, high = -(1 << 63) + 1, (1 << 63) - 1
-    aside = a_day if getattr(kind, "tz", None) is not None else 0  # for the hours between zones
+    aside = a_day if getattr(kind, "tz", None) is not None else 0  # a margin for the hours between time zones
     whole = array.cast(pa.int32() if unit == "d" else pa.int64())
     inside = pc.and_(pc.greater_equal(whole, low + aside), pc.less_equal(whole, high - aside))
     return pc.if_else(inside, array, pa.scalar(None, type=kind))
@@ -198,10 +198,10 @@ def _in_day(array: Any) -> Any:
 
 
 def is_key(kind: Any) -> bool:
-    """Whether the values of an Arrow type, as `plain` gives it, can be keys or units: compared, ordered and shown."""
+    """Whether values of an Arrow type returned by `plain` can be keys or units: compared, ordered and shown."""
     types = import_pyarrow().types
     if types.is_decimal128(kind):
-        return 0 <= int(kind.scale) <= int(kind.precision)  # the others are no type of DuckDB
+        return 0 <= int(kind.scale) <= int(kind.precision)  # DuckDB has no other decimals
     if types.is_timestamp(kind):
         return _has_clock(kind)
     numbers = (types.is_boolean, types.is_integer, types.is_float32, types.is_float64)
@@ -227,23 +227,23 @@ def public_keys(given: list[Any], kind: Any, name: str) -> Any:
     types = pa.types
     given = given if _OWN.issuperset(map(type, given)) else [_python(key) for key in given]
     try:
-        found = plain(pa.array(given, type=kind))
-        # Arrow would round keys to the type of the column, and would take numbers for dates.
-        back = found.to_pylist()
+        array = plain(pa.array(given, type=kind))
+        # Arrow would round keys to the type of the column, and would convert numbers to dates.
+        back = array.to_pylist()
         same = types.is_floating(kind) or given == back
         same = same or all(key is None or key == again for key, again in zip(given, back, strict=True))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError, ValueError):
         same = False
     if not same:
-        what = "text" if types.is_large_string(kind) else str(kind)
-        raise ValueError(f"keys must be of the type of the column {name!r}, which is {what}; convert them first")
-    if found.null_count:
+        type_name = "text" if types.is_large_string(kind) else str(kind)
+        raise ValueError(f"keys must be of the type of the column {name!r}, which is {type_name}; convert them first")
+    if array.null_count:
         raise ValueError("keys must not be missing: rows without a key are in no group")
-    return found
+    return array
 
 
 def _python(key: Any) -> Any:
-    """A key as a value of Python's own, if it is one of numpy or Arrow."""
+    """A key of numpy or Arrow as a Python value; other keys unchanged."""
     if isinstance(key, np.datetime64):
         return key.astype("datetime64[us]").item() if np.datetime_data(key)[0] == "ns" else key.item()
     if isinstance(key, np.generic):
@@ -252,7 +252,7 @@ def _python(key: Any) -> Any:
 
 
 def all_differ(arrays: tuple[Any, ...]) -> bool:
-    """Whether no key is there twice."""
+    """Whether all keys are distinct."""
     columns = [array.dictionary_encode() for array in arrays]
     if len(columns) == 1:
         return len(columns[0].dictionary) == len(columns[0])
@@ -261,7 +261,7 @@ def all_differ(arrays: tuple[Any, ...]) -> bool:
 
 
 def _whole(indices: Any) -> Ints:
-    """Indices as whole numbers, -1 for nulls."""
+    """Indices as int64, with -1 for nulls."""
     pa = import_pyarrow()
     if isinstance(indices, pa.ChunkedArray):
         indices = indices.combine_chunks()

@@ -1,7 +1,7 @@
-"""Errors that replace those of other libraries and keep nothing of them.
+"""Errors that replace those of other libraries and keep no trace of them.
 
 A driver, Arrow or numpy may quote a record when it fails. `raise ... from None` only hides that error: Python still
-stores it in the `__context__` of the new one, where loggers and error trackers find it. The functions here raise an
+stores it in the `__context__` of the new one, where loggers and error trackers read it. The functions here raise an
 error that has neither a context nor a cause.
 """
 
@@ -11,7 +11,7 @@ from typing import NoReturn
 
 
 def raise_alone(error: Exception) -> NoReturn:
-    """Raise an error with no other one behind it, also while another error is being handled."""
+    """Raise an error without context or cause, even while another error is being handled."""
     try:
         raise error from None
     finally:

@@ -1,4 +1,4 @@
-"""The dialect of a CSV file: what the user states about its text, checked before anything is read."""
+"""The dialect of a CSV file, as the user states it; checked before anything is read."""
 
 import codecs
 from collections.abc import Iterable, Mapping
@@ -7,25 +7,25 @@ from typing import Any, Literal, TypeAlias, get_args
 
 ColumnType: TypeAlias = Literal["number", "integer", "text"]
 
-DELIMITERS = ",;\t|"  # what a header line may tell, the most likely first
-# In these a broken sequence in one record can change what the bytes of the next ones mean, or they are not text.
+DELIMITERS = ",;\t|"  # detected in a header line, the most likely first
+# In these encodings a broken sequence in one record can change the meaning of later bytes, or they are not text.
 _STATEFUL = ("utf_7", "iso2022", "hz", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Csv:
-    r"""How the text of CSV files is to be read. Everything has a default; nothing is guessed from records.
+    r"""How to read the text of CSV files. Everything has a default; nothing is guessed from records.
 
     header: True if the first line holds the names of the columns. False if it is a record; then `schema` names all
-    columns in order. None (the default) takes the first line as the header but never shows the names in it, since a
+    columns in order. None (the default) reads the first line as the header but never shows the names in it, since a
     file without a header has a record there.
-    delimiter: what separates fields; by default a tab in .tsv files, and otherwise the most frequent of `,` `;` tab and
-    `|` in the header line.
-    quote: what surrounds a field with delimiters or line ends in it, doubled inside; None if nothing does.
-    decimal, thousands: the decimal mark, "." or ",", and what groups the digits before it, for example "'".
+    delimiter: the character between fields; by default a tab in .tsv files, and otherwise the most frequent of `,` `;`
+    tab and `|` in the header line.
+    quote: the character around fields that contain delimiters or line ends, doubled inside; None for no quotes.
+    decimal, thousands: the decimal mark, "." or ",", and the separator of digit groups before it, for example "'".
     encoding: the encoding of the text. Bytes outside it make their record missing.
     comment: lines that start with this character are not records.
-    missing: fields to read as missing, for example ("NA", "-999"). Empty fields always are.
+    missing: fields to read as missing, for example ("NA", "-999"). Empty fields are always missing.
     newlines_in_fields: False makes each line one record, whatever the quotes in it.
 
     >>> Csv(delimiter=";", decimal=",").delimiter
@@ -58,7 +58,7 @@ class Csv:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The options that are not the defaults."""
+        """The options that differ from their defaults."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class Csv:
             raise ValueError(f"thousands and delimiter must differ without quotes, got {self.thousands!r} for both")
 
     def delimiter_of(self, header: str | None, is_tsv: bool) -> str:
-        """The delimiter: stated, or told by the file's suffix, or by its header line (None if there is none)."""
+        """The delimiter: as stated, or by the file's suffix, or by its header line (None if there is none)."""
         if self.delimiter is not None:
             return self.delimiter
         if is_tsv or header is None:
@@ -131,7 +131,7 @@ def _checked_missing(missing: object) -> tuple[str, ...]:
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text has no lone surrogates, which are in no file."""
+    """Whether a text has no lone surrogates, which no file can contain."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

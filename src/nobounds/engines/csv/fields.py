@@ -1,8 +1,8 @@
-"""Texts of fields to values: numbers, whole numbers and texts, each by itself, and missing where it is none.
+"""Texts of fields to numbers, whole numbers and texts, each field by itself; other fields are missing.
 
-Spaces around a field do not count. A number is a decimal one, with or without a sign and an exponent, or an infinity.
-Arrow converts all fields at once where it can; where it cannot, the fields are looked at one by one, and the rules are
-chosen so that a field has the same value either way.
+Spaces around a field are ignored. A number is decimal, with or without a sign and an exponent, or an infinity. Arrow
+converts all fields at once where it can. Otherwise the fields are converted one by one, by rules that give a field the
+same value either way.
 """
 
 import math
@@ -32,16 +32,16 @@ class FieldReader:
 
     @classmethod
     def of(cls, csv: Csv) -> "FieldReader":
-        """Those of a dialect."""
+        """The reader for a dialect."""
         return cls(csv.decimal, csv.thousands, csv.missing)
 
     @property
     def is_plain(self) -> bool:
-        """Whether numbers are written as Arrow reads them."""
+        """Whether Arrow can read the numbers as written."""
         return self.decimal == "." and self.thousands is None
 
     def texts(self, fields: Any) -> Any:
-        """The fields without spaces around them; empty ones and those that stand for missing values are null."""
+        """The fields without surrounding spaces; null for empty fields and those that stand for a missing value."""
         import pyarrow.compute as pc
 
         trimmed = pc.utf8_trim_whitespace(fields)
@@ -74,18 +74,18 @@ class FieldReader:
         import pyarrow.compute as pc
 
         pa = import_pyarrow()
-        # Arrow would read hexadecimal digits as well.
+        # Arrow would also read hexadecimal digits.
         if self.is_plain and not pc.any(pc.match_substring(fields, "x", ignore_case=True)).as_py():
             with suppress(pa.ArrowInvalid):
                 return fields.cast("int64")
         written = pc.replace_substring_regex(self._written(fields, self._whole_number), r"^\+|\.0*$", "")
         try:
             return written.cast("int64")
-        except pa.ArrowInvalid:  # one that has more than 64 bits
+        except pa.ArrowInvalid:  # one has more than 64 bits
             return pa.array([_integer(text) for text in written.to_pylist()], pa.int64())
 
     def _written(self, fields: Any, pattern: str) -> Any:
-        """The fields that fit the pattern of a number, written with a point and nothing else between the digits."""
+        """The fields that match the pattern of a number, with a decimal point and no separators; null for others."""
         import pyarrow.compute as pc
 
         texts = self.texts(fields)
@@ -124,7 +124,7 @@ def _texts(values: list[str]) -> Any:
 
 def _integer(text: str | None) -> int | None:
     digits = "" if text is None else text.lstrip("+-").lstrip("0")
-    if text is None or len(digits) > 19:  # Python reads no number of thousands of digits
+    if text is None or len(digits) > 19:  # Python refuses to read thousands of digits
         return None
     number = int(digits or "0") * (-1 if text.startswith("-") else 1)
     return number if _SMALLEST <= number <= _LARGEST else None

@@ -1,4 +1,4 @@
-"""Where the columns of a CSV file are: their names and marks, from its header line and what the user states."""
+"""The layout of a CSV file: the names of its columns and its marks, from the header line and the user."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ HEADER_UNKNOWN = (
     "the first line of the file may be a record, so its names are hidden: add --header yes (csv=nb.Csv(header=True)) "
     "if it is a header, or declare columns with --type (schema=)"
 )
-_HEADER = 1 << 12  # bytes that are read at a time to find the header line
+_HEADER = 1 << 12  # bytes to read at a time, up to the end of the header line
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Layout:
 
     names: tuple[str, ...] = field(repr=False)
     form: Form
-    returns_end_lines: bool = False  # where the header line ends in a carriage return alone
+    returns_end_lines: bool = False  # if the header line ends in a lone carriage return
 
     def pieces(self, path: Path, csv: Csv, progress: Callable[[int], None]) -> Iterator[bytes]:
         """The text of a file below its header."""
@@ -31,7 +31,7 @@ class Layout:
 
 
 def layout_of(path: Path, csv: Csv, schema: Mapping[str, str]) -> Layout:
-    """The layout of a file; its first line is looked at unless it is a record."""
+    """The layout of a file; reads its first line unless that is a record."""
     if csv.header is False:
         if not schema:
             raise ValueError(
@@ -89,7 +89,7 @@ def _line_feeds(text: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _form(csv: Csv, delimiter: str, width: int) -> Form:
-    """The form of records; ValueError if the delimiter, now that it is known, clashes with another mark."""
+    """The form of records; ValueError if the delimiter clashes with another mark."""
     if delimiter != "\0":
         replace(csv, delimiter=delimiter)
     quote, comment = (None if mark is None else mark.encode() for mark in (csv.quote, csv.comment))

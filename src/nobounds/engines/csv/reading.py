@@ -14,13 +14,13 @@ _BOM = codecs.BOM_UTF8
 _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _DAMAGED = "nobounds.damaged"
 _LONGEST_CHARACTER = 8
-_NO_TEXT = b"\xff"  # a byte that is in no UTF-8: what a broken character becomes, so that its record is missing
+_NO_TEXT = b"\xff"  # no valid UTF-8: a broken character becomes this byte, and its record is then missing
 
 
 def pieces(
     path: Path, encoding: str, size: int = PIECE, progress: Callable[[int], None] | None = None
 ) -> Iterator[bytes]:
-    """The text of a file as UTF-8; `progress` is told how many bytes of the file were read."""
+    """The text of a file as UTF-8; `progress` gets the number of bytes read so far."""
     with path.open("rb") as file, _opened(file, path.suffix.lower()) as stream:
         raw = iter(lambda: stream.read(size), b"")
         for piece in _without_bom(raw) if is_utf8(encoding) else _transcoded(raw, encoding):
@@ -35,7 +35,7 @@ def is_utf8(encoding: str) -> bool:
 
 
 def _opened(file: BinaryIO, suffix: str) -> Any:
-    """The file decompressed, if its suffix says that it is compressed."""
+    """The file, decompressed according to its suffix."""
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file)
     if suffix == ".bz2":
@@ -54,7 +54,7 @@ def _without_bom(raw: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class WrongByteOrderMark(ValueError):
-    """The file starts with the byte order mark of another encoding than UTF-8."""
+    """The file starts with the byte order mark of an encoding other than UTF-8."""
 
 
 def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
@@ -64,17 +64,17 @@ def _transcoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         text = decoder.decode(piece)
         yield (text.removeprefix("\ufeff") if first else text).encode("utf-8", _DAMAGED)
         first = first and not text
-    # At its end a decoder drops all bytes behind a character that is not whole, and these can be a record: so line ends
-    # follow, which are taken away again. In UTF-16 and UTF-32 no record can be behind such a character.
+    # At the end a decoder drops all bytes after an incomplete character, and these can be a record: so line ends are
+    # appended, and removed again. In UTF-16 and UTF-32 no record can follow such a character.
     ends = b"" if codecs.lookup(encoding).name.startswith("utf") else b"\n" * _LONGEST_CHARACTER
     last = decoder.decode(ends, not ends)
     yield last[: len(last) - len(ends)].encode("utf-8", _DAMAGED)
 
 
 def _damaged(error: UnicodeError) -> tuple[str | bytes, int]:
-    """In place of bytes outside the encoding: a lone surrogate when they are read, and no text when it is written."""
+    """Replace bytes outside the encoding: by a lone surrogate on reading, and that by no valid text on writing."""
     if isinstance(error, UnicodeDecodeError):
-        # Bytes behind a broken character may be the next record's, unless all characters have as many of them.
+        # Bytes after a broken character may belong to the next record, unless all characters have equally many bytes.
         return "\udcff", error.end if error.encoding.startswith("utf") else error.start + 1
     assert isinstance(error, UnicodeEncodeError)
     return _NO_TEXT, error.end

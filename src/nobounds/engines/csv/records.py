@@ -1,12 +1,12 @@
 """The bytes of a CSV file to blocks of whole records, by the rules of RFC 4180.
 
 A quote counts at the start of a field only. A record ends at a line feed outside of quotes, with or without carriage
-returns before it; other carriage returns outside of quotes are spaces. Every line is a record, a blank one too. A
-record with text after a closing quote, with another number of fields than the header, with bytes that are not valid
-UTF-8, or longer than LONGEST becomes one missing record, and the others are what they would be without it.
+returns before it; other carriage returns outside of quotes are spaces. Every line is a record, even a blank one. A
+record with text after a closing quote, with a different number of fields than the header, with invalid UTF-8, or longer
+than LONGEST becomes one missing record, and does not affect other records.
 
-A quote that never closes cannot be told from a long field: it takes all that follows into its record. In files where
-each line is one record (`newlines_in_fields=False`) it cannot.
+A quote that never closes looks like a long field: everything after it belongs to its record. In files where each line
+is one record (`newlines_in_fields=False`) this cannot happen.
 """
 
 import re
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 1 << 26
-"""The most bytes that a record may have; a longer one is missing."""
+"""The maximal number of bytes of a record; a longer one is missing."""
 
-_MOST_FIELDS = 1 << 24  # that are looked at together
+_MOST_FIELDS = 1 << 24  # parsed together
 _LINE_FEED, _RETURN = 10, 13
 
 
@@ -42,7 +42,7 @@ class Form:
 
     @cached_property
     def record(self) -> "re.Pattern[bytes]":
-        """One record: `good`, or a `comment`, or `bad`; `rest` is what does not end in a record."""
+        """One record: `good`, or a `comment`, or `bad`; `rest` is an incomplete record at the end."""
         d, c = re.escape(self.delimiter), re.escape(self.comment or b"")
         plain, quoted = self._fields
         good = rb"(?:%b|%b)" % (quoted, plain)
@@ -73,7 +73,7 @@ class Form:
         return rb"(?!%b)[^%b\n]*+" % (q, d), rb"%b%b(?:%b%b%b)*+%b" % (q, inside, q, q, inside, q)
 
     def fields(self, record: bytes) -> list[bytes] | None:
-        """The fields of one record without its line end, quotes taken away; None if it is not well-formed."""
+        """The fields of one record without its line end, with quotes removed; None if it is not well-formed."""
         fields, at = [], 0
         while match := self.field.match(record, at):
             text, at = match.group(), match.end()
@@ -87,7 +87,7 @@ class Form:
         return None
 
     def end(self, data: bytes) -> int:
-        """Where the last whole record of some bytes that start with a record ends; 0 if none does."""
+        """The end of the last whole record in bytes that start with a record; 0 if there is none."""
         if not self.newlines_in_fields or self.quote is None or self.quote not in data:
             return data.rfind(b"\n") + 1
         places = self._regular_quotes(data)
@@ -99,11 +99,11 @@ class Form:
             before = int(np.searchsorted(places, at))
             if before % 2 == 0:
                 return at + 1
-            at = int(places[before - 1])  # inside of quotes: go on before they open
+            at = int(places[before - 1])  # inside of quotes: continue before the opening quote
         return 0
 
     def is_clean(self, block: bytes) -> bool:
-        """Whether Arrow reads these whole records as they are meant, but for their number of fields."""
+        """Whether Arrow reads these whole records correctly, except for their number of fields."""
         if len(block) > LONGEST or not (block.isascii() or _is_utf8(block)):
             return False
         if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
@@ -121,10 +121,10 @@ class Form:
         return not bool((np.searchsorted(places, ends) % 2).any())
 
     def repaired(self, block: bytes) -> bytes:
-        """The same records without comments, each that is not well-formed replaced by a missing one."""
+        """The same records without comments, with a missing record for each that is not well-formed."""
         check_text = not _is_utf8(block)
         check_returns = b"\r" in block
-        parts, start, end = [], 0, 0  # what is good is copied in long runs
+        parts, start, end = [], 0, 0  # good records are copied in long runs
         for match in self.record.finditer(block):
             record = match.group()
             good = match.lastgroup == "good" and len(record) <= LONGEST and not (check_text and not _is_utf8(record))
@@ -145,10 +145,10 @@ class Form:
         return block.startswith(self.comment) or b"\n" + self.comment in block
 
     def _regular_quotes(self, data: bytes) -> NDArray[np.intp] | None:
-        """The places of the quotes, if they open and close in turn at the edges of fields; else None.
+        """The positions of the quotes if they alternately open and close at the edges of fields; otherwise None.
 
-        Then a byte lies inside of quotes exactly if the number of quotes before it is odd: a doubled quote closes and
-        opens again.
+        A byte then lies inside of quotes if and only if the number of quotes before it is odd: a doubled quote closes
+        and opens again.
         """
         assert self.quote is not None
         if self.comment is not None and self._has_comments(data):
@@ -176,14 +176,14 @@ class Form:
 
 
 def blocks(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
-    """Blocks of whole records from pieces of a file without its header: clean ones as they are, others repaired."""
+    """Blocks of whole records from pieces of a file without its header: clean blocks unchanged, others repaired."""
     for whole in _whole_records(chunks, form):
         for block in _split(whole, form):
             yield block if form.is_clean(block) else form.repaired(block)
 
 
 def _split(block: bytes, form: Form) -> Iterator[bytes]:
-    """Parts of a block of whole records with so few records that all their fields fit into memory."""
+    """Parts of a block of whole records, small enough that all their fields fit into memory."""
     if block.count(b"\n") * form.width > _MOST_FIELDS and (cut := form.end(block[: len(block) // 2])):
         yield from _split(block[:cut], form)
         yield from _split(block[cut:], form)
@@ -221,9 +221,9 @@ def first_record(
 
 
 def _whole_records(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
-    """Blocks of whole records; one that is over-long or never ends is replaced by a missing one."""
+    """Blocks of whole records, with a missing record for one that is over-long or never ends."""
     rest, parts = b"", []
-    wanted = 0  # bytes to wait for before the end of a record is looked for again
+    wanted = 0  # bytes to collect before the next search for the end of a record
     for chunk in chunks:
         parts.append(chunk)
         wanted -= len(chunk)
@@ -237,7 +237,7 @@ def _whole_records(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
             replaced, rest = _skip_record(data, chunks, form)
             yield replaced
         else:
-            rest, wanted = data, len(data)  # twice as many as last time, so that a long record is not searched often
+            rest, wanted = data, len(data)  # double it each time: a long record is searched only a few times
     data = b"".join([rest, *parts])
     if not data:
         return
@@ -247,7 +247,7 @@ def _whole_records(chunks: Iterator[bytes], form: Form) -> Iterator[bytes]:
 
 
 def _skip_record(data: bytes, chunks: Iterator[bytes], form: Form) -> tuple[bytes, bytes]:
-    """What replaces the over-long record that the data start with, and what follows it."""
+    """The replacement of the over-long record at the start of the data, and the bytes after it."""
     search = _RecordEnd(form)
     replaced = b"" if form.comment is not None and data.startswith(form.comment) else form.missing
     while (end := search.feed(data)) is None:
@@ -259,7 +259,7 @@ def _skip_record(data: bytes, chunks: Iterator[bytes], form: Form) -> tuple[byte
 
 
 class _RecordEnd:
-    """Looks for the end of one record, piece by piece; all that it keeps is the state between two bytes."""
+    """A search for the end of one record, piece by piece; it keeps only the state between two bytes."""
 
     def __init__(self, form: Form, delimiters: bytes | None = None, returns_end_lines: bool = False) -> None:
         self._quote = form.quote if form.newlines_in_fields else None
@@ -270,12 +270,12 @@ class _RecordEnd:
         self.restart()
 
     def restart(self) -> None:
-        """Look for the end of another record."""
+        """Start the search for the end of another record."""
         self._state = "record"
-        self.left = b""  # a last byte that says nothing without the next, to be fed again
+        self.left = b""  # trailing bytes whose meaning depends on the next, to be fed again
 
     def feed(self, data: bytes, at: int = 0) -> int | None:
-        """Where the record ends, or None if it does not end in these bytes, from a place on."""
+        """The end of the record in `data` from `at` on, or None if it does not end there."""
         self.left = b""
         while at < len(data):
             first = data[at : at + 1]

@@ -1,7 +1,7 @@
-"""CSV files of the same columns to a Stream: names from the header, types from the schema, records read once.
+"""CSV files with the same columns as a TableStream: names from the header, types from the schema, records read once.
 
-The first pass copies the fields of the columns into a temporary file that has no name, so that every later pass and
-every further statistic reads that copy. If there is no room for it, each pass reads the files again.
+The first pass copies the fields of the columns into a nameless temporary file, and later passes and statistics read
+that copy. If the disk is full, each pass reads the files again.
 """
 
 import mmap
@@ -25,13 +25,13 @@ from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.facts import Facts
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MOST_KEPT = 256  # columns: those behind them are read again each time, unless they are known to be asked for
-_ALIGNED = 64  # bytes that Arrow's buffers start at multiples of
+_MOST_KEPT = 256  # columns: later ones are read again each time, unless `only` names them
+_ALIGNED = 64  # bytes: the alignment of Arrow's buffers
 
 
 @dataclass(slots=True)
 class CsvFiles:
-    """CSV files of the same columns. Their fields are read as text, and kept for later passes."""
+    """CSV files with the same columns. Their fields are read as text, and kept for later passes."""
 
     paths: list[Path]
     csv: Csv
@@ -46,7 +46,7 @@ class CsvFiles:
     def of(
         cls, paths: list[Path], csv: Csv | None, schema: Mapping[str, str] | None, only: Iterable[str] | None = None
     ) -> "CsvFiles":
-        """The files, after a look at their header lines; `only` names the columns that will be asked for."""
+        """Open the files and read their header lines; `only` names the columns that will be read."""
         dialect, types = csv or Csv(), checked_schema(schema)
         layouts = [layout_of(path, dialect, types) for path in paths]
         names = layouts[0].names
@@ -69,11 +69,11 @@ class CsvFiles:
 
     @property
     def shown(self) -> frozenset[str] | None:
-        """The names that may be shown: all (None) if the user says that there is a header, else the declared ones."""
+        """The names that may be shown: all (None) if `header` is stated, otherwise the declared ones."""
         return None if self.csv.header is not None else frozenset(self.schema)
 
     def stream(self) -> TableStream:
-        """The files as a Stream."""
+        """The files as a TableStream."""
         facts, others = {}, {}
         for name in self.names:
             match self.schema.get(name):
@@ -88,7 +88,7 @@ class CsvFiles:
         )
 
     def batches(self, keys: list[str], values: list[str]) -> Iterator[Any]:
-        """Batches with the columns `keys` in their types, and `values` as float64 with NaN for what is missing."""
+        """Batches with the columns `keys` in their types, and `values` as float64 with NaN for missing records."""
         pa, read = import_pyarrow(), FieldReader.of(self.csv)
         for batch in self._fields([*keys, *values]):
             parts = [self._as_keys(batch.column(name), name, read) for name in keys]
@@ -101,7 +101,7 @@ class CsvFiles:
             yield pa.record_batch(parts, names=[*keys, *values])
 
     def arrow(self) -> "ArrowFields":
-        """The files as a source of Arrow batches, for DuckDB: columns in their declared types, the others as text."""
+        """The files as Arrow batches, for DuckDB: columns in their declared types, the others as text."""
         return ArrowFields(self)
 
     def rows(self) -> int:
@@ -122,7 +122,7 @@ class CsvFiles:
         return {"integer": pa.int64(), "number": pa.float64()}.get(self.schema.get(name, "text"), pa.large_string())
 
     def _fields(self, names: list[str]) -> Iterator[Any]:
-        """Batches with the text of the fields of some columns, null where it is empty or stands for a missing value."""
+        """Batches with the text of some columns' fields; null if empty or standing for a missing value."""
         wanted = list(dict.fromkeys(names)) or self.kept_names[:1]
         if not set(wanted) <= set(self.kept_names):
             return self._read(wanted)
@@ -131,7 +131,7 @@ class CsvFiles:
         return self._read_and_keep(wanted) if self._has_room else self._read(wanted)
 
     def _read_and_keep(self, names: list[str]) -> Iterator[Any]:
-        """One pass that leaves a copy behind, if it comes to its end. Two at once leave two, and one of them stays."""
+        """One pass that stores a copy if it is completed. Of two passes at once, one copy is kept."""
         writer = _Writer(self.kept_names)
         try:
             for batch in self._read(self.kept_names):
@@ -160,7 +160,7 @@ class CsvFiles:
 
 @dataclass(frozen=True, slots=True)
 class ArrowFields:
-    """The columns of CSV files by Arrow's C interface; they are read each time a stream is asked for."""
+    """The columns of CSV files through Arrow's C interface; each stream reads them again."""
 
     files: CsvFiles
 
@@ -181,11 +181,11 @@ class ArrowFields:
 
 
 def parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str, ...]) -> Any:
-    """The fields of a block of whole records, as a batch of texts: those in some places, by name."""
+    """The fields of a block of whole records, as a batch of texts; `places` are the positions of the wanted columns."""
     pa = import_pyarrow()
     try:
         return _parsed(block, form, places, missing)
-    except pa.ArrowInvalid:  # a record with another number of fields
+    except pa.ArrowInvalid:  # a record with a different number of fields
         return _parsed(form.repaired(block), form, places, missing)
 
 
@@ -195,7 +195,7 @@ def _parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str
 
     if not block:
         return pa.record_batch([pa.array([], pa.string()) for _ in places], names=list(places))
-    if block.startswith(_BYTE_ORDER_MARK):  # Arrow takes one away at the start of what it reads
+    if block.startswith(_BYTE_ORDER_MARK):  # Arrow removes one at the start of its input
         block = _BYTE_ORDER_MARK + block
     columns = [str(place) for place in range(form.width)]
     wanted = [str(place) for place in places.values()]
@@ -211,7 +211,7 @@ def _parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str
             ignore_empty_lines=False,
         ),
         convert_options=pc.ConvertOptions(
-            check_utf8=False,  # it was checked before
+            check_utf8=False,  # already checked
             column_types=dict.fromkeys(wanted, pa.string()),
             include_columns=wanted,
             null_values=["", *missing],
@@ -223,7 +223,7 @@ def _parsed(block: bytes, form: Form, places: dict[str, int], missing: tuple[str
 
 
 class _Writer:
-    """Writes batches one after the other into a file without a name, while there is room for them."""
+    """Writes batches one after the other into a nameless file, as long as the disk has room."""
 
     def __init__(self, names: list[str]) -> None:
         pa = import_pyarrow()
@@ -234,7 +234,7 @@ class _Writer:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
 
     def add(self, batch: Any) -> None:
-        """One batch more."""
+        """Append a batch."""
         if self._file is not None:
             try:
                 start = self._file.tell()
@@ -245,7 +245,7 @@ class _Writer:
                 self.close()
 
     def copy(self) -> "_Copy | None":
-        """All batches; None if there was no room for them."""
+        """All batches; None if the disk was full."""
         if self._file is None:
             return None
         with suppress(OSError):
@@ -255,16 +255,16 @@ class _Writer:
         return None
 
     def close(self) -> None:
-        """Write no more; a copy stays, for its map keeps the file."""
+        """Close the file; an existing copy stays valid, since its memory map keeps the file."""
         if self._file is not None:
-            with suppress(OSError):  # what was not written yet may find no room
+            with suppress(OSError):  # the disk may be too full to flush the buffer
                 self._file.close()
             self._file = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """Batches in memory that is mapped to a file: any number of threads and processes may read them at once."""
+    """Batches in a memory-mapped file: any number of threads and processes may read them at once."""
 
     schema: Any
     data: Any

@@ -20,7 +20,7 @@ from nobounds.ladders.facts import Facts
 def read_column(
     path: str | PathLike[str], name: str, csv: Csv | None = None, schema: Mapping[str, str] | None = None
 ) -> Column:
-    """The Column of that name in a file, whose suffix tells its format; it is read when its chunks are."""
+    """The Column of that name in a file, whose suffix gives the format; records are read with its chunks."""
     path = Path(path)
     names = column_names(path, csv, schema)
     if names.count(name) != 1:
@@ -71,10 +71,10 @@ def _from_parquet(path: Path, name: str) -> Column:
 
 
 def open_parquet(path: Path) -> Any:
-    """A Parquet file opened to be read as a stream."""
+    """A Parquet file, opened to be streamed."""
     import_pyarrow()
     from pyarrow.parquet import ParquetFile
 
-    # A small buffer and no prefetch: memory stays the same however large the row groups are. From the root on, because
-    # Arrow takes a path that starts with s3: for an address.
+    # A small buffer and no prefetch keep memory independent of the size of row groups. The path is absolute, because
+    # Arrow treats a path that starts with s3: as a URL.
     return ParquetFile(path.absolute(), buffer_size=1 << 20, pre_buffer=False)

@@ -1,4 +1,4 @@
-"""The formats of files, told apart by their suffixes, and what is said of a file that cannot be read."""
+"""The formats of files, by their suffixes, and the error for a file that cannot be read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ _TEXT = tuple(kind + packed for kind in (".csv", ".tsv") for packed in _COMPRESS
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Keep what is wrong inside a file out of errors, for that can contain records; what the system says stays."""
+    """Replace errors about the contents of a file, which can quote records; errors of the system pass through."""
     with replacing_errors(
         lambda: OSError(f"{path.name} cannot be read: it is damaged, or of another format"), _by_system
     ):
@@ -24,14 +24,14 @@ def _by_system(error: Exception) -> bool:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file's name says Parquet; ValueError if it says none of the formats, or is not of a regular file."""
+    """Whether a file's name ends in .parquet; ValueError for an unknown suffix or a file that is not regular."""
     if path.exists() and not path.is_file():
         raise ValueError(f"the file must be a regular file, which can be read more than once, got {path.name}")
     return _suffix(path) == ".parquet"
 
 
 def is_tsv(path: Path) -> bool:
-    """Whether a file's name says that tabs separate its fields."""
+    """Whether a file's name ends in .tsv, possibly compressed."""
     return _suffix(path).startswith(".tsv")
 
 

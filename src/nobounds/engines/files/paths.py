@@ -1,4 +1,4 @@
-"""Files to a Stream: one or many CSV, TSV or Parquet files of the same columns, by path, list of paths or glob."""
+"""Files as a TableStream: CSV, TSV or Parquet files with the same columns, by path, list of paths or glob."""
 
 import glob
 import os
@@ -22,7 +22,7 @@ from nobounds.ladders.facts import Facts
 
 
 def expand(given: object) -> list[Path]:
-    """The files that paths and globs name, in order, each of them once; ValueError if one of them names none."""
+    """The files matched by paths and globs, in order and without repetition; ValueError if one matches none."""
     if isinstance(given, str | PathLike):
         given = [given]
     if not isinstance(given, list | tuple) or not all(isinstance(path, str | PathLike) for path in given):
@@ -32,14 +32,14 @@ def expand(given: object) -> list[Path]:
         )
     if not given:
         raise ValueError("a list of paths must name at least one file, got none")
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     for path in map(fspath, given):
         matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
         if not matches:
             raise ValueError(f"no file is named {path}")
         for match in map(Path, matches):
-            found.setdefault(Path(os.path.realpath(match)), match)  # which does not fail on a loop of links
-    return list(found.values())
+            files.setdefault(Path(os.path.realpath(match)), match)  # realpath does not fail on a loop of links
+    return list(files.values())
 
 
 def from_paths(
@@ -48,9 +48,9 @@ def from_paths(
     schema: Mapping[str, str] | None = None,
     only: Iterable[str] | None = None,
 ) -> TableStream:
-    """The Stream of files that all have the columns of the first; Parquet files have its types as well.
+    """The TableStream of files that all have the columns of the first, and for Parquet files its types as well.
 
-    `csv` and `schema` are for CSV files. `only` names the columns that will be asked for, if it is known.
+    `csv` and `schema` are for CSV files. `only` names the columns that will be read, if known.
     """
     if len({is_parquet(path) for path in paths}) > 1:
         raise ValueError("the files must all be Parquet, or all CSV or TSV")

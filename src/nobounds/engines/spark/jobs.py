@@ -1,7 +1,7 @@
-"""Spark jobs: passes and tallies that run where the records lie, and bring only their small results here.
+"""Spark jobs: passes and tallies that run on the workers and return only their small results.
 
-The workers run the same functions as any process, on chunks made of Arrow batches by the same code. A task may be tried
-several times, and Spark takes the result of one attempt; nothing is counted on the side.
+The workers run the same functions as any process, on chunks that the same code makes from Arrow batches. A task may run
+several times, and Spark uses the result of one attempt; there are no side effects.
 """
 
 import pickle
@@ -33,24 +33,24 @@ _RESULT = "result binary"
 
 
 class KeptRows:
-    """Rows that are read once, when they are first needed, and that Spark keeps for as long as this object lives."""
+    """Rows that are read once, on first use, and that Spark keeps as long as this object exists."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows
         self._frame: Any = None
 
     def frame(self) -> Any:
-        """The rows as a DataFrame that is persisted."""
+        """The rows as a persisted DataFrame."""
         if self._frame is None:
-            # Spark knows what it keeps by the plan. The mark makes it a plan of ours, which nobody else has kept or
-            # will drop.
+            # Spark identifies persisted data by their plan. The mark makes the plan unique: nobody else has persisted
+            # it or will drop it.
             frame = self._rows.where(f"'{uuid4().hex}' is not null")
             self._frame = run(frame, frame.persist)
             weakref.finalize(self, _forget, self._frame).atexit = False
         return self._frame
 
     def count(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         frame = self.frame()
         return int(run(frame, frame.count))
 
@@ -69,16 +69,16 @@ class Passes:
     changes: tuple[Callable[[Floats], Floats], ...] = ()
 
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
-        """Each task makes one row of its part; few tasks merge those, and their rows are merged here."""
+        """Each task turns its part into one row; a few tasks merge these, and their rows are merged here."""
         results = self.kept.frame().select(self.name).mapInArrow(partial(_scanned, part, self.changes), _RESULT)
-        # Spark decides how many tasks such small data are worth. A task that is tried again has one row as before, and
-        # its row goes where it went before.
+        # Spark chooses the number of tasks for such small data. A task that runs again produces one row as before, and
+        # its row goes to the same task as before.
         fewer = results.hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
-        found = run(fewer, fewer.toArrow).column(0).to_pylist()
-        return reduce(merge, map(pickle.loads, found)) if found else part(())
+        pickled = run(fewer, fewer.toArrow).column(0).to_pylist()
+        return reduce(merge, map(pickle.loads, pickled)) if pickled else part(())
 
     def mapped(self, change: Callable[[Floats], Floats]) -> "Passes":
-        """The same records, each changed by a function of it alone."""
+        """The same records, each changed by a function of that record alone."""
         return replace(self, changes=(*self.changes, change))
 
 
@@ -90,9 +90,9 @@ def _scanned(
 
 
 def _merged(merge: Callable[[Any, Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
-    found = (pickle.loads(result.as_py()) for batch in batches for result in batch.column(0))
-    for first in found:  # one turn, or none: the merge takes all others
-        yield _row(reduce(merge, found, first))
+    unpickled = (pickle.loads(result.as_py()) for batch in batches for result in batch.column(0))
+    for first in unpickled:  # at most one iteration: the merge consumes the rest
+        yield _row(reduce(merge, unpickled, first))
 
 
 def _row(result: Any) -> Any:
@@ -104,7 +104,7 @@ def _row(result: Any) -> Any:
 class Kernel:
     """The tally of one part of the rows, as rows (keys, rung, count, high, low).
 
-    Without a rung the count is that of units, or of rows where they are not bounded. Rows of one key and rung add up.
+    Without a rung, the count is that of units, or of rows if they are not bounded. Rows with equal key and rung add up.
     """
 
     keys: int
@@ -121,13 +121,13 @@ class Kernel:
         kinds: list[Any] = []
         for rows in together(batches):
             kinds = [rows.schema.field(k).type for k in range(self.keys)]
-            found = codes.codes([rows.column(k) for k in range(self.keys)])
-            records = to_floats(rows.column(self.keys)) if self.valued else np.zeros(len(found))
-            inside = (found >= 0) & ~np.isnan(records)
+            row_codes = codes.codes([rows.column(k) for k in range(self.keys)])
+            records = to_floats(rows.column(self.keys)) if self.valued else np.zeros(len(row_codes))
+            inside = (row_codes >= 0) & ~np.isnan(records)
             ones = inside & np.asarray(rows.column(FIRST)) if self.bounded else inside
-            counted = np.bincount(found[ones], minlength=len(units))
+            counted = np.bincount(row_codes[ones], minlength=len(units))
             units = counted + np.pad(units, (0, len(counted) - len(units)))
-            growing.add(found[inside], records[inside])
+            growing.add(row_codes[inside], records[inside])
         if not kinds:
             return
         tally = growing.tally()
@@ -147,34 +147,34 @@ class Kernel:
 
 
 def run(frame: Any, job: Callable[[], Any]) -> Any:
-    """What a job gives. The error of one that fails may show a record, so it is not passed on."""
+    """The result of a job. The error of a failed job may quote a record, so it is replaced."""
     with replacing_errors(lambda: ValueError(_reason(frame.sparkSession))):
         return job()
 
 
 def _reason(session: Any) -> str:
-    """What to do about a job that failed, found by a job on no data: why it failed may depend on them."""
+    """What to do about a failed job, from a job on no data: the true reason may depend on the data."""
 
-    def importable(batches: Iterator[Any]) -> Iterator[Any]:  # in here, so that workers need not import it
+    def importable(batches: Iterator[Any]) -> Iterator[Any]:  # a local function, which workers need not import
         import pyarrow
 
         try:
             import nobounds.engines.spark.jobs  # noqa: F401
 
-            found = 1
+            imported = 1
         except ImportError:
-            found = 0
+            imported = 0
         for _ in batches:
-            yield pyarrow.record_batch({"found": [found]})
+            yield pyarrow.record_batch({"imported": [imported]})
 
     try:
-        found = session.range(0, 1, 1, 1).mapInArrow(importable, "found long").toArrow().column(0).to_pylist()
+        imported = session.range(0, 1, 1, 1).mapInArrow(importable, "imported long").toArrow().column(0).to_pylist()
     except Exception:
         return (
             "the Spark job failed, and so does a job on no data; the session must run, and its workers need the "
             "Python version of this process, with numpy and pyarrow"
         )
-    if found == [0]:
+    if imported == [0]:
         return (
             "the Spark job failed: nobounds cannot be imported on the workers; install it there, in the version of "
             "this process"

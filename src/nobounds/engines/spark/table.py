@@ -1,6 +1,6 @@
-"""A Spark DataFrame as a Source, by a classic session or by Spark Connect; docs/spark.md says what is promised.
+"""A Spark DataFrame as a TableSource, by a classic session or by Spark Connect; docs/spark.md has the promises.
 
-Columns are taken by their place and renamed, so that no name needs quotes or is ambiguous.
+Columns are renamed by position, so no name needs quotes or is ambiguous.
 """
 
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from nobounds.ladders.ladder import Ladder
 _INTEGRAL = ("byte", "short", "integer", "long")
 _TEXT = ("string", "char", "varchar")
 _PLAIN = (*_INTEGRAL, *_TEXT, "boolean", "decimal", "binary", "time")
-# Keys and units in the one form that `keys.plain` gives them: NaN and what Python's calendar has not are missing.
+# Keys and units in the canonical form of `keys.plain`: NaN and dates outside Python's calendar are missing.
 _FORMS = {
     "float": "if(isnan({0}), null, if({0} = 0, 0.0F, {0}))",
     "double": "if(isnan({0}), null, if({0} = 0, 0.0D, {0}))",
@@ -42,7 +42,7 @@ def is_spark(data: object) -> bool:
 
 
 def from_spark(frame: Any) -> "Spark":
-    """The Source of a Spark DataFrame; its schema is looked at, and no record is."""
+    """The TableSource of a Spark DataFrame; reads its schema, and no record."""
     if frame.isStreaming:
         raise ValueError("a streaming DataFrame has no end; write it to a table, and read that")
     facts: dict[str, Facts] = {}
@@ -50,11 +50,11 @@ def from_spark(frame: Any) -> "Spark":
     for column in frame.schema.fields:
         if column.name in facts or column.name in others:
             raise ValueError(f"column {column.name!r} appears more than once; give each column a name of its own")
-        found = _facts(column)
-        if found is None:
+        known = _facts(column)
+        if known is None:
             others[column.name] = _family(column.dataType)
         else:
-            facts[column.name] = found
+            facts[column.name] = known
     fields = {column.name: (f"c{k}", column.dataType) for k, column in enumerate(frame.schema.fields)}
     return Spark(facts, others, frame.toDF(*(place for place, _ in fields.values())), fields)
 
@@ -74,7 +74,7 @@ def _family(kind: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """A Source on a cluster (see `source.Source`)."""
+    """A table on a cluster (see `source.TableSource`)."""
 
     facts: dict[str, Facts]
     others: dict[str, str]
@@ -82,7 +82,7 @@ class Spark:
     fields: dict[str, tuple[str, Any]] = field(repr=False)  # the name in `frame` and the Spark type of each column
     typed: bool = True
     shown: frozenset[str] | None = None
-    query: bool = True  # a DataFrame is a plan, and joins and aggregates in it are not to be seen here
+    query: bool = True  # a DataFrame is a plan, whose joins and aggregates are not visible here
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns of rows that are read once, by the first pass."""
@@ -91,7 +91,7 @@ class Spark:
         return {name: _column(kept, f"v{k}", self.facts[name], unit) for k, name in enumerate(names)}
 
     def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
-        """One job: tallies of the parts, then their sum for each key and rung."""
+        """One job: a tally of each part, then their sum for each key and rung."""
         keys, values = [f"k{k}" for k in range(len(keyed.names))], [] if name is None else [name]
         rows = self._rows(list(keyed.names), values, bounding, keyed.known)
         kernel = Kernel(len(keys), name is not None, bounding is not None, ladder, sums, keyed.known)
@@ -108,7 +108,7 @@ class Spark:
         return _column(kept, "v0", Facts(integral=True, nullable=False), unit)
 
     def rows_of_units(self, unit: str) -> Column:
-        """One record a unit."""
+        """One record per unit: its number of rows."""
         units = self.frame.selectExpr(f"{self._key(unit)} as u").where("u is not null")
         sizes = units.groupBy("u").count().selectExpr("count as v0")
         return _column(KeptRows(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
@@ -129,7 +129,7 @@ class Spark:
     ) -> Any:
         """The columns k0, k1, ... and v0, v1, ..., and FIRST if rows are bounded.
 
-        A unit is bounded among the rows with public keys, so that others do not use up its rows.
+        A unit is bounded among its rows with public keys: other rows do not count against it.
         """
         key = [f"{self._key(name)} as k{k}" for k, name in enumerate(keys)]
         value = [f"{self.fields[name][0]} as v{k}" for k, name in enumerate(values)]
@@ -147,12 +147,12 @@ class Spark:
         return self.frame.sparkSession.createDataFrame(table).hint("broadcast")
 
     def _key(self, name: str) -> str:
-        """A column that units or keys are in, in the one form of keys."""
+        """The SQL expression of a column of units or keys, in their canonical form."""
         place, kind = self.fields[name]
         if kind.typeName() not in _FORMS:
             raise TypeError(f"column {name!r} must have a plain type to be a unit or a key, got {_family(kind)}")
         if "collate" in kind.simpleString():
-            # Texts that differ may be equal then, and their hashes need not be.
+            # Different texts may compare equal under a collation, with different hashes.
             raise TypeError(f"column {name!r} must not have a collation; use collate({name}, 'UTF8_BINARY')")
         return _FORMS[kind.typeName()].format(place)
 
@@ -164,17 +164,17 @@ class Spark:
 _PARTS = ("rung", "count", "high", "low")
 
 
-def _tallied(found: Any, keys: list[str], known: tuple[Any, ...] | None, ladder: Ladder, sums: bool) -> Tallied:
-    """The summed rows of all kernels, in the order of their keys."""
-    found = found.sort_by([(key, "ascending") for key in keys])
+def _tallied(rows: Any, keys: list[str], known: tuple[Any, ...] | None, ladder: Ladder, sums: bool) -> Tallied:
+    """The tally from the summed rows of all kernels, in the order of their keys."""
+    rows = rows.sort_by([(key, "ascending") for key in keys])
     codes = KeyCodes(known)
-    groups = codes.codes([found.column(key).combine_chunks() for key in keys])
-    rung, count, high, low = (found.column(part).fill_null(0).to_numpy() for part in _PARTS)
-    of_units = found.column("rung").is_null().to_numpy()
+    groups = codes.codes([rows.column(key).combine_chunks() for key in keys])
+    rung, count, high, low = (rows.column(part).fill_null(0).to_numpy() for part in _PARTS)
+    of_units = rows.column("rung").is_null().to_numpy()
     units = np.zeros(int(groups.max(initial=-1)) + 1 if known is None else len(known[0]), dtype=np.int64)
     units[groups[of_units]] = count[of_units]
     entries = (part[~of_units] for part in (groups, rung, count, *((high, low) if sums else ())))
-    # Added to the tally of nothing, entries come into their order, and sums carry.
+    # Adding the entries to an empty tally sorts them, and carries their sums.
     tally = Tally.of(None, np.zeros(0), ladder, sums) + Tally(ladder, *entries)
     return Tallied(codes.keys() if known is None else known, units, tally)
 
@@ -182,7 +182,7 @@ def _tallied(found: Any, keys: list[str], known: tuple[Any, ...] | None, ladder:
 def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
     """At most `bounding.rows` rows of each unit u in at most `bounding.groups` groups, by the rule of `duck.bounded`.
 
-    Nothing here is random but the salt: a task that is tried again, or whose output is lost, chooses the same rows.
+    Only the salt is random: a task that runs again, or whose output is lost, chooses the same rows.
     """
     key, value = [f"k{k}" for k in range(keys)], [f"v{k}" for k in range(values)]
     most, salt = f"{bounding.rows}L", f"{bounding.salt & _SALT}L"
@@ -194,11 +194,11 @@ def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
         order = ", ".join([f"xxhash64(u, {', '.join(key)}, {salt})", *key])
         kept = kept.selectExpr("*", f"dense_rank() over (partition by u order by {order}) as g")
         kept = kept.where(f"g between 1 and {bounding.groups}")
-    # A running count and no row_number, which has 32 bits.
+    # A running count instead of row_number, which has 32 bits.
     order = f"partition by u order by {', '.join([*key, *value]) or 'u'}"
     place = f"count(*) over ({order} rows between unbounded preceding and current row) - 1L as j"
     kept = kept.selectExpr("*", place, "count(*) over (partition by u) as r")
-    # The same as j * most, without its size.
+    # Equal to j * most modulo r, without overflow.
     kept = kept.where(f"(j * ({most} % r) + pmod(xxhash64(u, {salt}), r)) % r < {most}")
     first = f"row_number() over (partition by {', '.join(['u', *key])} order by j) = 1 as {FIRST}"
     return kept.selectExpr(*key, *value, first)

@@ -1,7 +1,7 @@
-"""A query to a database as a Stream: by a connection of DuckDB, of ADBC, or of any driver of Python's DB-API 2.
+"""A query to a database as a TableStream: by a connection of DuckDB, of ADBC, or of any DB-API 2 driver of Python.
 
 Names and types come from the query without rows. The query itself runs each time the table is read, in batches. When
-it fails nothing of what the driver says is told, for that can contain values.
+it fails, the driver's message is discarded, since it can contain values.
 """
 
 from collections.abc import Collection, Iterator
@@ -30,10 +30,12 @@ from nobounds.ladders.facts import Facts
 
 
 def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:
-    """The Stream of a query, which must be one `select`; `views` are its CSV files that have declared types."""
+    """The TableStream of a query, which must be one `select`; `views` are its CSV files with declared types."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
-    turn = turns(None if _is(connection, "duckdb", "DuckDBPyConnection") else connection)  # that of relations
+    turn = turns(
+        None if _is(connection, "duckdb", "DuckDBPyConnection") else connection
+    )  # DuckDB relations share one lock
     with turn:
         return replace(_opened(connection, query, views), query=True, turns=turn)
 
@@ -66,9 +68,9 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
 
 
 def _is(connection: Any, module: str, name: str) -> bool:
-    """Whether a connection is of a class of a library; there are none before the library is loaded."""
-    found = getattr(loaded(module), name, None)
-    return isinstance(found, type) and isinstance(connection, found)
+    """Whether a connection is an instance of a library's class; False if the library is not loaded."""
+    kind = getattr(loaded(module), name, None)
+    return isinstance(kind, type) and isinstance(connection, kind)
 
 
 def _from_adbc(connection: Any, query: str) -> TableStream:
@@ -102,7 +104,7 @@ def _from_adbc(connection: Any, query: str) -> TableStream:
 
 
 def _from_cursors(connection: Any, query: str) -> TableStream:
-    """A driver whose types are not known here: all columns may be numbers, and keys are taken as text."""
+    """A driver with unknown types: every column may hold numbers, and keys are read as text."""
     pa = import_pyarrow()
     with hiding_driver_errors(), closing(connection.cursor()) as cursor:
         cursor.execute(no_rows(query))
@@ -130,7 +132,7 @@ def _rows(connection: Any, cursor: Any) -> list[Any]:
 
 
 def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
-    """SQLite keeps any bytes as text, and sqlite3 would stop at the first that are none."""
+    """Rows of SQLite, which stores any bytes as text; sqlite3 would fail at the first invalid ones."""
     factory, cursor.row_factory = connection.text_factory, None
     connection.text_factory = text_of
     try:
@@ -140,7 +142,7 @@ def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
 
 
 def _decimals(column: Any) -> Floats:
-    """Decimals that come as text."""
+    """Decimals that the driver returns as text."""
     texts = column.cast("string").to_pylist()
     return np.array([np.nan if text is None else parse_number(text) for text in texts], dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""DuckDB: its relations as Streams, and the choice of at most so many rows of each unit, on disk if need be."""
+"""DuckDB: its relations as TableStreams, and the choice of a bounded number of rows per unit, on disk if needed."""
 
 import os
 import tempfile
@@ -24,7 +24,7 @@ FIRST = "nobounds_first"
 
 
 def from_relation(relation: Any) -> TableStream:
-    """The Stream of a DuckDB relation. It is a query, which is run again each time the table is read."""
+    """The TableStream of a DuckDB relation. A relation is a query and runs each time the table is read."""
     schema = _run(lambda: relation.limit(0).to_arrow_table().schema)
     facts, others, kinds = schema_facts(schema)
 
@@ -62,12 +62,12 @@ def floated(reader: Any, schema: Any, keys: list[str], values: list[str]) -> Ite
     pa = import_pyarrow()
     kinds = [schema.field(name).type for name in (*keys, *values)]
     while True:
-        with replacing_errors(query_failed):  # a query may fail on a record, and then says which
+        with replacing_errors(query_failed):  # a query may fail on a record, and its error quotes it
             batch = next(reader, None)
             columns = [] if batch is None else [batch.column(name) for name in (*keys, *values)]
         if batch is None:
             return
-        if [column.type for column in columns] != kinds:  # a reader may give other types than it declares
+        if [column.type for column in columns] != kinds:  # a reader may return other types than it declares
             raise query_failed()
         parts = [plain(column) for column in columns[: len(keys)]]
         floats = [pa.array(to_floats(column)) for column in columns[len(keys) :]]
@@ -77,17 +77,17 @@ def floated(reader: Any, schema: Any, keys: list[str], values: list[str]) -> Ite
 def bounded(batches: Iterator[Any], keys: list[str], values: list[str], bounding: Bounding) -> Iterator[Any]:
     """At most `bounding.rows` rows of each unit in at most `bounding.groups` groups; columns keys, values and FIRST.
 
-    A unit keeps the groups whose hash with it and the salt is smallest. Of its rows in them, ordered by key and value,
-    it keeps each (r / rows)-th from a hashed start on: which row is at which place depends on the unit's rows alone,
-    because rows at the same place are the same, and each row has the same chance. Rows without a unit or a key are left
-    out, and so are those whose value is missing if there is one value.
+    A unit keeps the groups with the smallest hashes of unit, keys and salt. Of its r rows in them, ordered by key and
+    value, it keeps every (r / rows)-th from a hashed start on. The choice depends on the unit's rows alone, since rows
+    with equal key and value are the same, and each row has the same probability. Rows without a unit or a key are left
+    out, and so are rows with a missing value if there is one value column.
     """
     key, value = [f"k{i}" for i in range(len(keys))], [f"v{i}" for i in range(len(values))]
     names, salt = ["u", *key, *value], f"{bounding.salt}::UBIGINT"
     present = [f"{name} is not null" for name in ["u", *key]] + (["not isnan(v0)"] if len(values) == 1 else [])
     part = f"select * from stream where {' and '.join(present)}"
     if keys and bounding.groups < bounding.rows:
-        # Hashed again: DuckDB combines hashes by XOR, after which some groups would come first more often than others.
+        # Hashed twice: DuckDB combines hashes by XOR, and some groups would come first more often than others.
         order = ", ".join([f"hash(hash(u, {', '.join(key)}, {salt}))", *key])
         part = f"select *, dense_rank() over (partition by u order by {order}) as g from ({part})"
         part = f"select * from ({part}) where g <= {bounding.groups}"
@@ -102,25 +102,27 @@ def bounded(batches: Iterator[Any], keys: list[str], values: list[str], bounding
 
 
 def unit_sizes(batches: Iterator[Any]) -> Iterator[Any]:
-    """How many rows each unit has, as batches of one column; `batches` have the column of the units alone."""
+    """The number of rows of each unit, as batches of one column; `batches` have only the column of units."""
     yield from _queried(batches, ["u"], "select count(*)::DOUBLE from stream where u is not null group by u")
 
 
 def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[Any]:
-    """The batches of a query on `stream`: these batches, their columns renamed.
+    """The result of a query on the table `stream`, which holds these batches with the columns `names`.
 
-    They are read in this thread, for there are connections that work in no other, and kept where DuckDB can move them
-    to disk.
+    The batches are read in this thread, because some connections work in no other, and stored in DuckDB, which can
+    move them to disk.
     """
     duckdb, pa = import_duckdb(), import_pyarrow()
     first = next(batches, None)
     if first is None:
         return
-    # DuckDB makes the folder if it needs it, and removes it: so a killed process leaves none that was not needed.
+    # DuckDB creates the folder only if it needs it, and removes it: a killed process leaves none that was not needed.
     folder = os.path.join(tempfile.gettempdir(), f"nobounds-{uuid.uuid4()}").replace("'", "''")
     with duckdb.connect() as connection:
         connection.execute(f"set temp_directory = '{folder}'; set preserve_insertion_order = false")
-        connection.execute("set temp_file_encryption = true")  # its key is in memory alone, should the file be left
+        connection.execute(
+            "set temp_file_encryption = true"
+        )  # with a key in memory only, in case the file is left behind
         into = "create table stream as"
         for batch in chain([first], batches):
             table = pa.Table.from_batches([batch]).rename_columns(names)
@@ -133,23 +135,23 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
 
 
 def _no_details() -> AbstractContextManager[None]:
-    """What DuckDB, or Arrow while batches are read, says of a failure can contain a record."""
+    """Replace errors of DuckDB, and of Arrow while batches are read, which can quote a record."""
     failed = "the rows of each unit could not be chosen; is there memory, and room for temporary files?"
     return replacing_errors(lambda: ValueError(failed))
 
 
 def quoted(name: str) -> str:
-    """A name in SQL."""
+    """A name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def query_failed() -> ValueError:
-    """The error for a query that could not be run; why may depend on the data."""
+    """The error for a failed query; without the reason, which may depend on the data."""
     return ValueError("the query failed; run it on its own to see why")
 
 
 def import_duckdb() -> Any:
-    """The duckdb module, imported now; ImportError with the fix if it is not installed."""
+    """The duckdb module, imported on demand; ImportError with the fix if it is not installed."""
     try:
         import duckdb
     except ImportError:

@@ -1,7 +1,7 @@
-"""Files that a query names: DuckDB guesses the types of CSV and JSON files from their records, so it may not read them.
+"""Files in a query: DuckDB guesses the types of CSV and JSON files from their records, so it may not read them.
 
-CSV files can be read by the reader of `engines.csv` instead, with declared types. The syntax tree of a query tells the
-files and functions in it, and its plan those behind views and macros.
+The reader of `engines.csv` can read CSV files instead, with declared types. The syntax tree of a query contains its
+files and functions, and its plan those behind views and macros.
 """
 
 import json
@@ -19,7 +19,7 @@ _IN_PLAN = re.compile(r"READ_(CSV|JSON|NDJSON|XLSX)|SNIFF_CSV", re.IGNORECASE)
 def csv_files(connection: Any, query: str) -> list[str]:
     """The CSV files that a query names as tables; ValueError if it reads files whose types DuckDB would guess.
 
-    `connection` is one of DuckDB, which is asked for the syntax tree of the query and runs nothing.
+    `connection` is a connection of DuckDB; it only parses the query, and runs nothing.
     """
     tree = json.loads(connection.cursor().execute("select json_serialize_sql(?)", [query]).fetchall()[0][0])
     if tree.get("error"):
@@ -41,7 +41,7 @@ def csv_files(connection: Any, query: str) -> list[str]:
 
 
 def refuse_guesses(relation: Any) -> None:
-    """ValueError if a relation of DuckDB reads files whose types it guesses, also behind a view or a macro."""
+    """ValueError if a DuckDB relation reads files with guessed types, even behind a view or a macro."""
     if _IN_PLAN.search(relation.explain()):
         raise ValueError(f"the query reads a file whose types DuckDB guesses from its records; {_FIX}, or use Parquet")
 

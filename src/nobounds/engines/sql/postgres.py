@@ -1,8 +1,8 @@
-"""PostgreSQL by psycopg, 3 or 2: what its types are here, and its rows read in batches from a cursor on the server.
+"""PostgreSQL by psycopg, 3 or 2: its types as Arrow types, and its rows, read in batches from a server-side cursor.
 
-The types of columns are public. What the server is asked for depends on them, so that each value arrives exactly,
-whatever the session's settings, and none of them can make the reading fail: dates as numbers of days, decimals as text.
-A date or time that Python has not, like infinity, is missing.
+The types of columns are public. The expressions sent to the server depend on them: each value arrives exactly, whatever
+the session's settings, and no value can make the reading fail. Dates arrive as numbers of days, decimals as text. A
+date or time that Python cannot represent, like infinity, is missing.
 """
 
 import struct
@@ -38,42 +38,42 @@ _MICROSECONDS = (
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A column: the family of its type, its Arrow type as a key, and what the server is asked for.
+    """A column: the family of its type, its Arrow type as a key, and the SQL expression that reads it.
 
-    It is numeric if it has facts. `each` makes an element of the Arrow type of one that the driver gives.
+    It is numeric if it has facts. `each` converts an element from the driver to the Arrow type.
     """
 
     name: str
     family: str
     kind: Any
-    asked: str
+    expression: str
     facts: Facts | None = None
     each: Callable[[Any], Any] | None = None
 
     def array(self, elements: Sequence[Any]) -> Any:
-        """The column in Arrow."""
+        """The column as an Arrow array."""
         each = self.each
-        found = elements if each is None else [None if element is None else each(element) for element in elements]
-        return import_pyarrow().array(found, type=self.kind)
+        converted = elements if each is None else [None if element is None else each(element) for element in elements]
+        return import_pyarrow().array(converted, type=self.kind)
 
     def floats(self, elements: Sequence[Any]) -> Floats:
-        """The column as numbers; decimals are asked for as text."""
+        """The column as floats; decimals arrive as text."""
         if self.each in {None, _unpacked}:
             return to_floats(self.array(elements))
         return np.array([np.nan if text is None else float(text) for text in elements], dtype=np.float64)
 
 
 def from_postgres(connection: Any, query: str) -> TableStream:
-    """The Stream of a query by a psycopg connection, in autocommit or not; an open transaction stays open."""
+    """The TableStream of a query by a psycopg connection, in autocommit or not; an open transaction stays open."""
     fields = {field.name: field for field in _fields(connection, query)}
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         wanted = list(dict.fromkeys([*keys, *values]))
-        asked = around(query, ", ".join(fields[name].asked for name in wanted) or "1")
+        selected = around(query, ", ".join(fields[name].expression for name in wanted) or "1")
         with hiding_driver_errors():
-            for rows in _rows(connection, asked):
-                found = dict(zip(wanted, zip(*rows, strict=True), strict=False))
-                yield _batch(fields, keys, values, found)
+            for rows in _rows(connection, selected):
+                columns = dict(zip(wanted, zip(*rows, strict=True), strict=False))
+                yield _batch(fields, keys, values, columns)
 
     def rows() -> int:
         with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
@@ -85,10 +85,10 @@ def from_postgres(connection: Any, query: str) -> TableStream:
     return TableStream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
 
 
-def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], found: dict[str, Any]) -> Any:
+def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], columns: dict[str, Any]) -> Any:
     pa = import_pyarrow()
-    arrays = [plain(fields[name].array(found[name])) for name in keys]
-    arrays += [pa.array(fields[name].floats(found[name])) for name in values]
+    arrays = [plain(fields[name].array(columns[name])) for name in keys]
+    arrays += [pa.array(fields[name].floats(columns[name])) for name in values]
     return pa.record_batch(arrays, names=[*keys, *values])
 
 
@@ -113,17 +113,17 @@ def _field(column: Any, family: str, binary: bool) -> _Field:
     if oid in _INTEGERS:
         return _Field(name, family, pa.int64(), sql, Facts(True, True))
     if oid in _FLOATS:
-        # A float as text can stand for another one: that of a float4 always does.
-        facts, asked = Facts(False, True), f"{sql}::float8"
+        # The text of a float may parse to another float8, in particular that of a float4.
+        facts, expression = Facts(False, True), f"{sql}::float8"
         if binary:
-            return _Field(name, family, pa.float64(), asked, facts)
-        return _Field(name, family, pa.float64(), f"float8send({asked})", facts, _unpacked)
+            return _Field(name, family, pa.float64(), expression, facts)
+        return _Field(name, family, pa.float64(), f"float8send({expression})", facts, _unpacked)
     if oid == _NUMERIC:
         digits, scale = column[4], column[5]
-        facts, asked = Facts(False, True), f"{sql}::text"
+        facts, expression = Facts(False, True), f"{sql}::text"
         if digits is not None and 0 <= scale <= digits <= _MOST_DIGITS:
-            return _Field(name, family, pa.decimal128(digits, scale), asked, facts, _decimal)
-        return _Field(name, family, pa.large_string(), asked, facts, _shortest)
+            return _Field(name, family, pa.decimal128(digits, scale), expression, facts, _decimal)
+        return _Field(name, family, pa.large_string(), expression, facts, _shortest)
     if oid == _DATE:
         return _Field(name, family, pa.date32(), _DAYS.format(sql))
     if oid in {_TIMESTAMP, _TIMESTAMPTZ}:
@@ -133,7 +133,7 @@ def _field(column: Any, family: str, binary: bool) -> _Field:
 
 
 def _rows(connection: Any, query: str) -> Iterator[list[Any]]:
-    """The rows of a query, CHUNK at a time, by a cursor on the server: they are never all in memory."""
+    """The rows of a query, CHUNK at a time, from a server-side cursor: they are never all in memory."""
     with _transaction(connection), closing(_cursor(connection, f"nobounds_{token_hex(8)}")) as cursor:
         cursor.execute(query)
         while rows := cursor.fetchmany(CHUNK):
@@ -141,7 +141,7 @@ def _rows(connection: Any, query: str) -> Iterator[list[Any]]:
 
 
 def _cursor(connection: Any, name: str | None = None) -> Any:
-    """A cursor whose rows are tuples, on the server if it has a name."""
+    """A cursor whose rows are tuples; server-side if it has a name."""
     if _is_3(connection):
         from psycopg.rows import tuple_row
 
@@ -150,14 +150,14 @@ def _cursor(connection: Any, name: str | None = None) -> Any:
         return connection.cursor(name, binary=True, row_factory=tuple_row)
     from psycopg2.extensions import cursor
 
-    # Without a transaction the server must hold the rows itself until they are fetched.
+    # Without a transaction the server must keep the rows until they are fetched.
     holding = {} if name is None else {"withhold": connection.autocommit}
     return connection.cursor(name, cursor_factory=cursor, **holding)
 
 
 @contextmanager
 def _transaction(connection: Any) -> Iterator[None]:
-    """A transaction that ends here, unless there is one already."""
+    """A transaction around the block, unless one is already open."""
     if _is_3(connection):
         with connection.transaction():
             yield
@@ -179,15 +179,15 @@ def _unpacked(packed: Any) -> float:
 
 
 def _decimal(text: str) -> Decimal | None:
-    found = Decimal(text)
-    return found if found.is_finite() else None
+    number = Decimal(text)
+    return number if number.is_finite() else None
 
 
 def _shortest(text: str) -> str | None:
-    """Equal decimals are one text, and NaN is missing."""
+    """The shortest text, the same for equal decimals; None for NaN."""
     return None if text == "NaN" else text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _text(element: str | bytes) -> str:
-    """Text is bytes if the server knows no encoding."""
+    """The element as text; drivers return bytes if the server has no encoding."""
     return element if isinstance(element, str) else text_of(bytes(element))

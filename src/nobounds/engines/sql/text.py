@@ -1,4 +1,4 @@
-"""Queries: the statements around one, the names of its columns, and what is told when it fails."""
+"""The text of queries: statements around one, checks of its column names, and the error if it fails."""
 
 from contextlib import AbstractContextManager
 
@@ -7,27 +7,27 @@ from nobounds.engines.sql.duck import query_failed
 
 
 def no_rows(query: str) -> str:
-    """The columns of a query, without its rows."""
+    """A query for the columns of a query, without rows."""
     return around(query, "*") + " where 1 = 0"
 
 
 def counted(query: str) -> str:
-    """How many rows a query has."""
+    """A query for the number of rows of a query."""
     return around(query, "count(*)")
 
 
-def around(query: str, what: str) -> str:
-    """A selection from a query, which may end in semicolons or in a comment. Some databases refuse `as` here."""
-    return f"select {what} from (\n{query.strip().rstrip(';')}\n) nobounds_query"
+def around(query: str, selection: str) -> str:
+    """A selection from a query, which may end in semicolons or a comment. Without `as`, which some databases refuse."""
+    return f"select {selection} from (\n{query.strip().rstrip(';')}\n) nobounds_query"
 
 
 def refuse_repeated(names: list[str]) -> None:
-    """Refuse two columns of one name."""
+    """ValueError if two columns have the same name."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"column {name!r} appears more than once; give each column a name of its own")
 
 
 def hiding_driver_errors() -> AbstractContextManager[None]:
-    """Whatever a driver raises becomes one error: its own words can contain values."""
+    """Replace every error of a driver by one fixed error: its message can contain values."""
     return replacing_errors(query_failed)

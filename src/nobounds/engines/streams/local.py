@@ -1,4 +1,4 @@
-"""Tables in this process: their columns, bounded by unit if need be, and the tally of their groups."""
+"""Tables in this process: their columns, bounded by unit if needed, and the tally of their groups."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ def _silent(rows: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A Source in this process (see `source.Source`)."""
+    """A table in this process (see `source.TableSource`)."""
 
     stream: TableStream
     progress: Progress = field(default=_silent, repr=False)
@@ -57,7 +57,7 @@ class Local:
         return self.stream.query
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
-        """Columns that are read in place if that can be done again, and else once, into a spool."""
+        """Columns, read in place if that can be repeated, and otherwise once, into a spool."""
         if bounding is None and self.stream.again is not None:
             return {name: self._watched(column) for name, column in self.stream.again(names).items()}
 
@@ -65,7 +65,9 @@ class Local:
             return {name: _floats(batch, k - len(names)) for k, name in enumerate(names)}
 
         spool = once(lambda: self._spool(names, self._batches([], names, bounding), records))
-        if bounding is None:  # their number is public under swap: to count them must not read them into the spool
+        if (
+            bounding is None
+        ):  # the number of rows is public under swap, and counting must not read the rows into the spool
             rows = once(self._rows)
             return {name: replace(_spooled(spool, name, self.facts[name], Unit()), rows=rows) for name in names}
         unit = Unit(bounding.unit, bounding.rows)
@@ -74,16 +76,16 @@ class Local:
     def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """One pass over the keys and the values."""
         names, codes, growing = list(keyed.names), KeyCodes(keyed.known), Tallying(ladder, sums)
-        start = 0 if bounding is None else 1  # the place of the first key: names may be there twice
+        start = 0 if bounding is None else 1  # the position of the first key: names may be repeated
         units = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
         values = [] if name is None else [name]
         wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
         with self.stream.turns:
             for batch in together(self._batches(names, values, bounding, wanted)):
-                found = codes.codes([batch.column(start + k) for k in range(len(names))])
-                records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(found))
-                inside = (found >= 0) & ~np.isnan(records)
-                groups, records = found[inside], records[inside]
+                row_codes = codes.codes([batch.column(start + k) for k in range(len(names))])
+                records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(row_codes))
+                inside = (row_codes >= 0) & ~np.isnan(records)
+                groups, records = row_codes[inside], records[inside]
                 firsts = groups if bounding is None else groups[_floats(batch, 0)[inside] > 0]
                 counted = np.bincount(firsts, minlength=len(units))
                 units = counted + np.pad(units, (0, len(counted) - len(units)))
@@ -93,7 +95,7 @@ class Local:
         return Tallied(keys, units.astype(np.int64), growing.tally())
 
     def row_marks(self, bounding: Bounding | None) -> Column:
-        """A record 0 for each row: of as many as there are, or of those that are kept of each unit."""
+        """A record 0 for each row: for all rows, or for those kept of each unit."""
         facts = Facts(integral=True, nullable=False)
         if bounding is None:
             rows = once(self._rows)
@@ -106,7 +108,7 @@ class Local:
         return _spooled(spool, "rows", facts, Unit(bounding.unit, bounding.rows))
 
     def rows_of_units(self, unit: str) -> Column:
-        """One record a unit, read once."""
+        """One record per unit, its number of rows; read once."""
 
         def sizes(batch: Any) -> dict[str, Floats]:
             return {"rows": batch.column(0).to_numpy(zero_copy_only=False)}
@@ -128,7 +130,7 @@ class Local:
         return tuple(public_keys(part, self.stream.kinds[name], name) for name, part in zip(names, given, strict=True))
 
     def _watched(self, column: Column) -> Column:
-        """The column, telling how many rows were read."""
+        """The column, with reports of the rows read to `progress`."""
 
         def chunks() -> Iterator[Any]:
             for chunk in column.chunks():  # type: ignore[union-attr]
@@ -138,7 +140,7 @@ class Local:
         return replace(column, chunks=chunks)
 
     def _spool(self, names: list[str], batches: Iterator[Any], records: Callable[[Any], dict[str, Floats]]) -> Spool:
-        """All batches, read now."""
+        """A spool of all batches, read immediately."""
         with self.stream.turns:
             return Spool(names, map(records, batches))
 
@@ -149,7 +151,7 @@ class Local:
     def _read(self, keys: list[str], values: list[str]) -> Iterator[Any]:
         kinds = [self.stream.kinds[name] for name in keys]
         for batch in self.stream.batches(keys, values):
-            if batch.schema.types[: len(keys)] != kinds:  # a query gives other types than it declared
+            if batch.schema.types[: len(keys)] != kinds:  # a query may return other types than it declared
                 raise query_failed()
             self.progress(len(batch))
             yield batch
@@ -165,20 +167,20 @@ class Local:
 
 
 class Wanted:
-    """The rows whose keys are public: a unit is bounded among these, so that others do not use up its rows."""
+    """A filter for rows with public keys: a unit is bounded among these, and other rows do not count against it."""
 
     def __init__(self, known: tuple[Any, ...]) -> None:
         self._codes = KeyCodes(known)
         self._many = len(known)
 
     def only(self, batch: Any) -> Any:
-        """A batch whose first column is the unit, and whose next are the keys, without the other rows."""
-        found = self._codes.codes([batch.column(1 + k) for k in range(self._many)])
-        return batch.filter(import_pyarrow().array(found >= 0))
+        """The rows of a batch with public keys; its first column is the unit, and the next are the keys."""
+        codes = self._codes.codes([batch.column(1 + k) for k in range(self._many)])
+        return batch.filter(import_pyarrow().array(codes >= 0))
 
 
 def _cast(batch: Any, kinds: list[Any]) -> Any:
-    """A bounded batch with the types that its keys had: DuckDB knows fewer units and zones of time."""
+    """A bounded batch with the original types of its keys: DuckDB has fewer time units and zones."""
     keys = [batch.column(1 + k).cast(kind) for k, kind in enumerate(kinds)]
     rest = batch.columns[1 + len(keys) :]
     return import_pyarrow().record_batch([batch.column(0), *keys, *rest], names=batch.schema.names)

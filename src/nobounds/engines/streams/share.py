@@ -1,15 +1,15 @@
-"""A share: how much of some files the pass under way has read, for progress bars."""
+"""The share of some files that the current pass has read, for progress bars."""
 
 
 class Share:
-    """Of a total, in bytes or in rows, what was read; called, it gives the share, from 0 to 1."""
+    """The part of a total, in bytes or rows, that was read; calling it returns the share, from 0 to 1."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._place = 0
 
     def at(self, place: int) -> None:
-        """So much was read."""
+        """Set the number of bytes or rows read."""
         self._place = place
 
     def __call__(self) -> float:

@@ -1,7 +1,7 @@
 """A stream: a table in this process that is read from front to back as Arrow batches.
 
-What is quickly read again and again, data in memory and Parquet files, gives its columns as they are; what is text or
-a query is read once, into a spool.
+Data that are fast to read again, in memory and in Parquet files, provide their columns directly; text and queries are
+read once, into a spool.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,13 +15,13 @@ from nobounds.ladders.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class TableStream:
-    """The public facts of a table, and how it is read.
+    """The public facts of a table, and functions to read it.
 
-    `batches(keys, values)` starts to read it: pyarrow record batches with the columns `keys` as they are, and `values`
-    as float64 with NaN for what is missing. `again` gives columns that can be read again and again, if there is a way.
-    `kinds` has the Arrow types of all columns. `share` tells how much of the table the pass under way has read, if that
-    is known. `shown` has the names of the columns that may be shown; None if all may be. `query` is as in
-    `source.Source`. `turns` is held while a pass is read (see `turns`).
+    `batches(keys, values)` starts a pass: pyarrow record batches with the columns `keys` unchanged, and `values` as
+    float64 with NaN for missing records. `again` returns columns that can be read repeatedly, if the table has any.
+    `kinds` has the Arrow types of all columns. `share` returns the share of the table that the current pass has read,
+    if known. `shown` has the names of the columns that may be shown; None if all may be. `query` is as in
+    `source.TableSource`. `turns` is a lock to hold during a pass (see `turns`).
     """
 
     facts: dict[str, Facts] = field(repr=False)  # the names in a CSV file may be a record

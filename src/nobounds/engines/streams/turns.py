@@ -1,7 +1,7 @@
-"""Turns: a connection to a database answers one query at a time, so threads that read by it take turns.
+"""Locks for database connections: a connection answers one query at a time, so its threads take turns.
 
 A second query on a connection can end the first (DuckDB), nest in its transaction (PostgreSQL) or change how it reads
-text (SQLite). Where nothing tells which connection is used, all take turns with all.
+text (SQLite). If the connection is unknown, one lock is shared by all.
 """
 
 import os
@@ -14,7 +14,7 @@ _locks: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
 
 
 def _renew() -> None:
-    """A forked process has no part in the turns of the threads that it left behind."""
+    """Replace all locks in a forked process, which does not have the threads that may hold them."""
     global _everybody, _guard, _locks
     _everybody, _guard, _locks = threading.RLock(), threading.Lock(), WeakKeyDictionary()
 
@@ -24,9 +24,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def turns(connection: object = None) -> Any:
-    """The lock of a connection, to be held from the start of a query until its last row is read."""
+    """The lock of a connection, to hold from the start of a query until its last row is read."""
     with _guard:
         try:
             return _locks.setdefault(connection, threading.RLock())
-        except TypeError:  # that of SQLite cannot be referred to weakly, and a relation does not tell its own
+        except (
+            TypeError
+        ):  # no weak references to connections of SQLite, and a DuckDB relation does not expose its connection
             return _everybody
