@@ -188,7 +188,7 @@ def _bare_size(data: Data) -> Any:
 
 def _exact_scale(data: Data) -> Any:
     """A mean whose release tells the scale of its noise over the exact number of records."""
-    release = numbers.asked("mean", {"epsilon": 3, "lower": 0, "upper": 1, "resolution": 1}, data)
+    release = numbers.release_of("mean", {"epsilon": 3, "lower": 0, "upper": 1, "resolution": 1}, data)
     return release.to_json(), release.parameters["noise_scale"] / max(len(data), 1)
 
 

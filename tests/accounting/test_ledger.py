@@ -16,10 +16,10 @@ import pytest
 from support import killing
 
 import nobounds.accounting.store
-from nobounds.accounting.ledger import Entries, Ledger, Terms
+from nobounds.accounting.ledger import Entries, Ledger, Limits
 from nobounds.accounting.loss import PrivacyLoss
 
-TERMS = Terms(Fraction(3), Fraction(1, 10**6), None, "swap", "person")
+TERMS = Limits(Fraction(3), Fraction(1, 10**6), None, "swap", "person")
 LOSS = PrivacyLoss(0.1, 0.005, 0.2, "swap", "person")
 
 
@@ -68,7 +68,7 @@ class TestWhatIsWritten:
     def test_any_text_and_every_number_survive(self, tmp_path: Path, what: str):
         """Texts come back letter for letter, and numbers to their last digit, infinity too."""
         loss = PrivacyLoss(5e-324, float("inf"), 0.1 + 0.2, "swap", "人", 1e-300)
-        terms = Terms(rho=Fraction(1, 3))
+        terms = Limits(rho=Fraction(1, 3))
         ledger = Ledger.create(tmp_path / "a", terms)
         ledger.append(what, loss, anything)
         entries = Ledger.open(tmp_path / "a").read()
@@ -162,9 +162,9 @@ class TestCreation:
         code = """if True:
             import os, signal, sys, pathlib
             from fractions import Fraction
-            from nobounds.accounting.ledger import Ledger, Terms
+            from nobounds.accounting.ledger import Ledger, Limits
             os.link = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
-            Ledger.create(pathlib.Path(sys.argv[1]), Terms(Fraction(3)))
+            Ledger.create(pathlib.Path(sys.argv[1]), Limits(Fraction(3)))
         """
         path = tmp_path / "people.budget"
         assert run(code, path).returncode == -9

@@ -37,7 +37,7 @@ ROOMS = {
     "nobounds": "accounting counting engines explaining ladders laws mechanisms planning release statistics tables",
     "auditing": "nobounds accounting arrays clipping counting engines exact ladders "
     "laws mechanisms noise ranks release statistics",
-    "research": "nobounds accounting arrays counting engines exact ladders laws "
+    "research": "nobounds accounting arrays auditing counting engines exact ladders laws "
     "mechanisms noise plots ranks release statistics",
     "studio": "nobounds accounting engines exact explaining planning plots release",
     "cli": "nobounds accounting auditing engines exact explaining planning plots "

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nobounds.accounting.composition import Rules, Totals, round_down, text_down
-from nobounds.accounting.ledger import Charge, Entries, Ledger, Terms
+from nobounds.accounting.ledger import Charge, Entries, Ledger, Limits
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.exact import Number, privacy_parameter, rational, round_up, shown, text_up
 
@@ -22,7 +22,7 @@ class BudgetExceeded(RuntimeError):
 class Statement:
     """The state of a budget at one moment; the first charge fixes the neighbours and unit if the terms do not."""
 
-    terms: Terms
+    terms: Limits
     history: tuple[Charge, ...]
     totals: Totals
 
@@ -219,7 +219,7 @@ def _statement(entries: Entries, count: int, totals: Totals) -> Statement:
     return Statement(entries.terms, entries.charges, totals)
 
 
-def _checked_terms(epsilon: object, delta: object, rho: object, neighbors: object, unit: object) -> Terms | None:
+def _checked_terms(epsilon: object, delta: object, rho: object, neighbors: object, unit: object) -> Limits | None:
     """The validated terms, or None if no parameter was given."""
     if (epsilon, delta, rho, neighbors, unit) == (None,) * 5:
         return None
@@ -232,7 +232,7 @@ def _checked_terms(epsilon: object, delta: object, rho: object, neighbors: objec
     part = None if delta is None else rational(delta, "delta")
     if part is not None and not 0 < part < 1:
         raise ValueError(f"delta must be greater than 0 and less than 1, got delta={shown(delta)}")
-    return Terms(
+    return Limits(
         None if epsilon is None else privacy_parameter(epsilon, "epsilon"),
         part,
         None if rho is None else privacy_parameter(rho, "rho"),

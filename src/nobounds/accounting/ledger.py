@@ -27,7 +27,7 @@ _TABLES = [  # numbers are stored as text, exactly
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Limits:
     """The limits of a budget, its neighbours and its privacy unit; None where not given."""
 
     epsilon: Fraction | None = None
@@ -50,13 +50,13 @@ class Charge:
 class Entries:
     """The contents of a ledger at one moment, and the seal of its last row."""
 
-    terms: Terms
+    terms: Limits
     charges: tuple[Charge, ...]
     seal: str
 
 
 class Ledger:
-    """Terms and charges, in a file or in memory."""
+    """Limits and charges, in a file or in memory."""
 
     def __init__(self, store: Store) -> None:
         """Read the ledger in a store and check all of its rows."""
@@ -69,12 +69,12 @@ class Ledger:
             self._entries(connection)
 
     @classmethod
-    def in_memory(cls, terms: Terms) -> "Ledger":
+    def in_memory(cls, terms: Limits) -> "Ledger":
         """A ledger in memory, which ends with the process."""
         return cls(Store.in_memory(lambda connection: _begin(connection, terms)))
 
     @classmethod
-    def create(cls, path: Path, terms: Terms) -> "Ledger":
+    def create(cls, path: Path, terms: Limits) -> "Ledger":
         """A ledger in a new file."""
         Store.create(path, lambda connection: _begin(connection, terms))
         return cls.open(path)
@@ -125,7 +125,7 @@ class Ledger:
         return self._known
 
 
-def _begin(connection: "Connection", terms: Terms) -> None:
+def _begin(connection: "Connection", terms: Limits) -> None:
     """Fill a new database. Each ledger gets a random name, so no two have the same seals."""
     for table in _TABLES:
         connection.execute(table)
@@ -145,10 +145,10 @@ def _seal(previous: str, row: Any) -> str:
     return hashlib.sha256(json.dumps([previous, *row], default=repr).encode()).hexdigest()
 
 
-def _terms(row: Any) -> Terms:
+def _terms(row: Any) -> Limits:
     _, *numbers, neighbors, unit, _ = row
     epsilon, delta, rho = (None if text is None else Fraction(text) for text in numbers)
-    return Terms(epsilon, delta, rho, neighbors, unit)
+    return Limits(epsilon, delta, rho, neighbors, unit)
 
 
 def _charge(row: Any) -> Charge:

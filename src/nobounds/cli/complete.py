@@ -3,19 +3,9 @@
 The first line of a CSV file may be a record, so its names are completed after `--header yes` only, or from `--type`.
 """
 
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-
-
-def words(*known: str) -> Callable[[str], list[str]]:
-    """A completion function for these words."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [word for word in known if word.startswith(incomplete)]
-
-    return complete
 
 
 def columns(ctx: Any, incomplete: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The layout of --help: commands and options under headings, and examples on one line to copy."""
 
 import inspect
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -127,3 +128,12 @@ def _usage(param: Any) -> str:
 def _first(text: str | None) -> str:
     """The first sentence."""
     return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
+
+
+def words(*known: str) -> Callable[[str], list[str]]:
+    """A completion function for these words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in known if word.startswith(incomplete)]
+
+    return complete

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, get_args
 import typer
 
 from nobounds.accounting.loss import Neighbors, check_neighbors
-from nobounds.cli.complete import columns, words
+from nobounds.cli.complete import columns
+from nobounds.cli.help import words
 from nobounds.cli.text import Text
 from nobounds.statistics.keywords import Method, Noise
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, get_args
 import typer
 
 import nobounds as nb
-from nobounds.cli.complete import words
+from nobounds.cli.help import words
 from nobounds.engines.csv.dialect import ColumnType
 
 _YES_NO = words("yes", "no")

@@ -25,7 +25,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-class Opened(Protocol[F_co]):
+class Unread(Protocol[F_co]):
     """Data that were opened and not read: only their public facts are known."""
 
     def public(self, neighbors: Neighbors) -> F_co:
@@ -50,7 +50,7 @@ class Request(Generic[F, D, P, R]):
     answer: Callable[[P, F, D, PrivacyLoss, RandomSource], R]
 
 
-def admit(request: Request[F, Any, P, R], data: Opened[F], budget: Chargeable | None, rng: Rng) -> R:
+def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | None, rng: Rng) -> R:
     """The release of a statistic: plan, charge, and only then read and answer."""
     source = random_source(rng)
     facts = data.public(request.neighbors)

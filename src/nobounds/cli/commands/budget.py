@@ -11,9 +11,8 @@ from rich.table import Table
 from nobounds.accounting.budget import Budget, Statement, read
 from nobounds.accounting.composition import round_down
 from nobounds.accounting.loss import check_neighbors
-from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors, require_budget
-from nobounds.cli.help import Command, Group
+from nobounds.cli.help import Command, Group, words
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.exact import printable
 

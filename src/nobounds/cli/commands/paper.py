@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from nobounds import plots
-from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors
+from nobounds.cli.help import words
 from nobounds.research.paper.datasets import own_name
 from nobounds.research.paper.published import EPSILONS
 from nobounds.research.paper.report import PARTS, tasks_of, write

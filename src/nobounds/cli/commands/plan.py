@@ -10,8 +10,8 @@ from rich.table import Table
 
 from nobounds import plots
 from nobounds.accounting.loss import check_neighbors
-from nobounds.cli.complete import words
 from nobounds.cli.errors import plain_errors
+from nobounds.cli.help import words
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
