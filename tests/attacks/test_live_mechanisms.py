@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.auditing.claims.streams import called_law
+from nobounds.auditing.claims.streams import CoarseAboveThreshold, CoarseSparseVector, called_law
 from nobounds.auditing.scripted import loss_between
 
 SURE = 10**6  # a query that is above the threshold whatever the noise
@@ -365,9 +365,9 @@ def test_after_an_interruption_the_error_says_what_to_do(hits, make):
 
 RISING = {"monotonic": True, "share": Fraction(1, 4)}
 MECHANISMS = {
-    "AboveThreshold": partial(nb.AboveThreshold, epsilon=3, **RISING),
-    "iterated": partial(nb.SparseVector, hits=2, epsilon=20, method="iterated", **RISING),
-    "classical": partial(nb.SparseVector, hits=2, epsilon=20, method="classical", **RISING),
+    "AboveThreshold": partial(CoarseAboveThreshold, epsilon=3, **RISING),
+    "iterated": partial(CoarseSparseVector, hits=2, epsilon=20, method="iterated", **RISING),
+    "classical": partial(CoarseSparseVector, hits=2, epsilon=20, method="classical", **RISING),
 }
 UNIT = Fraction(1, 2**60)
 LONG = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long doubles are doubles here")

@@ -10,7 +10,6 @@ import planted_bugs
 import pytest
 from support.shell import audit as run
 
-from nobounds import AboveThreshold
 from nobounds.auditing import table
 from nobounds.auditing.cases import NEAR, Case, ClaimRow, Worst, most, shown
 from nobounds.auditing.claims import numbers, streams, vectored, walks
@@ -253,7 +252,7 @@ def test_what_only_one_of_two_can_release_is_seen():
 def test_the_loop_and_the_sampler_have_the_law_on_paper(noise, queries):
     """AboveThreshold as it is called, and the sampler of walks as it runs, halt by the exact law: all three are one."""
     on_paper = Law(Walk.of(list(queries), F(0), eps1=F(1), eps2=F(1), noise=noise)).pmf()
-    loop = streams.called_law(lambda: AboveThreshold(0, epsilon=2, monotonic=True, noise=noise), queries)
+    loop = streams.called_law(lambda: streams.CoarseAboveThreshold(0, epsilon=2, monotonic=True, noise=noise), queries)
     walk = streams.walk_law(noise, F(1), F(1), F(1), queries)
     for k in range(len(queries) + 1):
         halted = (k,) if k < len(queries) else ()

@@ -194,15 +194,15 @@ def hooked_kept(real, selection, counts, bits):
     return np.array([key in shown for key in keys], dtype=bool)
 
 
-def hooked_threshold(real, self, threshold, eps1, eps2, noise, bits):
-    drawn_by(real, self, threshold, eps1, eps2, noise, bits)
-    self.stream = Stream(threshold, eps1, eps2, noise, above_threshold._LATTICE)
+def hooked_threshold(real, self, threshold, eps1, eps2, noise, source, lattice):
+    drawn_by(real, self, threshold, eps1, eps2, noise, source, lattice)
+    self.stream = Stream(threshold, eps1, eps2, noise, lattice)
 
 
 def hooked_query(real, self, value):
     """The answer to a query, of a threshold with noise or of the iterative exponential mechanism, which has none."""
     if not hasattr(self, "stream"):
-        self.stream = Stream(self._threshold, self.eps1, self.eps2, "gumbel", above_threshold._LATTICE)
+        self.stream = Stream(self._threshold, self.eps1, self.eps2, "gumbel", self._lattice)
     drawn = drawn_by(real, self, value)
     self.stream.queries.append(value)
     self.stream.answers.append(run().ask(Answer(self.stream, drawn)))

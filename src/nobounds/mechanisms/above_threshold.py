@@ -10,10 +10,11 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import ClassVar
 
 from nobounds.accounting.cost import general, monotonic, split
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
-from nobounds.accounting.spending import Chargeable
+from nobounds.accounting.spending import Chargeable, charged
 from nobounds.exact import Number, ball, privacy_parameter, rational, upper_bound
 from nobounds.mechanisms.queries import Query, exact_value
 from nobounds.noise.discrete import (
@@ -28,9 +29,6 @@ from nobounds.noise.discrete import (
 from nobounds.noise.source import RandomSource, Rng, random_source
 from nobounds.noise.unique import Unique
 
-# Queries are rounded down to 1/1024 of the sensitivity. Rounding down keeps the sensitivity and the order, and does
-# not change whole numbers if the sensitivity is 1.
-_LATTICE = 1024
 # Queries are clamped to this many noise scales around the threshold. Clamping keeps the sensitivity and the order too,
 # and noise reaches that far with probability exp(-2**2000).
 _REACH = 2**2000
@@ -42,6 +40,11 @@ class QueryStream(Unique):
     Threads may share a mechanism, because it answers one query at a time. It cannot be copied or pickled, and answers
     only in the process that created it.
     """
+
+    # Queries are rounded down to 1/1024 of the sensitivity. Rounding down keeps the sensitivity and the order, and does
+    # not change whole numbers if the sensitivity is 1.
+    _lattice: ClassVar[int] = 1024
+    loss: PrivacyLoss
 
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
         self._scale = upper_bound(sensitivity, "sensitivity")
@@ -58,6 +61,13 @@ class QueryStream(Unique):
         self.eps1, self.eps2 = eps1, eps2
         reach = math.ceil(_REACH / min(eps1, eps2))
         self._lowest, self._highest = self._threshold - reach, self._threshold + reach
+
+    def _pay(self, budget: Chargeable | None, purpose: str) -> None:
+        """Charge the loss before the first noise is drawn."""
+        charged(self.loss, budget, purpose)
+
+    def _fresh_threshold(self, noise: Noise) -> "NoisyThreshold":
+        return NoisyThreshold(self._threshold, self.eps1, self.eps2, noise, self._source, self._lattice)
 
     def query(self, value: Query) -> bool:
         """Whether the query is noisily above the threshold; raises once the mechanism has halted.
@@ -111,8 +121,8 @@ class QueryStream(Unique):
         return min(max(self._snap(exact), self._lowest), self._highest)
 
     def _snap(self, value: Fraction) -> Fraction:
-        """The value in units of the sensitivity, rounded down to a multiple of 1/1024."""
-        return Fraction(math.floor(value / self._scale * _LATTICE), _LATTICE)
+        """The value in units of the sensitivity, rounded down to the lattice."""
+        return Fraction(math.floor(value / self._scale * self._lattice), self._lattice)
 
     def _noisy_above(self, value: Fraction) -> bool:
         raise NotImplementedError
@@ -124,22 +134,24 @@ class QueryStream(Unique):
 class NoisyThreshold(Unique):
     """A noisy threshold, compared with queries that each get fresh noise."""
 
-    def __init__(self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, source: RandomSource) -> None:
-        self.eps2, self.noise, self._source = eps2, noise, source
+    def __init__(
+        self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, source: RandomSource, lattice: int
+    ) -> None:
+        self.eps2, self.noise, self._source, self._lattice = eps2, noise, source, lattice
         self._threshold = threshold
         if noise == "gumbel":
             self._first = Exponential(source)  # the Gumbel noise on the threshold is -ln of this
         else:
-            self._threshold += Fraction(threshold_noise(noise, eps1 / _LATTICE, source), _LATTICE)
+            self._threshold += Fraction(threshold_noise(noise, eps1 / lattice, source), lattice)
 
     def reached_by(self, value: Fraction) -> bool:
         """Whether the noisy query is at or above the noisy threshold."""
         # Fresh noise each time: one shared draw would leave the queries bare, and that variant is not private.
-        gap = (self._threshold - value) * _LATTICE
+        gap = (self._threshold - value) * self._lattice
         if self.noise == "exponential":
-            return geometric(self.eps2 / _LATTICE, self._source) >= gap
+            return geometric(self.eps2 / self._lattice, self._source) >= gap
         if self.noise == "laplace":
-            return discrete_laplace(self.eps2 / _LATTICE, self._source) >= gap
+            return discrete_laplace(self.eps2 / self._lattice, self._source) >= gap
         fresh = Exponential(self._source)
 
         def attempt(precision: int) -> int | None:
@@ -219,9 +231,8 @@ class AboveThreshold(_OneHit):
         super().__init__(threshold, epsilon, sensitivity, monotonic, share, neighbors, rng)
         if self.noise == "gumbel" and self.eps1 != self.eps2:
             raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share!r}")
-        if budget is not None:
-            budget.charge(self.loss, "above threshold")
-        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._source)
+        self._pay(budget, "above threshold")
+        self._noisy_threshold = self._fresh_threshold(self.noise)
 
     def _noisy_above(self, value: Fraction) -> bool:
         return self._noisy_threshold.reached_by(value)
@@ -245,8 +256,7 @@ class IterativeExponential(_OneHit):
         rng: Rng = None,
     ) -> None:
         super().__init__(threshold, epsilon, sensitivity, monotonic, Fraction(1, 2), neighbors, rng)
-        if budget is not None:
-            budget.charge(self.loss, "iterative exponential mechanism")
+        self._pay(budget, "iterative exponential mechanism")
         self._seen: Counter[Fraction] = Counter([self._threshold])
 
     def _noisy_above(self, value: Fraction) -> bool:

@@ -15,7 +15,7 @@ from nobounds.accounting.cost import Cost, general, monotonic
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.exact import Number, positive, privacy_parameter, rational, round_up, shown
-from nobounds.mechanisms.above_threshold import NoisyThreshold, QueryStream, checked_share
+from nobounds.mechanisms.above_threshold import QueryStream, checked_share
 from nobounds.mechanisms.queries import Query
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.noise.source import Rng
@@ -66,8 +66,7 @@ class SparseVector(QueryStream):
         self.hits, self.method = rates.hits, rates.method
         self._set_rates(rates.eps1, rates.eps2)
         self.loss = promise.loss(rates.costs(), neighbors)
-        if budget is not None:
-            budget.charge(self.loss, f"sparse vector, {self.hits} hits")
+        self._pay(budget, f"sparse vector, {self.hits} hits")
         self.found: tuple[int, ...] = ()
         self._renew()
 
@@ -84,7 +83,7 @@ class SparseVector(QueryStream):
                 return
 
     def _renew(self) -> None:
-        self._noisy_threshold = NoisyThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._source)
+        self._noisy_threshold = self._fresh_threshold(self.noise)
 
     def _noisy_above(self, value: Fraction) -> bool:
         return self._noisy_threshold.reached_by(value)

@@ -75,7 +75,6 @@ def called_law(make: Callable[[], Any], queries: Sequence[int], halved: Halves =
         return tuple(hits)
 
     with replaced(
-        above_threshold___LATTICE=1,
         above_threshold__threshold_noise=lambda noise, rate, source: active.threshold(noise, rate, source),
         above_threshold__geometric=lambda rate, source: Fresh(answering, geometric_at_least, times * rate),
         above_threshold__discrete_laplace=lambda rate, source: Fresh(answering, laplace_at_least, times * rate),
@@ -89,6 +88,18 @@ def called_law(make: Callable[[], Any], queries: Sequence[int], halved: Halves =
                 by_outcome.setdefault(outcome, []).append(before + log_chance)
             active = making
     return gathered(by_outcome)
+
+
+class CoarseAboveThreshold(AboveThreshold):
+    """AboveThreshold on whole numbers."""
+
+    _lattice = 1
+
+
+class CoarseSparseVector(SparseVector):
+    """SparseVector on whole numbers."""
+
+    _lattice = 1
 
 
 class Fixed:
@@ -157,13 +168,13 @@ def walk_law(noise: Noise, eps1: Fraction, eps2: Fraction, factor: Fraction, que
 
 
 def above(noise: Noise, is_monotonic: bool) -> AboveThreshold:
-    """AboveThreshold as a user constructs it."""
-    return AboveThreshold(0, epsilon=1, monotonic=is_monotonic, noise=noise)
+    """AboveThreshold as a user constructs it, on a lattice that is short enough to enumerate."""
+    return CoarseAboveThreshold(0, epsilon=1, monotonic=is_monotonic, noise=noise)
 
 
 def sparse(noise: Noise, is_monotonic: bool, method: Method) -> SparseVector:
-    """SparseVector as a user constructs it."""
-    return SparseVector(0, hits=2, epsilon=6, monotonic=is_monotonic, noise=noise, method=method)
+    """SparseVector likewise."""
+    return CoarseSparseVector(0, hits=2, epsilon=6, monotonic=is_monotonic, noise=noise, method=method)
 
 
 def cases() -> Iterator[Case]:
