@@ -215,4 +215,17 @@ def audit_mine(
         at = f"seen {result.hits[0]} and {result.hits[1]} times in {result.runs[0]} runs each"
     setting, x, y = f"{queries}, {method}", shown(pair.x), shown(pair.y)
     kind: Kind = "bound" if hasattr(make, "log_law") else "sampled"
-    return ClaimRow(spec, setting, "its own", "add-remove", "row", "epsilon", epsilon, observed, kind, x, y, at)
+    return ClaimRow(
+        spec,
+        setting,
+        "its own",
+        neighbors="add-remove",
+        unit="row",
+        measure="epsilon",
+        claimed=epsilon,
+        observed=observed,
+        kind=kind,
+        x=x,
+        y=y,
+        at=at,
+    )

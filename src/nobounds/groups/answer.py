@@ -150,7 +150,14 @@ def _octaves(scale: Scale, coarse: Groups, who: Ints, draws: Draws) -> Ints:
     order = np.argsort(group * (scale.octaves.last + 1) + halved.rungs, kind="stable")
     positions, counts = halved.rungs[order], halved.counts[order]
     walks = walks_at(
-        positions, counts, halved.starts, scale.octaves.last + 1, scale.rank, Fraction(0), scale.eps1, scale.eps2
+        positions,
+        counts,
+        halved.starts,
+        length=scale.octaves.last + 1,
+        rank=scale.rank,
+        raised=Fraction(0),
+        eps1=scale.eps1,
+        eps2=scale.eps2,
     )
 
     def one(k: int) -> Walk:

@@ -73,7 +73,16 @@ def route_walks(groups: Groups, q: Fraction, route: Route) -> Walks | None:
         rungs, counts, starts = -rungs[::-1], counts[::-1], starts[-1] - starts[::-1]
         first, last, target = -first, -last, 1 - q
     positions = np.clip(rungs - first, 0, last - first)  # records beyond an end count at that end
-    walks = walks_at(positions, counts, starts, last - first + 1, target, -route.drop, route.eps1, route.eps2)
+    walks = walks_at(
+        positions,
+        counts,
+        starts,
+        length=last - first + 1,
+        rank=target,
+        raised=-route.drop,
+        eps1=route.eps1,
+        eps2=route.eps2,
+    )
     if not route.tilt or walks is None:
         return walks
     outermost = -route.start if route.up else route.start
@@ -112,7 +121,9 @@ def walks_at(
     if most > _LARGEST or eps1 / lattice < _LEAST_RATE or eps2 / lattice < _LEAST_RATE or length > 2**53:
         return None
     targets = totals * rank.numerator + int(offset)
-    return Walks(room.firsts, begins, ends, levels, targets, lattice, length, eps1, eps2)
+    return Walks(
+        room.firsts, begins, ends, levels=levels, targets=targets, lattice=lattice, length=length, eps1=eps1, eps2=eps2
+    )
 
 
 def halts(walks: Walks, who: Ints, draws: Draws, one: Callable[[int], Walk]) -> Ints:

@@ -76,7 +76,16 @@ class Runs:
         clipped = np.maximum(above, -1), np.maximum(below, -1)
         zero = np.zeros(len(above), dtype=np.int64)
         tilt, grows = (zero if extra is None else extra[keep] for extra in (lowered, growth))
-        runs = cls(starts[keep], (ends - starts)[keep], *clipped, part, rate, trusted, tilt, grows)
+        runs = cls(
+            starts[keep],
+            (ends - starts)[keep],
+            *clipped,
+            part=part,
+            rate=rate,
+            trusted=trusted,
+            lowered=tilt,
+            growth=grows,
+        )
         whole, side = runs._split()
         nearest = whole.min()
         parts = [runs._parts[k] for k in np.unique(side[whole == nearest]).tolist()]

@@ -64,7 +64,16 @@ class Walk:
     ) -> "Walk":
         """The walk over a plain list of whole-number queries."""
         levels = np.asarray(queries, dtype=np.int64)
-        return cls(np.arange(len(levels)), levels, len(levels), threshold, step, eps1, eps2, noise)
+        return cls(
+            np.arange(len(levels)),
+            levels,
+            len(levels),
+            threshold=threshold,
+            step=step,
+            eps1=eps1,
+            eps2=eps2,
+            noise=noise,
+        )
 
     @property
     def lengths(self) -> Ints:

@@ -124,7 +124,9 @@ def runs_in(histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, p
     starts = np.concatenate([starts, cuts])[order]
     ends = np.append(starts[1:], ends[-1])
     lowered = prior.lowered(histogram.ladder, starts // unit, rate) * piece.places
-    return Runs.between(starts, ends, low, high, target, each, trusted, lowered, growth)
+    return Runs.between(
+        starts, ends, low, high=high, target=target, rate=each, trusted=trusted, lowered=lowered, growth=growth
+    )
 
 
 def _spread(rungs: Ints, weights: Ints, piece: Slice, target: Fraction) -> tuple[Ints, Ints, Ints, Ints, Ints]:

@@ -132,11 +132,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def spelled_out(function: F) -> F:
     """The function with the keywords of its `**options` in its signature and help; other keywords are refused."""
-    keywords = _keywords(function)
+    keywords, required = _keywords(function)
     plain = inspect.signature(function)
     own = [given for given in plain.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
     spelled = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=keywords[name])
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=required.get(name, DEFAULTS.get(name)),
+            annotation=keywords[name],
+        )
         for name in MEANINGS
         if name in keywords
     ]
@@ -150,18 +155,19 @@ def spelled_out(function: F) -> F:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}; there are {known}")
         return function(*args, **options)
 
-    lines = "\n".join(f"    {given.name}: {MEANINGS[given.name]}" for given in spelled)
+    described = [given.name for given in spelled if given.default is not given.empty]
+    lines = "".join(f"    {name}: {MEANINGS[name]}\n" for name in described)
     checked.__signature__ = plain.replace(parameters=[*own, *spelled])  # type: ignore[attr-defined]
-    checked.__doc__ = f"{function.__doc__}\n\n    Keywords:\n\n{lines}\n    "
+    checked.__doc__ = f"{function.__doc__}\n\n    Keywords:\n\n{lines}    " if described else function.__doc__
     return checked  # type: ignore[return-value]
 
 
-def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
-    """The keywords of the TypedDict in `**options: Unpack[...]`, with their types."""
+def _keywords(function: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keywords of the TypedDict in `**options: Unpack[...]` with their types, and those that have no default."""
     (given,) = (p for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_KEYWORD)
     (listed,) = get_args(given.annotation)
-    types: dict[str, Any] = listed.__annotations__
-    return {name: getattr(kind, "__forward_arg__", kind) for name, kind in types.items()}
+    types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in listed.__annotations__.items()}
+    return types, dict.fromkeys(listed.__required_keys__, inspect.Parameter.empty)
 
 
 def terms_of(options: Mapping[str, Any]) -> Terms:

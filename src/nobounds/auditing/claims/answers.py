@@ -169,7 +169,17 @@ def _case(name: str, variant: str, qs: tuple[Fraction, ...], noise: Noise, metho
     more = variant.removeprefix(_neighbors(variant)).removeprefix(", ")
     setting = of + (f", {more}" if more else "")
     tight = _tight(variant, qs, noise) if method == "walk" else ()
-    return Case(name, setting, noise, _neighbors(variant), "row", claims, look, tight, quick)
+    return Case(
+        name,
+        setting,
+        noise,
+        neighbors=_neighbors(variant),
+        unit="row",
+        claims=claims,
+        look=look,
+        tight=tight,
+        quick=quick,
+    )
 
 
 def _tight(variant: str, qs: tuple[Fraction, ...], noise: Noise) -> tuple[Measure, ...]:
@@ -199,7 +209,17 @@ def _users(q: Fraction) -> Case:
         return list(users_seen(question()))
 
     tight = _tight("add-remove", (q,), "exponential")
-    return Case("quantile", f"q {q}", "exponential", "add-remove", "user of 2 rows", claims, look, tight, q == 1)
+    return Case(
+        "quantile",
+        f"q {q}",
+        "exponential",
+        neighbors="add-remove",
+        unit="user of 2 rows",
+        claims=claims,
+        look=look,
+        tight=tight,
+        quick=q == 1,
+    )
 
 
 def _neighbors(variant: str) -> Neighbors:

@@ -70,7 +70,16 @@ def law_of(
     starts = np.concatenate([[0], np.cumsum(layout)[:-1]])
     telling = {int(start + length * i) for start, length in zip(starts, layout, strict=True) for i in (0, 1e-3, 0.03)}
     telling |= {int(start + length - 1) for start, length in zip(starts, layout, strict=True)}
-    walk = Walk(starts, np.array(levels), sum(layout), Fraction(threshold), step, eps1, eps2, noise)
+    walk = Walk(
+        starts,
+        np.array(levels),
+        sum(layout),
+        threshold=Fraction(threshold),
+        step=step,
+        eps1=eps1,
+        eps2=eps2,
+        noise=noise,
+    )
     return Law(walk).log_pmf(sorted(telling))
 
 

@@ -11,6 +11,7 @@ experiments with that code.
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
@@ -20,32 +21,35 @@ from nobounds.arrays import Floats
 from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.checks import check_ranks
 from nobounds.release.release import Release
-from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
+from nobounds.statistics.keywords import spelled_out
 
 Levels = list[Floats]  # one array of node values per level, from below the root down to the leaves
 _TOLERANCE = 1e-6  # by which the share of records up to a child may fall short of the rank; as in the public code
 
 
+@spelled_out
 def tree_quantiles(
     data: object,
     qs: Iterable[Number],
     *,
-    epsilon: Number,
-    lower: Number,
-    upper: Number,
     height: int = 3,
     branching: int = 10,
     neighbors: Neighbors = "swap",
     slip: bool = False,
-    rng: np.random.Generator,
+    **options: Unpack[Ranged],
 ) -> Release:
     """Quantiles from one aggregate tree, in the order of `qs`; floating-point noise, for comparison only.
 
     A record is in one node per level, so neighbours differ by `height` counts under add-remove and by twice that under
     swap, where the number of records is public. All quantiles together cost epsilon.
     """
-    ranks, (low, high), generator = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
-    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    ranks, (low, high), generator = (
+        check_ranks(qs, "qs"),
+        check_bounds(options["lower"], options["upper"]),
+        check_rng(options["rng"]),
+    )
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(options["epsilon"], "epsilon")
     if not (isinstance(height, int) and isinstance(branching, int) and height >= 1 and branching >= 2):
         raise ValueError(f"height must be at least 1 and branching 2, got height={height!r}, branching={branching!r}")
     if slip and neighbors == "add-remove":

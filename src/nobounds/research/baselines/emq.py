@@ -7,6 +7,7 @@ j - q n by at most max(q, 1 - q), and the rate is epsilon / (2 max(q, 1 - q)) (G
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
@@ -17,19 +18,18 @@ from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.checks import check_rank, check_ranks
 from nobounds.ranks.route import rank_sensitivity
 from nobounds.release.release import Release
-from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.research.baselines.steps import Steps
+from nobounds.statistics.keywords import spelled_out
 
 
+@spelled_out
 def emq_quantile(
     data: object,
     q: Number,
     *,
-    epsilon: Number,
-    lower: Number,
-    upper: Number,
     neighbors: Neighbors = "swap",
-    rng: np.random.Generator,
+    **options: Unpack[Ranged],
 ) -> Release:
     """A quantile by the exponential mechanism (Smith 2011, Algorithm 2); floating-point noise, for comparison only.
 
@@ -39,8 +39,12 @@ def emq_quantile(
     >>> print(emq_quantile(range(1000), 0.5, epsilon=1, lower=0, upper=2000, rng=rng))
     quantile (q=1/2): 499.9..., for epsilon 1 (swap, per row; rho 0.1234)
     """
-    rank, (low, high), generator = check_rank(q), check_bounds(lower, upper), check_rng(rng)
-    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    rank, (low, high), generator = (
+        check_rank(q),
+        check_bounds(options["lower"], options["upper"]),
+        check_rng(options["rng"]),
+    )
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(options["epsilon"], "epsilon")
     loss = PrivacyLoss.of(range_bounded(total), neighbors)
     law = steps_of(records_of(data, low, high), [rank], [emq_rate(rank, total, neighbors)], low, high)
     parameters = described("exponential mechanism (Smith 2011)", low, high, q=str(rank))

@@ -5,6 +5,7 @@ suits data that are close to normal.
 """
 
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
@@ -13,29 +14,32 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.exact import Number, positive, privacy_parameter
 from nobounds.release.release import Release
 from nobounds.research.baselines.emq import emq_rate, steps_of
-from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
+from nobounds.statistics.keywords import spelled_out
 
 _QUARTILES = (Fraction(1, 4), Fraction(3, 4))
 _GROWTH = 1 / 3 + 1 / 10
 
 
+@spelled_out
 def interquartile_bounds(
     data: object,
     *,
-    epsilon: Number,
-    lower: Number,
-    upper: Number,
     widening: Number | None = None,
     neighbors: Neighbors = "swap",
-    rng: np.random.Generator,
+    **options: Unpack[Ranged],
 ) -> Release:
     """A lower and an upper bound to clip at (Smith 2011, Algorithm 1); floating-point noise, for comparison only.
 
     Each quartile is an EMQ with half of epsilon. `widening` is the factor; its default needs the number of records,
     which is sensitive under add-remove. The answer is clipped to the given bounds, which is free; Smith does not do it.
     """
-    (low, high), generator, neighbors = check_bounds(lower, upper), check_rng(rng), check_neighbors(neighbors)
-    half = privacy_parameter(epsilon, "epsilon") / 2
+    (low, high), generator, neighbors = (
+        check_bounds(options["lower"], options["upper"]),
+        check_rng(options["rng"]),
+        check_neighbors(neighbors),
+    )
+    half = privacy_parameter(options["epsilon"], "epsilon") / 2
     if widening is None and neighbors == "add-remove":
         raise ValueError("widening must be given under add-remove: its default would tell the number of records")
     factor = None if widening is None else float(positive(widening, "widening"))

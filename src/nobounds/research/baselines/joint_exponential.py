@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
@@ -19,25 +20,28 @@ from nobounds.arrays import Floats
 from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.checks import check_ranks
 from nobounds.release.release import Release
-from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
+from nobounds.statistics.keywords import spelled_out
 
 
+@spelled_out
 def joint_quantiles(
     data: object,
     qs: Iterable[Number],
     *,
-    epsilon: Number,
-    lower: Number,
-    upper: Number,
     neighbors: Neighbors = "swap",
-    rng: np.random.Generator,
+    **options: Unpack[Ranged],
 ) -> Release:
     """Quantiles by JointExp, for `qs` in increasing order; floating-point noise, for comparison only.
 
     All together cost epsilon, which bounds the range as well.
     """
-    ranks, (low, high), generator = _increasing(qs), check_bounds(lower, upper), check_rng(rng)
-    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    ranks, (low, high), generator = (
+        _increasing(qs),
+        check_bounds(options["lower"], options["upper"]),
+        check_rng(options["rng"]),
+    )
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(options["epsilon"], "epsilon")
     loss = PrivacyLoss.of(range_bounded(total), neighbors)
     law = JointLaw.of(records_of(data, low, high), ranks, joint_rate(ranks, total, neighbors), low, high)
     parameters = described("JointExp (Gillenwater, Joseph and Kulesza 2021)", low, high, q=[str(q) for q in ranks])

@@ -5,7 +5,7 @@ and a missing one to the lower. Both rules look at one record alone and preserve
 under swap.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from nobounds.engines.memory.arrays import column
 from nobounds.exact import MAX, Number, rational, shown
 
 FLOATING = "floating-point noise, for comparison only"
+
+
+class Ranged(TypedDict):
+    """The keywords of a method that is given the range of the data; its generator has no default."""
+
+    epsilon: Number
+    lower: Number
+    upper: Number
+    rng: np.random.Generator
 
 
 def records_of(data: object, lower: float, upper: float) -> Floats:

@@ -7,6 +7,7 @@ add-remove a level below the first would cost twice as much, so its rates are ha
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
@@ -17,27 +18,30 @@ from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.checks import check_ranks
 from nobounds.release.release import Release
 from nobounds.research.baselines.emq import emq_rate, steps_of
-from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
+from nobounds.statistics.keywords import spelled_out
 
 Rate = Callable[[Fraction, bool], Fraction]
 
 
+@spelled_out
 def recursive_quantiles(
     data: object,
     qs: Iterable[Number],
     *,
-    epsilon: Number,
-    lower: Number,
-    upper: Number,
     neighbors: Neighbors = "swap",
-    rng: np.random.Generator,
+    **options: Unpack[Ranged],
 ) -> Release:
     """Quantiles by recursion, in the order of `qs` (Kaplan et al. 2022); floating-point noise, for comparison only.
 
     All together cost epsilon, and a larger q never has a smaller answer.
     """
-    ranks, (low, high), generator = check_ranks(qs, "qs"), check_bounds(lower, upper), check_rng(rng)
-    neighbors, total = check_neighbors(neighbors), privacy_parameter(epsilon, "epsilon")
+    ranks, (low, high), generator = (
+        check_ranks(qs, "qs"),
+        check_bounds(options["lower"], options["upper"]),
+        check_rng(options["rng"]),
+    )
+    neighbors, total = check_neighbors(neighbors), privacy_parameter(options["epsilon"], "epsilon")
     different = tuple(sorted(set(ranks)))
     each = total / levels_for(len(different))
     loss = PrivacyLoss.of(recursion_cost(len(different), each), neighbors)

@@ -12,6 +12,7 @@ x_j - x_i over i <= p <= j with j - i = k + 1, where p is the rank of the quanti
 
 import math
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
@@ -20,26 +21,29 @@ from nobounds.arrays import Floats
 from nobounds.exact import Number, positive, privacy_parameter
 from nobounds.ranks.checks import check_rank
 from nobounds.release.release import Release
-from nobounds.research.baselines.records import check_bounds, check_rng, described, records_of
+from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
+from nobounds.statistics.keywords import spelled_out
 
 
+@spelled_out
 def smooth_quantile(
     data: object,
     q: Number,
     *,
-    epsilon: Number,
-    lower: Number,
-    upper: Number,
     delta: Number | None = None,
-    rng: np.random.Generator,
+    **options: Unpack[Ranged],
 ) -> Release:
     """A quantile by smooth sensitivity, under swap only; floating-point noise, for comparison only.
 
     Cauchy noise and pure epsilon without a delta, Laplace noise with one. The quantile is record floor(q (n - 1)),
     counted from 0.
     """
-    rank, (low, high), generator = check_rank(q), check_bounds(lower, upper), check_rng(rng)
-    total = privacy_parameter(epsilon, "epsilon")
+    rank, (low, high), generator = (
+        check_rank(q),
+        check_bounds(options["lower"], options["upper"]),
+        check_rng(options["rng"]),
+    )
+    total = privacy_parameter(options["epsilon"], "epsilon")
     if delta is None:
         loss = PrivacyLoss.pure(total, neighbors="swap")
     else:
