@@ -16,16 +16,18 @@ from scipy import stats
 from nobounds.accounting.conversions import rho_from_pure, rho_from_range
 from nobounds.accounting.spending import Spending
 from nobounds.auditing.audit import all_data, neighbors_of, pair_loss
-from nobounds.auditing.claims.slicing import FIVE, FLAT, QUARTERS, THIRDS, Joint, ends, loss, numbers, plan, rho_of
+from nobounds.auditing.claims import slicing
+from nobounds.auditing.claims.slicing import FIVE, FLAT, QUARTERS, THIRDS, Joint, ends, loss, numbers, rho_of
 from nobounds.auditing.divergences import ORDERS as EACH_ORDER
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.ranks import halving, slices
+from nobounds.ranks import halving
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import HALF, Halving, Setting, levels, tree
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.slices import Prior, Slice
+from nobounds.ranks.tuning import TUNING
 
 MISSING = math.nan
 RELATIONS = ["add-remove", "swap"]
@@ -41,16 +43,14 @@ def line(n):
 LINE = line(4)
 
 
-@pytest.fixture(autouse=True)
-def steps(monkeypatch):
-    """Three places on a rung, which can be enumerated; the function changes their number."""
+PLACES = 3  # on a rung: so few can be enumerated
+FEW_PLACES = replace(TUNING, places=PLACES)
 
-    def set_steps(n):
-        monkeypatch.setattr(slices, "STEPS", n)
-        monkeypatch.setattr(halving, "STEPS", n)
 
-    set_steps(3)
-    return set_steps
+def plan(qs, relation, each=F(1), *, places=PLACES, tuned=None, **options):
+    """A plan that spends only on its levels, with few places on a rung and some constants of its own."""
+    made = slicing.plan(qs, relation, each, places=places, **options)
+    return replace(made, problem=replace(made.problem, tuning=replace(made.tuning, **(tuned or {}))))
 
 
 def pairs(spots, relation, most=3):
@@ -123,11 +123,10 @@ def test_all_places_together_cost_their_rho(qs, relation):
 @pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("qs", [TAILS, (F(1, 3), HALF, F(99, 100)), (HALF, F(1)), (F(0), HALF)], ids=str)
-def test_walks_outward_cost_no_more_than_choices(monkeypatch, qs, relation, zcdp):
+def test_walks_outward_cost_no_more_than_choices(qs, relation, zcdp):
     """Near the ends of the data, where walks are taken, all places together cost what they say as well."""
-    monkeypatch.setattr(halving, "NEAR_END", 1)
-    monkeypatch.setattr(halving, "TIGHT_NATS", F(1, 4))  # so that no rung is out of reach
-    made = plan(qs, relation, zcdp=zcdp, ladder=LINE)
+    tuned = {"near_end": 1, "tight_nats": F(1, 4)}  # so that no rung is out of reach
+    made = plan(qs, relation, zcdp=zcdp, ladder=LINE, tuned=tuned)
     setting = Setting(LINE, 3, relation == "swap", True, FLAT)
     assert any(made.outward(node, setting) is not None for node in tree(qs))
     found = worst(made, setting, spots_for(relation))
@@ -138,11 +137,10 @@ def test_walks_outward_cost_no_more_than_choices(monkeypatch, qs, relation, zcdp
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_three_levels_cost_three_levels(steps, relation):
+def test_three_levels_cost_three_levels(relation):
     """Seven quantiles, two inner nodes under the first: neighbours of up to two records tell at most their cost."""
-    steps(2)
     ladder = numbers(4)
-    made = plan([F(k, 8) for k in range(1, 8)], relation, ladder=ladder)
+    made = plan([F(k, 8) for k in range(1, 8)], relation, ladder=ladder, places=2)
     found = worst(
         made, Setting(ladder, 2, True, True, FLAT), (0.0, 1.0, 2.0, MISSING)[: 3 + (relation == "swap")], most=2
     )
@@ -152,24 +150,23 @@ def test_three_levels_cost_three_levels(steps, relation):
 
 
 @pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
-def test_the_cost_is_reached_under_add_remove(steps, zcdp):
-    """On a hundred rungs, a record below or above another tells 97 % of two levels."""
-    steps(2)
+def test_the_cost_is_reached_under_add_remove(zcdp):
+    """On a hundred rungs, a record below or above another tells 97% of two levels."""
     ladder = numbers(100)
     for qs, data, rest in ((THIRDS, (1, 98), (1,)), (QUARTERS, (1, 98), (98,))):
-        made, setting = plan(qs, "add-remove", F(1, 2), zcdp=zcdp, ladder=ladder), Setting(ladder, 0, True, True, FLAT)
+        made = plan(qs, "add-remove", F(1, 2), zcdp=zcdp, ladder=ladder, places=2)
+        setting = Setting(ladder, 0, True, True, FLAT)
         assert 0.97 < loss(*(Joint(made, x, setting) for x in (data, rest)), ends) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize(("places", "reached"), [(1, 0.99), (2, 0.92)], ids=str)
-def test_the_cost_is_reached_under_swap(steps, places, reached):
+def test_the_cost_is_reached_under_swap(places, reached):
     """A record that moves from below all others to above them tells nearly two levels: first it moves, then crosses.
 
     One that turns missing tells nearly half of every level, and that is what it is charged in all but the first.
     """
-    steps(places)
     ladder = numbers(400)
-    made, setting = plan(QUARTERS, "swap", F(1, 2), ladder=ladder), Setting(ladder, 2, True, True, FLAT)
+    made, setting = plan(QUARTERS, "swap", F(1, 2), ladder=ladder, places=places), Setting(ladder, 2, True, True, FLAT)
     data, moved, gone = (1, 2, 2, 398), (2, 2, 398, 399), (2, 2, 398, MISSING)
     x, y, z = (Joint(made, each, setting) for each in (data, moved, gone))
     assert reached < loss(x, y, ends) <= 1 + 1e-9
@@ -205,50 +202,48 @@ def whole_weights(self, histogram):
     """As if a record belonged to every slice that has a place of its rung."""
     first, last = self.rungs
     some = slice(*np.searchsorted(histogram.rungs, [first, last + 1]))
-    return histogram.rungs[some], histogram.counts[some] * slices.STEPS
+    return histogram.rungs[some], histogram.counts[some] * self.places
 
 
 def split_without_crossing(self, slope, up):
     """As if a record could not leave the slice of a walk."""
-    moved = halving.monotonic(halving.OUTER, 1 - halving.OUTER)
+    outer = self.tuning.outer
+    moved = halving.monotonic(outer, 1 - outer)
     whole = moved.eta if self.zcdp else moved.epsilon
-    return self.each * halving.OUTER / whole, self.each * (1 - halving.OUTER) / whole
+    return self.each * outer / whole, self.each * (1 - outer) / whole
 
 
 HONEST_RATE = Halving.rate
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_a_doubled_rate_is_caught(monkeypatch, steps, relation):
+def test_a_doubled_rate_is_caught(monkeypatch, relation):
     """With twice the rate the audit sees more than the cost."""
-    steps(2)
     monkeypatch.setattr(Halving, "rate", doubled_rate)
     ladder = numbers(30)
-    made, setting = plan(QUARTERS, relation, F(1, 2), ladder=ladder), Setting(ladder, 2, True, True, FLAT)
+    made, setting = plan(QUARTERS, relation, F(1, 2), ladder=ladder, places=2), Setting(ladder, 2, True, True, FLAT)
     pair = ((1, 28), (28,)) if relation == "add-remove" else ((1, 2), (2, 28))
     assert loss(*(Joint(made, each, setting) for each in pair), ends) > 1.5
 
 
-def test_a_record_priced_under_swap_as_one_that_is_added_is_caught(monkeypatch, steps):
+def test_a_record_priced_under_swap_as_one_that_is_added_is_caught(monkeypatch):
     """With a slope of one half the sensitivity is one half for a record more, but 1 for one that moves."""
-    steps(2)
     monkeypatch.setattr(Halving, "rate", rate_without_moves)
     ladder = numbers(30)
-    made, setting = plan(QUARTERS, "swap", F(1, 2), ladder=ladder), Setting(ladder, 2, True, True, FLAT)
+    made, setting = plan(QUARTERS, "swap", F(1, 2), ladder=ladder, places=2), Setting(ladder, 2, True, True, FLAT)
     assert loss(*(Joint(made, each, setting) for each in ((1, 2), (2, 28))), ends) > 1.5
 
 
-def test_a_record_counted_whole_on_both_sides_is_caught(monkeypatch, steps):
+def test_a_record_counted_whole_on_both_sides_is_caught(monkeypatch):
     """If a rung that is cut in two counts in full on both sides, its records tell twice in the next level."""
-    steps(2)
     ladder = numbers(60)
-    made, setting = plan(QUARTERS, "add-remove", F(1, 2), ladder=ladder), Setting(ladder, 4, True, True, FLAT)
+    made, setting = plan(QUARTERS, "add-remove", F(1, 2), ladder=ladder, places=2), Setting(ladder, 4, True, True, FLAT)
     x, y = (Joint(made, each, setting) for each in ((5, 30), (5,)))
 
     def level(x, y, cut):
         """What the second level tells if the first answer cut the rung of the record in two."""
         found = []
-        for key, piece in (((-1, 1), Slice(0, cut)), ((1, 3), Slice(cut, x.whole.high))):
+        for key, piece in (((-1, 1), Slice(0, cut, 2)), ((1, 3), Slice(cut, x.whole.high, 2))):
             found.append([each.law(each.nodes[key], piece, setting)[1] for each in (x, y)])
         return sum(pair_loss(*laws)[0] for laws in found)
 
@@ -276,25 +271,22 @@ def test_a_level_costs_as_much_as_one_choice(data, record, other, cuts, size, zc
     Also one that is added, which tells half a level under swap; and the rho of the parts is at most that of the whole.
     """
     qs, cut = tuple(F(k, 8) for k in range(1, 8)), [0, *sorted(cuts), 15]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "STEPS", 3)
-        patch.setattr(halving, "STEPS", 3)
-        for relation in RELATIONS if other is None else ["swap"]:
-            made, setting = plan(qs, relation, zcdp=zcdp), Setting(FIVE, size, True, True, FLAT)
-            x = Joint(made, (*data, record), setting)
-            y = Joint(made, tuple(data) if other is None else (*data, other), setting)
-            up = down = 0.0
-            moments = [np.zeros(len(ORDERS))] * 2
-            for node, (low, high) in zip(sorted(tree(qs)[3:], key=lambda n: n.which), pairwise(cut), strict=True):
-                if low < high:
-                    p, q = (each.law(node, Slice(low, high), setting)[1] for each in (x, y))
-                    up, down = up + (p - q).max(), down + (q - p).max()
-                    for way, (a, b) in enumerate(((p, q), (q, p))):
-                        terms = np.outer(ORDERS, a) + np.outer(1 - ORDERS, b)
-                        moments[way] = moments[way] + np.logaddexp.reduce(terms, axis=1)
-            assert max(up, down) <= (0.5 if relation == "swap" and other is None else 1) + 1e-9
-            rho = float(made.cost().rho) / 3
-            assert max(float((m / (ORDERS - 1) / ORDERS).max()) for m in moments) <= rho * (1 + 1e-9)
+    for relation in RELATIONS if other is None else ["swap"]:
+        made, setting = plan(qs, relation, zcdp=zcdp), Setting(FIVE, size, True, True, FLAT)
+        x = Joint(made, (*data, record), setting)
+        y = Joint(made, tuple(data) if other is None else (*data, other), setting)
+        up = down = 0.0
+        moments = [np.zeros(len(ORDERS))] * 2
+        for node, (low, high) in zip(sorted(tree(qs)[3:], key=lambda n: n.which), pairwise(cut), strict=True):
+            if low < high:
+                p, q = (each.law(node, Slice(low, high, PLACES), setting)[1] for each in (x, y))
+                up, down = up + (p - q).max(), down + (q - p).max()
+                for way, (a, b) in enumerate(((p, q), (q, p))):
+                    terms = np.outer(ORDERS, a) + np.outer(1 - ORDERS, b)
+                    moments[way] = moments[way] + np.logaddexp.reduce(terms, axis=1)
+        assert max(up, down) <= (0.5 if relation == "swap" and other is None else 1) + 1e-9
+        rho = float(made.cost().rho) / 3
+        assert max(float((m / (ORDERS - 1) / ORDERS).max()) for m in moments) <= rho * (1 + 1e-9)
 
 
 def level_ratios(plan, setting, x, y, cut):
@@ -302,7 +294,8 @@ def level_ratios(plan, setting, x, y, cut):
     x, y = Joint(plan, x, setting), Joint(plan, y, setting)
     root, whole = x.nodes[x.root], x.whole
     found = [0.0, 0.0]
-    for key, piece in (((-1, root.which), Slice(whole.low, cut)), ((root.which, x.root[1]), Slice(cut, whole.high))):
+    low, high = Slice(whole.low, cut, whole.places), Slice(cut, whole.high, whole.places)
+    for key, piece in (((-1, root.which), low), ((root.which, x.root[1]), high)):
         if key in x.nodes:
             ratios = x.law(x.nodes[key], piece, setting)[1] - y.law(x.nodes[key], piece, setting)[1]
             found = [found[0] + ratios.max(), found[1] + ratios.min()]
@@ -320,18 +313,17 @@ WALKS = [
 
 
 @pytest.mark.parametrize(("relation", "qs", "data", "other"), WALKS, ids=str)
-def test_a_walk_outward_reaches_the_cost_of_a_level(monkeypatch, relation, qs, data, other):
+def test_a_walk_outward_reaches_the_cost_of_a_level(relation, qs, data, other):
     """A record at the end of hundreds of empty rungs tells a level, or, when it crosses to a choice, nearly so."""
-    monkeypatch.setattr(halving, "NEAR_END", 1)
     ladder = line(300)
     found = []
     for zcdp in (False, True):
-        made, best = plan(qs, relation, zcdp=zcdp, ladder=ladder), 0.0
+        made, best = plan(qs, relation, zcdp=zcdp, ladder=ladder, tuned={"near_end": 1}), 0.0
         for crowd in ((), (148, 148, 152, 152)):
             for size in (2, 3):
                 setting = Setting(ladder, size, relation == "swap", False, FLAT)
                 rest = (*data[1:], *crowd) if other is None else (other, *data[1:], *crowd)
-                up, down = level_ratios(made, setting, (*data, *crowd), rest, 152 * slices.STEPS)
+                up, down = level_ratios(made, setting, (*data, *crowd), rest, 152 * PLACES)
                 best = max(best, up, -down)
                 assert not zcdp or relation == "swap" or up - down <= 1 + 1e-9  # the range as well
         found.append(best)
@@ -341,11 +333,11 @@ def test_a_walk_outward_reaches_the_cost_of_a_level(monkeypatch, relation, qs, d
 
 def test_a_walk_priced_without_crossing_is_caught(monkeypatch):
     """Under swap a record that leaves the slice of a walk for another tells of both."""
-    monkeypatch.setattr(halving, "NEAR_END", 1)
     monkeypatch.setattr(Halving, "split", split_without_crossing)
     ladder = line(300)
-    made, setting = plan((F(1, 3), HALF, F(9, 10)), "swap", ladder=ladder), Setting(ladder, 3, True, False, FLAT)
-    assert max(np.abs(level_ratios(made, setting, (298, 149), (1, 149), 152 * slices.STEPS))) > 1.1
+    made = plan((F(1, 3), HALF, F(9, 10)), "swap", ladder=ladder, tuned={"near_end": 1})
+    setting = Setting(ladder, 3, True, False, FLAT)
+    assert max(np.abs(level_ratios(made, setting, (298, 149), (1, 149), 152 * PLACES))) > 1.1
 
 
 @given(st.fractions(0, 1, max_denominator=50), st.booleans(), st.sampled_from(RELATIONS), st.booleans())
@@ -387,8 +379,7 @@ DRAWN = [
 def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, data):
     """Chi-square of 2000 answers against the joint law, and against that of noise that is 30 % smaller."""
     monkeypatch.setattr(Halving, "is_safe", lambda self, node, setting: True)
-    monkeypatch.setattr(halving, "NEAR_END", 2)
-    made = plan(qs, "add-remove", F(3, 2), zcdp=kind == "zcdp", ladder=ladder)
+    made = plan(qs, "add-remove", F(3, 2), zcdp=kind == "zcdp", ladder=ladder, tuned={"near_end": 2})
     made = replace(made, size=SizeRule(F(0), len(data)))
     counts, bits = Counts.of(lambda: [np.array(data, dtype=float)], ladder), random.Random(5).getrandbits
     drawn = Counter(made.answer(counts, bits) for _ in range(2000))
@@ -420,7 +411,7 @@ def answers(joint):
         node = joint.nodes[key]
         for place, log_chance in zip(*joint.law(node, piece, known), strict=True):
             after = joint.after(node, piece, known, int(place))
-            go_on([*others, *after], [*rungs, int(place) // slices.STEPS], chance * math.exp(log_chance))
+            go_on([*others, *after], [*rungs, int(place) // joint.plan.tuning.places], chance * math.exp(log_chance))
 
     go_on([(joint.root, joint.whole, joint.setting)], [], 1.0)
     return found
@@ -504,14 +495,15 @@ def test_a_first_answer_with_few_records_costs_a_level(monkeypatch, relation, mi
     seen = 0
     for ladder in (Ladder.grid(1), Ladder.float_bits(8), Ladder.grid(1).limited(F(0), F(100))):
         for qs in (QUARTERS, (F(0), F(1)), SKEWED):
-            made = Halving.of(Problem(qs, ladder, relation, nullable=missing, rows=60, grows=True), F(1), zcdp)
+            problem = Problem(qs, ladder, relation, nullable=missing, rows=60, grows=True, tuning=FEW_PLACES)
+            made = Halving.of(problem, F(1), zcdp)
             for data in ([], [5.0, MISSING], list(range(60))):
                 asked.clear()
                 chunks = [np.array(data, dtype=float)]
                 made.answer(Counts.of(lambda chunks=chunks: chunks, ladder), random.Random(1).getrandbits)
                 for question in asked:
                     seen += 1
-                    assert question.missing == missing and question.size.epsilon == 0
+                    assert question.problem.nullable == missing and question.size.epsilon == 0
                     assert (question.cost().eta if zcdp else question.cost().epsilon) <= made.each
     assert seen >= 20
 
