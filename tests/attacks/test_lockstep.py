@@ -24,8 +24,10 @@ from support.sampler_hooks import HERE, HOOKS, holders
 import nobounds as nb
 from nobounds.accounting.cost import general, monotonic, pure
 from nobounds.accounting.loss import PrivacyLoss, Unit
-from nobounds.accounting.spending import Spending, charged
+from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
 from nobounds.auditing.divergences import renyi
+from nobounds.clipping import plan as clip_plans
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Search
 from nobounds.counting.histogram import Histogram
@@ -43,8 +45,8 @@ from nobounds.noise import additive
 from nobounds.ranks import auto, question
 from nobounds.statistics import sums as clipped
 from nobounds.statistics import vectors
+from nobounds.tables import grouping
 from nobounds.tables.grouped import GroupedTable, Table
-from nobounds.tables.grouping import Grouping
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for
 # all parts at once; vectors have a rho alone, of which a search for the clip does not use all.
@@ -152,7 +154,7 @@ def raw_totals(*args, real=clipped.totals):
     return HERE.totals
 
 
-def raw_parameter(*args, real=clipped._release, **options):
+def raw_parameter(*args, real=clipped._answer, **options):
     """A sum that tells how many records it read."""
     found = real(*args, **options)
     return replace(found, parameters={**found.parameters, "records": HERE.totals[0]})
@@ -202,14 +204,17 @@ def double_delta(self):
     return _best_chances(self.epsilon, 2 * self.delta, self.groups_per_unit)
 
 
-def free_keys(self, cost, spending, what):
+class FreeKeys(PrivacyLoss):
     """A loss without that of the keys."""
-    return charged(PrivacyLoss.approximate(spending.amount, self.delta, unit=self.unit.name), self.budget, what)
+
+    @classmethod
+    def approximate(cls, both, delta, unit):
+        return PrivacyLoss.approximate(both / (1 + grouping.KEY_SHARE), delta, unit=unit)
 
 
 def everything(self, spending):
     """All of epsilon for the statistic, and keys besides."""
-    return spending
+    return Terms(spending)
 
 
 def added_sensitivity(q, neighbors):
@@ -241,10 +246,10 @@ PLANTED = {
     "noise at half its scale": ("count", COST, [(additive.Additive, "draw", half_noise)]),
     "a sampler of its own": ("count", RELEASES, [(additive, "discrete_laplace", own_sampler)]),
     "a generator of its own": ("mean", RELEASES, [(additive, "discrete_laplace", other_generator)]),
-    "a branch on the raw size": ("sum", DECIDES, [(clipped, "discrete_laplace", raw_number)]),
+    "a branch on the raw size": ("sum", DECIDES, [(clip_plans, "discrete_laplace", raw_number)]),
     "a branch on the raw sign": ("quantile, auto", RELEASES, [(question, "discrete_laplace", raw_number)]),
     "an error bar over the raw count": ("mean", RELEASES, [(AverageRule, "release", raw_divisor)]),
-    "a raw parameter": ("sum", RELEASES, [(clipped, "totals", raw_totals), (clipped, "_release", raw_parameter)]),
+    "a raw parameter": ("sum", RELEASES, [(clipped, "totals", raw_totals), (clipped, "_answer", raw_parameter)]),
     "an error about a record": ("count", FAILS, [(clipped, "totals", no_missing)]),
     "rows per unit forgotten": ("Table.count", COST, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
     "rows of a unit not bounded": ("Table.sum", COST, [(local, "bounded", all_rows)]),
@@ -253,7 +258,7 @@ PLANTED = {
     "too little noise for swap": ("quantile, flip", COST, [(auto, "rank_sensitivity", added_sensitivity)]),
     "groups per unit forgotten": (PRIVATE, COST, [(KeySelection, "_chances", one_group_each)]),
     "twice delta for keys": (PRIVATE, COST, [(KeySelection, "_chances", double_delta)]),
-    "keys for free": (PRIVATE, COST, [(Grouping, "_part", everything), (Grouping, "_charged", free_keys)]),
+    "keys for free": (PRIVATE, COST, [(grouping.Grouping, "_terms", everything), (grouping, "PrivacyLoss", FreeKeys)]),
     "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),
     "one radius under swap": ("vector_sum", PRICE_OF_NOISE, [(vectors.VectorPlan, "law", one_radius)]),
     "never halting told from halting last": ("mean", DECIDES, [(Search, "width", never_is_wide)]),
@@ -265,21 +270,32 @@ def test_planted_mistakes_are_found(mistake):
     """Each mistake in the library tells two runs apart, or costs more than was charged."""
     statistic, how, patches = PLANTED[mistake]
     with ExitStack() as stack:
-        stack.callback(forget_plans)
-        for owner, name, wrong in patches:
+        for owner, name, wrong in [*planning_anew(), *patches]:
             stack.enter_context(patch.object(owner, name, wrong))
-        forget_plans()
         wrong = (complaint for case in CASES[statistic] for complaint in explore([case]).wrong)
         assert any(re.search(how, complaint) for complaint in wrong)
 
 
-def forget_plans():
-    """Empty all caches of the library: plans are made once for each setting."""
-    for name, module in list(sys.modules.items()):
-        kinds = [kind for kind in vars(module).values() if isinstance(kind, type)] if name[:8] == "nobounds" else []
-        for owner in [module, *kinds] if name[:8] == "nobounds" else []:
-            for cached in list(vars(owner).values()):
-                getattr(getattr(cached, "__func__", cached), "cache_clear", lambda: None)()
+def planning_anew():
+    """What makes every plan anew: the functions behind those of `ranks` that keep plans, wherever they are held.
+
+    Plans that are kept have no mistake in them, and none that has one is kept.
+    """
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "nobounds"]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    for owner in [*modules, *(kind for kind in kinds if kind.__module__.startswith("nobounds."))]:
+        for name, held in list(vars(owner).items()):
+            kept = getattr(held, "__func__", held)
+            if hasattr(kept, "cache_info") and kept.__module__.startswith("nobounds.ranks."):
+                plain = kept.__wrapped__
+                yield owner, name, classmethod(plain) if isinstance(held, classmethod) else plain
+
+
+def test_plans_are_made_anew_where_a_mistake_is_planted():
+    """Both places that keep plans are among those that do not: the functions, and the class of questions."""
+    places = {(getattr(owner, "__name__", None), name) for owner, name, _ in planning_anew()}
+    assert {("nobounds.ranks.plan", "plan_separately"), ("nobounds.statistics.quantiles", "plan_together")} <= places
+    assert {("Question", "of"), ("Question", "priced"), ("nobounds.sklearn", "plan_together")} <= places
 
 
 # --- the laws of decisions -------------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ from support.observed import Observer
 from support.purse import Purse
 
 import nobounds as nb
-from nobounds.engines.memory.arrays import column
 from nobounds.engines.memory.vectors import Rows
+from nobounds.ranks.plan import plan_together
 from nobounds.sklearn import PrivateClipper
 
 ROWS = 24
@@ -509,20 +509,20 @@ FEATURES = {
 def test_no_feature_has_another_ladder_with_a_record_more(kind, monkeypatch):
     """What is known of a feature, and so its ladder, is the same whatever record is among the others."""
     make, odd = FEATURES[kind]
-    told = []
+    known = []
 
-    def quantiles(feature, ranks, **how):
-        told.append(column(feature).facts)
-        return nb.quantiles(feature, ranks, **how)
+    def plan(facts, *given):
+        known.append(facts)
+        return plan_together(facts, *given)
 
-    monkeypatch.setattr("nobounds.sklearn.quantiles", quantiles)
+    monkeypatch.setattr("nobounds.sklearn.plan_together", plan)
     for more in [[], *([record] for record in odd)]:
         seen = Observer()(
             lambda rng, more=more: PrivateClipper(random_state=1).fit(make([*SMALL, *more])).transform(make(SMALL))
         )
         assert seen == (("array", "float64", (ROWS, 1)), (), (), "", "")
-    assert len(told) == 1 + len(odd)
-    assert set(told) == {told[0]}
+    assert len(known) == 1 + len(odd)
+    assert set(known) == {known[0]}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import partial
 
@@ -25,6 +26,7 @@ from nobounds.auditing.claims.clips import (
 )
 from nobounds.clipping import clip
 from nobounds.clipping.clip import DEVIATIONS, Search
+from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
@@ -41,10 +43,8 @@ def worst_loss(search, origin, center=0.0, most=1, crowd=(), law=log_widths):
     return max(one.value for one in widths_seen(search, origin, center, most, crowd, law))
 
 
-@pytest.fixture
-def always_inward(monkeypatch):
-    """Small data walk inward under swap as well, as large data do."""
-    monkeypatch.setattr(clip, "MANY", 0)
+# Small data walk inward under swap as well, as large data do.
+ALWAYS_INWARD = replace(CLIP_TUNING, many=0)
 
 
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(5)], ids=str)
@@ -60,7 +60,6 @@ def test_walks_outward_cost_what_they_say(relation, origin, two_sided, epsilon):
     assert 0.98 * float(epsilon) < found <= float(epsilon) + 1e-9
 
 
-@pytest.mark.usefixtures("always_inward")
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(5)], ids=str)
 @pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -69,7 +68,7 @@ def test_walks_inward_cost_what_they_say(relation, two_sided, epsilon):
 
     A move across the centre takes a record out of one walk for good and into the other: it costs eps1 + eps2.
     """
-    search = searching(relation, epsilon, two_sided)
+    search = searching(relation, epsilon, two_sided, tuning=ALWAYS_INWARD)
     walk = walks_of(search, (), 1)[0]
     assert walk.candidates[0] == DEVIATIONS.last  # inward
     found = max(
@@ -111,7 +110,7 @@ def test_a_public_bound_at_the_centre_leaves_one_side(relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_scale_of_deviations_costs_what_it_says(relation, each):
     """The octave of the 75 % deviation: no pair of neighbours tells more than its cost, and some tell 80 % of it."""
-    search, scale = searching(relation), Scale(each, each, clip.SCALE_RANK)
+    search, scale = searching(relation), Scale(each, each, CLIP_TUNING.scale_rank)
     found = audit(
         lambda data: Law(scale.walk(search.deviations(floats(data), F(2)))).log_pmf(),
         (-3.0, 2.0, 2.5, 1e9, MISSING),
@@ -126,11 +125,11 @@ def test_the_scale_of_deviations_costs_what_it_says(relation, each):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_centre_costs_what_it_says(relation):
     """The median, asked for a size that the data need not have: also a record that turns missing tells no more."""
-    asked = searching(relation, 8).center(clip.CENTER_NATS[relation])
+    asked = searching(relation, 8).center(CLIP_TUNING.center_nats(relation))
     spots = (-3.0, 0.0, 5.0, 1e9, MISSING)
 
     def law(data):
-        ((chance, _, part),) = AnswerLaw.of(asked, Counts.of(floats(data).chunks, asked.ladder), least=0).parts
+        ((chance, _, part),) = AnswerLaw.of(asked, Counts.of(floats(data), asked.ladder), least=0).parts
         assert chance == 1
         return part.log_pmf()
 
@@ -210,7 +209,7 @@ def test_a_centre_and_a_scale_are_bought_only_where_they_are_cheap(relation):
             search = searching(relation, epsilon)
             asked, scale = search.center(size), search.scale(size, epsilon)
             assert asked is None or asked.cost().epsilon <= epsilon / 8
-            assert scale is None or scale.cost(relation, False).epsilon <= clip.SCALE_SHARE * epsilon
+            assert scale is None or scale.cost(relation, False).epsilon <= CLIP_TUNING.scale_share * epsilon
             assert searching(relation, epsilon, two_sided=False).center(size) is None
     assert searching(relation).center(200) is None and searching(relation).center(5_000) is not None
     assert searching(relation).scale(10, F(1)) is None and searching(relation).scale(500, F(1)) is not None
@@ -299,8 +298,8 @@ CASES = {
 def test_the_law_of_a_clip_is_that_of_the_search(case):
     """Its probabilities add up to 1 but for what is left out, and 1000 searches follow it (chi-square on each side)."""
     search, draw, centred = CASES[case]
-    data = floats(draw(np.random.default_rng(5)))
-    size = data.rows()
+    records = draw(np.random.default_rng(5))
+    data, size = floats(records), len(records)
     assert (search.center(size) is not None) == centred
     parts = clip_law(search, data, size, centers=3)
     assert sum(part.chance for part in parts) == pytest.approx(1, abs=5e-3 if centred else 1e-3)

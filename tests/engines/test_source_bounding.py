@@ -300,7 +300,7 @@ def test_columns_and_marks_are_of_the_kept_rows():
     x, y = (np.concatenate(list(columns[name].chunks())) for name in ["x", "y"])
     assert len(x) == columns["x"].rows() == 5
     assert np.array_equal(np.isnan(y), x % 2 == 1)
-    assert columns["x"].unit == ("unit", 2)
+    assert columns["x"].facts.unit == ("unit", 2)
     marks = local.row_marks(bounding)
     assert sum(map(len, marks.chunks())) == marks.rows() == 5
     assert local.row_marks(None).rows() == 8
@@ -310,8 +310,9 @@ def test_rows_of_units():
     """One record a unit: all of its rows, whatever they hold; rows without a unit are nobody's."""
     data = pa.table({"unit": ["a", "b", None, "a", "a", None], "x": [1.0, None, 2.0, float("nan"), 3.0, 4.0]})
     column = Local(from_memory(data)).rows_of_units("unit")
+    facts = column.facts
     assert sorted(np.concatenate(list(column.chunks())).tolist()) == [1, 3]
-    assert (column.rows(), column.integral, column.nullable, column.lower, column.unit) == (
+    assert (column.rows(), facts.integral, facts.nullable, facts.lower, facts.unit) == (
         2,
         True,
         False,

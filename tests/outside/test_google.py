@@ -23,6 +23,7 @@ from nobounds.counting.lattice import Lattice, totals
 from nobounds.counting.tally import BITS
 from nobounds.engines.memory.arrays import column
 from nobounds.groups import Groups, answers, noise_many
+from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.statistics.quantiles import planned
 
@@ -222,8 +223,7 @@ def test_samples_of_sums_with_gaussian_noise_pass_and_fail_beyond():
 def many(case, which, samples):
     """So many groups that all hold one of the data sets."""
     data = np.array((case.raw, case.neighbour)[which], dtype=float)
-    facts = {"lower": case.lower, "upper": case.upper, "resolution": STEP}
-    ladder = ladder_for(column(data), **facts, bits=BITS)
+    ladder = Stated.of(case.lower, case.upper, STEP).ladder(column(data).facts, BITS)
     rungs, counts = np.unique(ladder.rungs(data), return_counts=True)
     starts = np.arange(samples + 1) * len(rungs)
     return Groups(ladder, starts, np.tile(rungs, samples).astype(np.int64), np.tile(counts, samples).astype(np.int64))

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.clip_errors import sum_error
+from support.clip_errors import sum_error, sum_plan
 from support.laws import SEVEN, TWENTY, answer_law
 
-from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import SumPlan
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
@@ -155,7 +153,7 @@ def test_quick_errors_of_a_sum_on_one_data_set_are_those_of_the_exact_law(epsilo
     """The expected error agrees with the exact law of the clip to 4 %, for integers, of which none can be missing."""
     data = np.random.default_rng(5).gamma(2, 500, 3000).astype(np.int64)
     sample = sample_of(data)
-    plan = SumPlan.of(column(data), Spending.of(epsilon, None), None, None, None, neighbors, centered=False)
+    plan = sum_plan(data, epsilon, neighbors)
     exact = sum_error(data, epsilon, neighbors, resolution=1)
     quick = expect(
         clip_ways(plan, sample), lambda way, k: sum_outcomes(plan, way, sample, k), float(data.sum()), (256,)

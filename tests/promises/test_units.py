@@ -7,6 +7,7 @@ import math
 import random
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,14 +16,17 @@ import nobounds as nb
 from nobounds.accounting.cost import monotonic, moving_threshold, pure
 from nobounds.accounting.loss import Unit
 from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
 from nobounds.auditing.audit import pair_loss
-from nobounds.auditing.claims.answers import live, log_law, short_ladders
+from nobounds.auditing.claims.answers import SHORT, live, log_law
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.scan import gathered
 from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed
 from nobounds.ladders.ladder import Ladder
-from nobounds.statistics.quantiles import planned
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import problem_of
+from nobounds.ranks.question import Question
 
 LADDER = Ladder.float_bits(0)  # one rung a power of two, the whole line
 BIG = [-40.0, -3.0, 0.0, 5.0, 5.0, 70.0, 900.0, 900.0]  # the rows of the user who has half of them
@@ -30,13 +34,6 @@ OTHERS = [("ann", -3.0), ("ann", 5.0), ("bob", 5.0), ("bob", 70.0), ("cid", 0.0)
 REGIONS = ["north", "south", "west"]
 ROWS = [("big", x) for x in BIG] + OTHERS
 EPSILON = 2
-
-
-@pytest.fixture(autouse=True)
-def no_finer_steps():
-    """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
-    with short_ladders():
-        yield
 
 
 def table(rows, most):
@@ -53,8 +50,10 @@ def kept(rows, most, salt):
 
 
 def asked(data, q, epsilon=EPSILON):
-    """The question with all of its routes alive."""
-    return live(planned(data, (q,), epsilon=epsilon, ladder=LADDER))
+    """The question with all of its routes alive, where walks take the steps of the ladder itself."""
+    facts, terms = data.facts, Terms.of(epsilon, None)
+    problem = replace(problem_of(facts, terms, Options.of({"ladder": LADDER}), (q,)), tuning=SHORT)
+    return live(terms.spending.each(facts.unit.rows).plan(partial(Question.of, problem)))
 
 
 @pytest.mark.parametrize("most", [1, 3, 5])
@@ -66,7 +65,7 @@ def test_a_user_with_half_of_the_rows_costs_no_more_than_is_stated(q, most):
         data, with_big = kept(ROWS, most, salt)
         _, without = kept(OTHERS, most, salt)
         question = asked(data, q)
-        loss = data.unit.loss(question.cost(), "add-remove")
+        loss = data.facts.unit.loss(question.cost(), "add-remove")
         assert loss.unit == "user"
         assert loss.epsilon == EPSILON
         found = pair_loss(log_law(question, with_big), log_law(question, without))
@@ -79,7 +78,7 @@ def test_a_user_with_half_of_the_rows_costs_no_more_than_is_stated(q, most):
 def test_without_the_scaling_the_same_user_costs_too_much():
     """The audit sees a mechanism that spends on each row what it may spend on a user."""
     data, with_big = kept(ROWS, 5, 0)
-    question = asked(replace(data, unit=Unit("user", 1)), F(1))
+    question = asked(replace(data, facts=replace(data.facts, unit=Unit("user", 1))), F(1))
     found = pair_loss(log_law(question, with_big), log_law(question, kept(OTHERS, 5, 0)[1]))
     assert found[0] > EPSILON + 0.5
 
@@ -118,7 +117,7 @@ def test_all_groups_together_cost_no_more_than_is_stated(q, most, groups):
             ups.append(np.nanmax(ratio))
             downs.append(-np.nanmin(ratio))
         assert max(sum(ups), sum(downs)) <= EPSILON + 1e-9
-        assert sum(ups) + sum(downs) <= data.unit.loss(question.cost(), "add-remove").eta + 1e-9
+        assert sum(ups) + sum(downs) <= data.facts.unit.loss(question.cost(), "add-remove").eta + 1e-9
         worst = max(worst, sum(ups), sum(downs))
         changed = sum(len(one) != len(other) for one, other in zip(with_big, without, strict=True))
         assert changed <= groups

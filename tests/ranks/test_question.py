@@ -11,7 +11,7 @@ from support.laws import answer_law, mean_error
 
 import nobounds as nb
 from nobounds.auditing.audit import audit
-from nobounds.auditing.claims.answers import live, log_law, short_ladders
+from nobounds.auditing.claims.answers import SHORT, live, log_law
 from nobounds.ladders.ladder import Ladder
 from nobounds.ranks.auto import Aim, SizeRule, choose
 from nobounds.ranks.problem import Problem
@@ -29,17 +29,21 @@ PUBLIC = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_finer_steps():
-    """Walks take the steps of the ladder itself, so that their laws are short; nothing else changes."""
-    with short_ladders():
-        yield
+def short(qs, ladder, relation, epsilon=F(1), **options):
+    """The plan where walks take the steps of the ladder itself, so that their laws are short; all else is the same."""
+    return Question.of(Problem(qs, ladder, relation, tuning=SHORT, **options), epsilon)
+
+
+def audited(q, relation, **options):
+    """The same for a quantile at epsilon 2 with the public facts of a relation, all of its routes alive."""
+    rows, nullable = PUBLIC[relation]
+    return live(short((q,), LADDER, relation.split(",")[0], F(2), nullable=nullable, rows=rows, **options))
 
 
 def routes_to(q, neighbors, method, ladder=None):
     """The routes for all sizes, on a ladder that does not grow, for epsilon 1 and a size that costs a twentieth."""
     ladder = ladder or Ladder.float_bits(8)
-    return choose(Aim(q, F(1), neighbors, ladder, "exponential", method, False), SizeRule(F(1, 20)))
+    return choose(Aim(q, F(1), Problem((q,), ladder, neighbors, method=method, tuning=SHORT)), SizeRule(F(1, 20)))
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
@@ -48,11 +52,7 @@ def routes_to(q, neighbors, method, ladder=None):
 def test_the_whole_answer_costs_what_it_says(relation, q, noise):
     """Over all neighbouring data sets of up to two records of both signs (and missing ones), all branches live."""
     neighbors = relation.split(",")[0]
-    question = live(
-        Question.of(
-            Problem((q,), LADDER, neighbors, nullable=PUBLIC[relation][1], rows=PUBLIC[relation][0], noise=noise), F(2)
-        )
-    )
+    question = audited(q, relation, noise=noise)
     assert len(question.routes[0]) > 1 or question.size.known is not None
     spots = (-3.0, 0.0, 5.0, *((MISSING,) if relation == "swap" else ()))
     found = audit(lambda data: log_law(question, data), spots, 2, neighbors, least=1 if neighbors == "swap" else 0)
@@ -68,14 +68,7 @@ def test_the_whole_answer_costs_what_it_says(relation, q, noise):
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_flip_and_the_routes_behind_it_cost_what_they_say(neighbors, method):
     """The same audit with a choice among all rungs as the first route, on a ladder that is short enough for its law."""
-    question = live(
-        Question.of(
-            Problem(
-                (F(1, 2),), LADDER, neighbors, nullable=PUBLIC[neighbors][1], rows=PUBLIC[neighbors][0], method=method
-            ),
-            F(2),
-        )
-    )
+    question = audited(F(1, 2), neighbors, method=method)
     assert any(
         isinstance(route, FlipRoute) and route.exponential == (method == "exponential") for route in question.routes[0]
     )
@@ -111,9 +104,7 @@ def test_flip_is_not_taken_where_far_rungs_could_win():
 
 def test_the_claimed_range_is_nearly_reached():
     """Routes in both directions widen the range: twice epsilon is nearly true for the maximum under swap."""
-    question = live(
-        Question.of(Problem((F(1),), LADDER, "swap", nullable=PUBLIC["swap"][1], rows=PUBLIC["swap"][0]), F(2))
-    )
+    question = audited(F(1), "swap")
     found = audit(lambda data: log_law(question, data), (-3.0, 0.0, 5.0, MISSING), 2, "swap", least=1)
     assert 0.9 * question.loss().eta < found.eta <= question.loss().eta
 
@@ -146,7 +137,7 @@ def test_directions_under_add_remove(q, up):
 def test_any_number_of_quantiles_stays_within_epsilon(qs, rows, neighbors, missing, ladder):
     """The plan for several quantiles never costs more than the total, and one quantile costs next to all of it."""
     public = rows if neighbors == "swap" else None
-    question = Question.of(Problem(tuple(qs), ladder, neighbors, nullable=missing, rows=public), F(1))
+    question = short(tuple(qs), ladder, neighbors, nullable=missing, rows=public)
     assert question.cost().epsilon <= 1
     if len(qs) == 1:
         assert question.cost().epsilon > F(99, 100)
@@ -154,8 +145,8 @@ def test_any_number_of_quantiles_stays_within_epsilon(qs, rows, neighbors, missi
 
 def test_nothing_is_spent_on_a_size_that_no_route_needs():
     """The maximum over a public lower bound has one route, so all of epsilon goes to the walk."""
-    free = Question.of(Problem((F(1),), Ladder.float_bits(8).limited(F(0), None), "add-remove"), F(1))
-    paid = Question.of(Problem((F(1),), Ladder.float_bits(8), "add-remove"), F(1))
+    free = short((F(1),), Ladder.float_bits(8).limited(F(0), None), "add-remove")
+    paid = short((F(1),), Ladder.float_bits(8), "add-remove")
     assert free.size.epsilon == 0 and paid.size.epsilon == F(1, 20)
     assert free.loss().epsilon == paid.loss().epsilon == 1
 

@@ -18,28 +18,26 @@ from nobounds.laws.halting import Law
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import FlipRoute, Route, Scaled, cost
-from nobounds.ranks.scale import OCTAVES, Scale, octave
+from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.tuning import OCTAVES, TUNING
 
 LADDER = Ladder.float_bits(0).limited(F(-16), F(16))
 MISSING = math.nan
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """Steps of an octave at every size, and scales up to 16, so that laws are short; nothing else changes."""
-    monkeypatch.setattr("nobounds.ladders.ladder.FINE_BITS", 0)
-    monkeypatch.setattr("nobounds.ladders.ladder.LEAST_BITS", 0)
-    monkeypatch.setattr("nobounds.ranks.auto.MOST_GROWN", 0)
-    monkeypatch.setattr("nobounds.ranks.scale.OCTAVES", OCTAVES.limited(None, F(16)))
-    Question.of.cache_clear()
-    yield
-    Question.of.cache_clear()
+# Steps of an octave at every size, and scales up to 16, so that laws are short; nothing else changes.
+SHORT = replace(TUNING, fine_bits=0, least_bits=0, most_bits=0, octaves=OCTAVES.limited(None, F(16)))
+
+
+def asked(q, relation, rows=None, method="auto"):
+    """The plan for one quantile at epsilon 2, on the short ladder."""
+    return Question.of(Problem((q,), LADDER, relation, rows=rows, method=method, grows=True, tuning=SHORT), F(2))
 
 
 def live(question, tilt=0):
     """The question with one scaled route and the last resort, a larger scale, and sizes of a few records."""
     scaled = [route for route in question.routes[0] if isinstance(route, Scaled)]
-    first = replace(scaled[-1], scale=Scale(F(1, 3), F(1, 3)), at_least=1)
+    first = replace(scaled[-1], scale=Scale(F(1, 3), F(1, 3), octaves=SHORT.octaves), at_least=1)
     if tilt:
         first = replace(first, then=replace(first.then, tilt=tilt))
     return replace(question, routes=((first, replace(question.routes[0][-1], at_least=0)),))
@@ -86,10 +84,10 @@ def log_law(question, data):
     ],
     ids=str,
 )
-def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, tilt, short):
+def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, tilt):
     """Over all neighbouring data sets of up to two records of both signs (or missing), with size and scale live."""
     rows = 4000 if relation == "swap" else None
-    question = live(Question.of(Problem((q,), LADDER, relation, rows=rows, method=method, grows=True), F(2)), tilt)
+    question = live(asked(q, relation, rows, method), tilt)
     scaled = question.routes[0][0]
     assert isinstance(scaled.then, kind)
     spots = (-3.0, 0.0, 0.5, 5.0, *((MISSING,) if relation == "swap" else ()))
@@ -109,9 +107,9 @@ def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, 
     assert cost(scaled, q, relation, True).epsilon > scaled.scale.cost(relation, True).epsilon
 
 
-def test_the_law_of_an_answer_mixes_the_scales(short):
+def test_the_law_of_an_answer_mixes_the_scales():
     """The law that promises are tested with is the mixture over all scales, answer by answer."""
-    question = live(Question.of(Problem((F(1, 2),), LADDER, "add-remove", method="auto", grows=True), F(2)))
+    question = live(asked(F(1, 2), "add-remove"))
     data = (-3.0, 0.5, 5.0, 5.0)
     wanted = log_law(question, data)
     counts = Counts.of(lambda: [np.array(data)], question.ladder)

@@ -19,6 +19,7 @@ from nobounds.noise.discrete import Uniform, truncated_geometric
 from nobounds.noise.source import random_source
 from nobounds.ranks import slices
 from nobounds.ranks.slices import Prior, Slice, SliceAim, runs_in, walk_in
+from nobounds.ranks.tuning import TUNING
 
 TEN = Ladder.uniform(0.5, 9.5, 9)  # rung k holds the number k, from 0 to 9
 FLAT = Prior(0, F(0))
@@ -30,17 +31,7 @@ aims = st.builds(
 )
 
 
-@pytest.fixture(params=[1, 4, 1024], ids="{} steps".format)
-def steps(request, monkeypatch):
-    """The number of places on a rung."""
-    monkeypatch.setattr(slices, "STEPS", request.param)
-    return request.param
-
-
-@pytest.fixture
-def four(monkeypatch):
-    """Four places on a rung."""
-    monkeypatch.setattr(slices, "STEPS", 4)
+on_a_rung = pytest.mark.parametrize("places", [1, 4, 1024], ids="{} places".format)
 
 
 def on_ten(data):
@@ -50,7 +41,7 @@ def on_ten(data):
 def ranks_of_places(histogram, piece):
     """For each place of a slice the weight before it and up to it: a rung's records are spread over its places."""
     counts = dict(zip(histogram.rungs.tolist(), histogram.counts.tolist(), strict=True))
-    each = [counts.get(place // slices.STEPS, 0) for place in range(piece.low, piece.high)]
+    each = [counts.get(place // piece.places, 0) for place in range(piece.low, piece.high)]
     up_to = np.cumsum(each)
     return up_to - each, up_to
 
@@ -58,7 +49,7 @@ def ranks_of_places(histogram, piece):
 def ranks_of_rungs(histogram, piece):
     """The same for each rung of a slice."""
     low, high = ranks_of_places(histogram, piece)
-    rungs = np.arange(piece.low, piece.high) // slices.STEPS
+    rungs = np.arange(piece.low, piece.high) // piece.places
     first = np.flatnonzero(np.diff(rungs, prepend=-1))
     return low[first], high[np.append(first[1:], len(rungs)) - 1]
 
@@ -79,42 +70,42 @@ def octaves_beyond(ladder, prior):
 
 @given(records, st.lists(st.integers(-3, 43), max_size=9))
 def test_a_record_has_the_weight_one_over_all_slices(data, places):
-    """However places cut a ladder, and the slices again, each record counts for STEPS steps in all of them together."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "STEPS", 4)
-        histogram, pieces = on_ten(data), [Slice.whole(TEN)]
-        for place in places:
-            cut_one = next(piece for piece in pieces if place < piece.high or piece == pieces[-1])
-            cut = cut_one.cut(place)
-            at = pieces.index(cut_one)
-            pieces[at : at + 1] = [Slice(cut_one.low, cut), Slice(cut, cut_one.high)]
-        found = np.zeros(10, dtype=int)
-        for piece in pieces:
-            if piece.low < piece.high:
-                rungs, weights = piece.weights(histogram)
-                np.add.at(found, rungs, weights)
-        assert pieces[0].low == 0 and pieces[-1].high == 40
-        assert found.tolist() == [4 * data.count(rung) for rung in range(10)]
+    """However places cut a ladder, and the slices again, a record counts for all places of its rung, over all slices."""
+    histogram, pieces = on_ten(data), [Slice.whole(TEN, 4)]
+    for place in places:
+        cut_one = next(piece for piece in pieces if place < piece.high or piece == pieces[-1])
+        cut = cut_one.cut(place)
+        at = pieces.index(cut_one)
+        pieces[at : at + 1] = [Slice(cut_one.low, cut, 4), Slice(cut, cut_one.high, 4)]
+    found = np.zeros(10, dtype=int)
+    for piece in pieces:
+        if piece.low < piece.high:
+            rungs, weights = piece.weights(histogram)
+            np.add.at(found, rungs, weights)
+    assert pieces[0].low == 0 and pieces[-1].high == 40
+    assert found.tolist() == [4 * data.count(rung) for rung in range(10)]
 
 
-def test_a_cut_leaves_two_slices_that_are_not_empty(steps):
+@on_a_rung
+def test_a_cut_leaves_two_slices_that_are_not_empty(places):
     """Every place cuts a slice of two places or more into two that are not empty; a slice of one stays one."""
-    for low, high in ((0, 2), (3, 9), (5, 5 + steps)):
+    for low, high in ((0, 2), (3, 9), (5, 5 + places)):
         for place in range(low - 2, high + 2):
-            cut = Slice(low, high).cut(place)
+            cut = Slice(low, high, places).cut(place)
             assert (low < cut < high) or high - low < 2
             assert cut == place or not low < place < high
-    assert Slice(3, 4).cut(3) == 3
-    assert Slice(3, 3).cut(3) == 3
+    assert Slice(3, 4, places).cut(3) == 3
+    assert Slice(3, 3, places).cut(3) == 3
 
 
-def test_the_middle_of_a_rung_is_on_it_and_in_the_slice(steps):
+@on_a_rung
+def test_the_middle_of_a_rung_is_on_it_and_in_the_slice(places):
     """Also where the slice has only a part of the rung."""
-    for low, high in ((0, 1), (0, steps), (steps // 2, 3 * steps), (steps - 1, steps + 1)):
-        piece = Slice(low, high)
+    for low, high in ((0, 1), (0, places), (places // 2, 3 * places), (places - 1, places + 1)):
+        piece = Slice(low, high, places)
         for rung in range(piece.rungs[0], piece.rungs[1] + 1):
             assert low <= piece.middle(rung) < high
-            assert piece.middle(rung) // steps == rung
+            assert piece.middle(rung) // places == rung
 
 
 # --- runs and walks -----------------------------------------------------------------------------------------------
@@ -124,51 +115,47 @@ def test_the_middle_of_a_rung_is_on_it_and_in_the_slice(steps):
 @settings(deadline=None)
 def test_runs_are_all_places_and_their_distances(data, aim, low, length, places):
     """The distance of a place (a rung, at a leaf) is that of the target from the ranks it spans, plus its prior."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "STEPS", places)
-        piece = Slice(low * places // 4, min(low * places // 4 + length, 10 * places))
-        histogram, prior, rate = on_ten(data), Prior(1, F(3, 2)), F(1, 3)
-        runs = runs_in(histogram, piece, aim, rate, prior)
-        below, up_to = (ranks_of_rungs if aim.leaf else ranks_of_places)(histogram, piece)
-        first, end = (piece.rungs[0], piece.rungs[1] + 1) if aim.leaf else piece
-        assert int(runs.starts[0]) == first and int(runs.lengths.sum()) == end - first
-        target = aim.slope * int(up_to[-1]) + aim.offset * places
-        rungs = np.arange(first, end) // (1 if aim.leaf else places)
-        lowered = prior.lowered(TEN, rungs, rate) * places
-        wanted = [
-            max(F(0), int(a) - target, target - int(b)) + int(c) for a, b, c in zip(below, up_to, lowered, strict=True)
-        ]
-        found = {}
-        for run in range(len(runs.starts)):
-            for k in range(int(runs.lengths[run])):
-                found[runs.rung(run, k)] = runs.distance(run) + k * int(runs.growth[run])
-        assert [found[first + k] + runs.least for k in range(end - first)] == wanted
-        assert min(found.values()) == 0
-        assert runs.distances() == pytest.approx([float(runs.distance(run)) for run in range(len(runs.starts))])
+    piece = Slice(low * places // 4, min(low * places // 4 + length, 10 * places), places)
+    histogram, prior, rate = on_ten(data), Prior(1, F(3, 2)), F(1, 3)
+    runs = runs_in(histogram, piece, aim, rate, prior)
+    below, up_to = (ranks_of_rungs if aim.leaf else ranks_of_places)(histogram, piece)
+    first, end = (piece.rungs[0], piece.rungs[1] + 1) if aim.leaf else (piece.low, piece.high)
+    assert int(runs.starts[0]) == first and int(runs.lengths.sum()) == end - first
+    target = aim.slope * int(up_to[-1]) + aim.offset * places
+    rungs = np.arange(first, end) // (1 if aim.leaf else places)
+    lowered = prior.lowered(TEN, rungs, rate) * places
+    wanted = [
+        max(F(0), int(a) - target, target - int(b)) + int(c) for a, b, c in zip(below, up_to, lowered, strict=True)
+    ]
+    found = {}
+    for run in range(len(runs.starts)):
+        for k in range(int(runs.lengths[run])):
+            found[runs.rung(run, k)] = runs.distance(run) + k * int(runs.growth[run])
+    assert [found[first + k] + runs.least for k in range(end - first)] == wanted
+    assert min(found.values()) == 0
+    assert runs.distances() == pytest.approx([float(runs.distance(run)) for run in range(len(runs.starts))])
 
 
 @given(records, aims, st.integers(0, 38), st.integers(2, 40), st.booleans())
 @settings(deadline=None)
 def test_a_walk_counts_the_weight_on_its_way(data, aim, low, length, up):
     """Its queries are the weights at or below each rung of the slice (above, walking down), against the target."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "STEPS", 4)
-        histogram, piece = on_ten(data), Slice(low, min(low + length, 40))
-        walk = walk_in(histogram, piece, aim, up, F(1), F(2))
-        below, up_to = ranks_of_rungs(histogram, piece)
-        total = int(up_to[-1])
-        wanted = up_to if up else (total - below)[::-1]
-        assert np.repeat(walk.levels, walk.lengths).tolist() == wanted.tolist()
-        target = aim.slope * total + 4 * aim.offset
-        assert walk.threshold == (target if up else total - target)
-        assert (walk.eps1, walk.eps2) == (F(1, 4), F(1, 2))  # a record has four steps
+    histogram, piece = on_ten(data), Slice(low, min(low + length, 40), 4)
+    walk = walk_in(histogram, piece, aim, up, F(1), F(2))
+    below, up_to = ranks_of_rungs(histogram, piece)
+    total = int(up_to[-1])
+    wanted = up_to if up else (total - below)[::-1]
+    assert np.repeat(walk.levels, walk.lengths).tolist() == wanted.tolist()
+    target = aim.slope * total + 4 * aim.offset
+    assert walk.threshold == (target if up else total - target)
+    assert (walk.eps1, walk.eps2) == (F(1, 4), F(1, 2))  # a record has four places
 
 
 @pytest.mark.parametrize("rate", [F(1, 5), F(2)], ids=str)
 @pytest.mark.parametrize("leaf", [False, True], ids=["places", "rungs"])
-@pytest.mark.parametrize("piece", [Slice(0, 40), Slice(9, 31), Slice(10, 12)], ids=str)
+@pytest.mark.parametrize("piece", [Slice(0, 40, 4), Slice(9, 31, 4), Slice(10, 12, 4)], ids=str)
 @pytest.mark.parametrize("aim", [(F(1, 2), F(0)), (F(1, 3), F(1, 7)), (F(1, 2), F(-30)), (F(1), F(30))], ids=str)
-def test_the_law_in_a_slice_is_exponential_in_the_distance(four, aim, piece, leaf, rate):
+def test_the_law_in_a_slice_is_exponential_in_the_distance(aim, piece, leaf, rate):
     """P(place) is proportional to exp(-rate * its distance in ranks), also where ties are spread over places."""
     histogram, prior = on_ten(RECORDS), Prior(2, F(1))
     runs = runs_in(histogram, piece, SliceAim(*aim, leaf), rate, prior)
@@ -182,10 +169,10 @@ def test_the_law_in_a_slice_is_exponential_in_the_distance(four, aim, piece, lea
     assert not (leaf and runs.growth.any())
 
 
-def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off(four):
+def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
     """Chi-square over all places, where most records share rungs: 40,000 draws."""
     histogram, aim = on_ten(RECORDS), SliceAim(F(1, 2), F(1, 3), False)
-    runs, off = (runs_in(histogram, Slice(1, 38), aim, rate, Prior(2, F(1, 4))) for rate in (F(1), F(13, 10)))
+    runs, off = (runs_in(histogram, Slice(1, 38, 4), aim, rate, Prior(2, F(1, 4))) for rate in (F(1), F(13, 10)))
     assert (runs.growth > 0).sum() >= 4
     source = random_source(np.random.default_rng(3))
     counts = np.bincount([weighted_rung(runs, source) - 1 for _ in range(40_000)], minlength=37)
@@ -213,14 +200,14 @@ def test_doubles_and_balls_choose_alike_where_ties_are_spread():
     assert decided >= 49
 
 
-def test_without_records_a_place_is_as_good_as_another(four):
+def test_without_records_a_place_is_as_good_as_another():
     """All distances are that of the target from 0, however far that is; only the prior tells places apart."""
     for offset in (F(0), F(7, 3), F(10**9)):
         aim = SliceAim(F(1, 2), offset, False)
-        law = np.exp(weighted_law(runs_in(on_ten([]), Slice(3, 30), aim, F(1), FLAT)).log_pmf())
+        law = np.exp(weighted_law(runs_in(on_ten([]), Slice(3, 30, 4), aim, F(1), FLAT)).log_pmf())
         assert law == pytest.approx(np.full(27, 1 / 27))
         leaf = np.exp(
-            flip_law(runs_in(on_ten([]), Slice(3, 30), SliceAim(F(1, 2), offset, True), F(1), FLAT)).log_pmf()
+            flip_law(runs_in(on_ten([]), Slice(3, 30, 4), SliceAim(F(1, 2), offset, True), F(1), FLAT)).log_pmf()
         )
         assert leaf == pytest.approx(np.full(8, 1 / 8))
 
@@ -290,6 +277,6 @@ def test_lowered_distances_fit_into_64_bits():
     ladder = Ladder.float_bits(0)
     rungs = np.arange(ladder.first, ladder.last + 1)
     for rate in (F(1), F(1, 10**12), F(1, 10**30)):
-        lowered = Prior(-38, F(3, 2)).lowered(ladder, rungs, rate) * slices.STEPS
+        lowered = Prior(-38, F(3, 2)).lowered(ladder, rungs, rate) * TUNING.places
         assert lowered.min() == 0
         assert lowered[-1] == lowered[0] == lowered.max() < 2**62

@@ -3,6 +3,7 @@
 import math
 import random
 from fractions import Fraction as F
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from nobounds.accounting.cost import gaussian, pure, range_bounded
 from nobounds.accounting.spending import Spending
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
+from nobounds.ladders.facts import Facts
 from nobounds.ranks.halving import Halving
+from nobounds.ranks.problem import Problem
 from nobounds.statistics.quantiles import quantiles
 
 FIVE = [0.05, 0.25, 0.5, 0.75, 0.95]
@@ -226,9 +229,9 @@ def test_the_loss_is_what_was_asked_for(neighbors, nullable, rows):
 
 def test_rho_buys_more_than_epsilon():
     """The nominal epsilon of a level is larger under zCDP, and so is its rate of noise."""
-    qs, options = tuple(F(k, 10) for k in range(1, 10)), (nb.Ladder.grid(1), "add-remove", None, True, True, False)
+    problem = Problem(tuple(F(k, 10) for k in range(1, 10)), nb.Ladder.grid(1), "add-remove", grows=True)
     rates = [
-        spending.plan(lambda total, zcdp: Halving.of(qs, total, *options, zcdp)).rate(F(1, 2))
+        spending.plan(partial(Halving.of, problem)).rate(F(1, 2))
         for spending in (Spending(F(1), False), Spending(F(1, 2), True))
     ]
     assert rates[1] > 2 * rates[0]
@@ -256,7 +259,7 @@ def unreadable():
 @spent
 def test_a_budget_is_charged_once_and_before_the_data_are_read(asked, neighbors, spent):
     """A budget that refuses keeps the data unread; one that does not is charged the loss of the release."""
-    hidden = Column(True, False, unreadable, rows=lambda: 100)
+    hidden = Column(Facts(integral=True, nullable=False), unreadable, rows=lambda: 100)
     budget = Recording(refuses=True)
     with pytest.raises(BudgetExceeded):
         quantiles(hidden, asked, neighbors=neighbors, budget=budget, **spent)

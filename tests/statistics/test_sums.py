@@ -4,18 +4,15 @@ import math
 import random
 import sys
 from dataclasses import replace
-from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.clip_errors import sum_error
+from support.clip_errors import sum_error, sum_plan
 from support.laws import adult
 
 import nobounds as nb
-from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.laws.clips import clip_law
 from nobounds.release.release import Release
@@ -136,9 +133,9 @@ def test_the_loss_is_what_was_asked_for(epsilon, neighbors):
         for statistic in BOTH:
             loss = statistic(data, epsilon=epsilon, neighbors=neighbors, rng=seeded()).loss
             assert (loss.epsilon, loss.neighbors, loss.delta) == (float(epsilon), neighbors, 0)
-        plan = SumPlan.of(column(data), Spending.of(epsilon, None), None, None, None, neighbors, centered=True)
+        plan = sum_plan(data, epsilon, neighbors, centered=True)
         assert plan.cost().epsilon == nb.exact.rational(epsilon, "epsilon")
-        assert min(plan.size, plan.search.epsilon) >= 0 and plan.noise > 0
+        assert min(plan.eps_size, plan.search.epsilon) >= 0 and plan.eps_noise > 0
 
 
 @pytest.mark.parametrize("n", [3, 3000])
@@ -187,9 +184,9 @@ def test_negated_data_have_the_negated_law(neighbors):
     laws = []
     for values in (data, -data):
         records = column(values)
-        plan = SumPlan.of(records, Spending.of(1, None), None, None, None, neighbors, centered=True)
-        with mock.patch("nobounds.laws.clips.LEAST_SCALE", 0.01):  # the likely scales are enough
-            laws.append(sorted(clip_law(plan.search, records, len(data)), key=lambda part: part.chance))
+        plan = sum_plan(records, 1, neighbors, centered=True)
+        law = clip_law(plan.search, records.chunks, len(data), least_scale=0.01)  # the likely scales are enough
+        laws.append(sorted(law, key=lambda part: part.chance))
     assert len(laws[0]) == len(laws[1])
     for part, negated in zip(*laws, strict=True):
         assert part.chance == pytest.approx(negated.chance, rel=1e-9)
@@ -250,8 +247,8 @@ def test_sums_of_a_thousand_records_under_add_remove_do_not_run_away(name):
 def test_data_far_from_zero_are_summed_around_their_centre():
     """10^4 records of 1000 + normal under swap: a tenth of the error, and less, of noise for a clip at [0, max]."""
     data = np.random.default_rng(3).normal(1000, 1, 10**4)
-    plan = SumPlan.of(column(data), Spending.of(1, None), None, None, None, "swap", centered=False)
-    rival = float(data.max() / plan.noise)
+    plan = sum_plan(data, 1, "swap")
+    rival = float(data.max() / plan.eps_noise)
     law = replace(sum_error(data, neighbors="swap", centers=3, least=1e-5), cap=10 * rival)
     assert law.expected < rival / 10
 

@@ -4,6 +4,7 @@ import math
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -16,14 +17,18 @@ from scipy import stats
 
 import nobounds as nb
 from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
 from nobounds.clipping.clip import Clip, Search
+from nobounds.clipping.vectors import VectorPlan
 from nobounds.counting.ball import Ball
+from nobounds.engines.memory.arrays import column
 from nobounds.engines.memory.vectors import Rows
 from nobounds.exact import rational
+from nobounds.ladders.stated import Stated
 from nobounds.noise.source import random_source
 from nobounds.release.release import Release
-from nobounds.statistics import vectors
-from nobounds.statistics.vectors import VectorPlan, vector_mean, vector_sum
+from nobounds.statistics.vectors import vector_mean, vector_sum
 
 LIMIT = 1e-9
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "private_gradients.py"
@@ -49,6 +54,12 @@ def cloud(n: int, d: int, seed: int = 0, shift: float = 0.0):
     return directions * np.exp(rng.standard_normal(n))[:, None]
 
 
+def planned(rows, rho, neighbors, mean=False) -> VectorPlan:
+    """The plan for the rows of a matrix."""
+    terms = Terms(Spending(rho, zcdp=True), neighbors)
+    return VectorPlan.of(Rows.of(rows).public(neighbors), terms, Stated(), mean)
+
+
 # --- whole numbers ------------------------------------------------------------------------------------------------
 
 
@@ -58,11 +69,9 @@ def test_order_and_blocks_cannot_change_the_sum(x, clip, block, seed):
     """Rows in another order, in other blocks and in another layout have the same norms and the same integer sum."""
     ball, order = Ball.of(clip, x.shape[1]), np.random.default_rng(seed).permutation(len(x))
     norms, total = Rows.of(x).norms(), Rows.of(x).total(ball)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nobounds.clipping.ball._BLOCK", block)
-        other = Rows.of(np.asfortranarray(x[order]))
-        assert other.total(ball) == total
-        assert other.norms().tolist() == norms[order].tolist()
+    other = replace(Rows.of(np.asfortranarray(x[order])), block=block)
+    assert other.total(ball) == total
+    assert other.norms().tolist() == norms[order].tolist()
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 100, 1000])
@@ -196,7 +205,7 @@ def test_noise_has_the_variance_that_was_paid_for(neighbors):
 @pytest.mark.parametrize("mean", [False, True])
 def test_the_variance_is_exact(neighbors, mean):
     """sensitivity**2 / (2 variance) is the rho of the noise, and all parts together are the rho that was asked for."""
-    plan = VectorPlan.of(Rows.of(np.zeros((500, 30))), F(1, 7), neighbors, None, mean)
+    plan = planned(np.zeros((500, 30)), F(1, 7), neighbors, mean)
     search, parts, noise = plan.split(500)
     ball = Ball.of(F(3), 30)
     sensitivity = ball.radius * (1 if neighbors == "add-remove" else 2)
@@ -223,7 +232,7 @@ def test_the_variance_is_exact(neighbors, mean):
 @settings(deadline=None)
 def test_the_cost_is_the_rho_that_was_asked_for_whatever_the_size(rho, d, sizes, neighbors, mean, kind):
     """All of rho is spent, none of it twice, and the noise keeps more than an eighth of it."""
-    plan = VectorPlan.of(Rows.of(np.zeros((7, d), dtype=kind)), rational(rho, "rho"), neighbors, None, mean)
+    plan = planned(np.zeros((7, d), dtype=kind), rational(rho, "rho"), neighbors, mean)
     for size in sizes:
         assert plan.cost(size).rho == rational(rho, "rho")
         assert plan.split(size)[2] > plan.rho / 8
@@ -250,9 +259,9 @@ def test_the_loss_is_what_was_asked_for(statistic, neighbors):
 
 def test_two_searches_are_made_where_they_can_be_paid_for(monkeypatch):
     """The lower clip of two counts, and a walk inward follows; with few rows there is one search, and no walk."""
-    plan, found = VectorPlan.of(Rows.of(np.zeros((1, 9))), F(1, 2), "add-remove", None, False), [F(10**9), F(8)]
+    plan, found = planned(np.zeros((1, 9)), F(1, 2), "add-remove"), [F(10**9), F(8)]
     monkeypatch.setattr(Search, "find", lambda *_: Clip(F(0), found.pop(0), F(0), True))
-    norms = vectors._column(Rows.of(np.zeros((1, 9))), np.full(10_000, 7.5))
+    norms = column(np.full(10_000, 7.5)).chunks
     assert plan.clip(norms, 10_000, random_source(random.Random(1)))[0] == 8
     found[:] = [F(10**9), F(8)]
     assert plan.clip(norms, 60, random_source(random.Random(1)))[0] == 10**9
@@ -262,8 +271,8 @@ def test_two_searches_are_made_where_they_can_be_paid_for(monkeypatch):
 @relations
 def test_a_clip_that_is_too_high_is_walked_down(neighbors):
     """From two octaves above, the walk ends near the largest norms, and never below half of them."""
-    plan = VectorPlan.of(Rows.of(np.zeros((1, 9))), F(1, 2), neighbors, None, False)
-    norms = vectors._column(Rows.of(np.zeros((1, 9))), np.linspace(5, 10, 10_000))
+    plan = planned(np.zeros((1, 9)), F(1, 2), neighbors)
+    norms = column(np.linspace(5, 10, 10_000)).chunks
     search = plan.split(10_000)[0]
     ends = [plan.inward(F(40), search, norms, random_source(random.Random(seed))) for seed in range(40)]
     assert min(ends) >= 5

@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from unittest import mock
 
 import numpy as np
 
-from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
 from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
-from nobounds.laws import clips as clip_law
+from nobounds.ladders.stated import Stated
+from nobounds.laws.clips import CENTERS, clip_law
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,21 @@ class SumError:
         return high
 
 
-def sum_error(data, epsilon=1, neighbors="add-remove", centers=clip_law.CENTERS, least=1e-6, **options) -> SumError:
+def sum_plan(data, epsilon=1, neighbors="add-remove", centered=False, **stated) -> SumPlan:
+    """The plan of nobounds.sum(data, ...), or of the mean (`centered`)."""
+    terms = Terms.of(epsilon, None, neighbors)
+    return SumPlan.of(column(data).public(neighbors), terms, Stated.of(**stated), centered)
+
+
+def sum_error(data, epsilon=1, neighbors="add-remove", centers=CENTERS, least=1e-6, **options) -> SumError:
     """The law of nobounds.sum(data, ...).value minus the sum, for data without missing records.
 
     Under add-remove the size is taken to be learned as it is. Scales with less than `least` probability are left out.
     """
     data = np.sort(np.asarray(data, dtype=float))
     records, n = column(data), len(data)
-    given = {"lower": None, "upper": None, "resolution": None} | options
-    plan = SumPlan.of(records, Spending.of(epsilon, None), neighbors=neighbors, centered=False, **given)
-    with mock.patch.object(clip_law, "LEAST_SCALE", least):
-        parts = clip_law.clip_law(plan.search, records, n, centers)
+    plan = sum_plan(records, epsilon, neighbors, **options)
+    parts = clip_law(plan.search, records.chunks, n, centers, least)
     up_to = np.concatenate([[0.0], np.cumsum(data)])
 
     def raised(low):  # what clipping from below adds
@@ -82,7 +86,7 @@ def sum_error(data, epsilon=1, neighbors="add-remove", centers=clip_law.CENTERS,
         lows, highs, chances = lows[kept], highs[kept], chances[kept]
         with np.errstate(over="ignore"):
             width = highs - lows if neighbors == "swap" else np.maximum(np.abs(lows), np.abs(highs))
-        scales = np.clip(width, 1e-300, 1e300) / float(plan.noise)
+        scales = np.clip(width, 1e-300, 1e300) / float(plan.eps_noise)
         found.append((chances, raised(lows) - lowered(highs), scales))
     chances, biases, scales = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     return SumError(chances, biases, scales, 1 - near, 1 - float(chances.sum()), float(np.abs(data).sum()))

@@ -25,6 +25,7 @@ from nobounds.mechanisms import above_threshold, exponential_mechanism, flip, sk
 from nobounds.mechanisms.key_selection import KeySelection
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise import discrete as scalar
+from nobounds.noise import source as entropy
 from nobounds.noise.gaussian import DiscreteGaussian
 from nobounds.release import grouped as grouped_release
 from support.decisions import Answer, Bits, Choice, Halt, Keys, Number, Several, Stream
@@ -211,7 +212,7 @@ def hooked_query(real, self, value):
 
 # Where each sampler is defined, its name, and what stands in for it.
 HOOKS = [
-    (scalar, "source", hooked_source),
+    (entropy, "random_source", hooked_source),
     (scalar, "discrete_laplace", hooked_laplace),
     (DiscreteGaussian, "draw", hooked_gaussian),
     (skip_ahead, "halt_position", hooked_halt),

@@ -92,7 +92,7 @@ def test_csv_records_are_never_an_error(tmp_path):
     missing = [NAN] * 7
     assert same(floats(path, "b"), [10.0, *missing, NAN, 100.0, 110.0, NAN, NAN, NAN, 130.0])
     assert column.rows() == 15
-    assert (column.integral, column.nullable) == (False, True)
+    assert (column.facts.integral, column.facts.nullable) == (False, True)
 
 
 def test_a_quote_that_never_closes_takes_what_follows_into_one_record(tmp_path):
@@ -124,7 +124,7 @@ def test_a_csv_type_is_not_guessed(tmp_path):
     """Two CSV files with one header have the same public facts, whole numbers in the one and text in the other."""
     first = read_column(write(tmp_path / "x.csv", "a\n1\n2\n"), "a")
     second = read_column(write(tmp_path / "y.csv", "a\nfoo\n"), "a")
-    assert repr(first) == repr(second) == "Column(integral=False, nullable=True)"
+    assert repr(first) == repr(second) == "Column(facts=Facts(integral=False, nullable=True))"
 
 
 def test_parquet_types_come_from_the_schema(tmp_path):
@@ -139,7 +139,7 @@ def test_parquet_types_come_from_the_schema(tmp_path):
     arrays = [pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)]
     path = tmp_path / "x.parquet"
     pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), path)
-    facts = [(read_column(path, each.name).integral, read_column(path, each.name).nullable) for each in fields]
+    facts = [(known.integral, known.nullable) for known in (read_column(path, each.name).facts for each in fields)]
     assert facts == [(True, False), (True, True), (True, True), (False, True)]
     assert floats(path, "required") == [1.0, 2.0]
     assert same(floats(path, "optional"), [2.0**53, NAN])

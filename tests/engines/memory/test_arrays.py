@@ -102,7 +102,7 @@ def test_every_numpy_number_type_is_accepted(dtype):
         data = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype)
     result = column(data)
     assert floats(data) == [float(x) for x in data.tolist()]
-    assert (result.integral, result.nullable) == (dtype.kind != "f", dtype.kind == "f")
+    assert (result.facts.integral, result.facts.nullable) == (dtype.kind != "f", dtype.kind == "f")
 
 
 def test_ties_and_overflow_of_wide_types_round_as_ieee_says():
@@ -130,7 +130,7 @@ def test_missing_records_are_nan():
         [1, None, 3],
     ]:
         assert same(floats(data), expected)
-        assert column(data).nullable
+        assert column(data).facts.nullable
     for data in [pa.nulls(2), pl.Series([None, None]), pa.array([None, None], pa.bool_())]:
         assert same(floats(data), [NAN, NAN])
 
@@ -141,7 +141,7 @@ def test_booleans_are_zero_and_one():
     typed = [np.array(data), pd.Series(data), pd.Series(data, dtype="boolean"), pl.Series(data), pa.array(data)]
     for x in [*typed, data]:
         assert floats(x) == [0.0, 1.0]
-    assert all(column(x).integral for x in typed)
+    assert all(column(x).facts.integral for x in typed)
 
 
 def test_elements_of_a_list_that_are_no_numbers_are_missing():
@@ -166,8 +166,8 @@ def test_elements_of_a_list_that_are_no_numbers_are_missing():
     assert same(floats([[1.0, 2.0], [3.0, 4.0]]), [NAN, NAN])
     numbers = [True, 2, Fraction(1, 3), Decimal("0.1"), np.float32(0.1), np.int8(-3), np.bool_(True), Decimal("NaN")]
     assert same(floats(numbers), [1.0, 2.0, 1 / 3, 0.1, float(np.float32(0.1)), -3.0, 1.0, NAN])
-    assert not column(numbers).integral
-    assert column(numbers).nullable
+    assert not column(numbers).facts.integral
+    assert column(numbers).facts.nullable
 
 
 def test_text_in_a_list_is_read_as_that_of_a_file():
@@ -208,7 +208,7 @@ def test_a_record_of_a_list_does_not_depend_on_its_neighbours(data):
 def test_a_range_holds_integers():
     """A range can hold nothing but integers, so it is integral and has no missing records."""
     assert floats(range(5, 1, -2)) == [5.0, 3.0]
-    assert (column(range(3)).integral, column(range(3)).nullable) == (True, False)
+    assert (column(range(3)).facts.integral, column(range(3)).facts.nullable) == (True, False)
 
 
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES.keys())
@@ -238,7 +238,7 @@ def test_the_repr_shows_no_data():
     """The repr of a Column is its two public facts."""
     for data in [[12345.0], np.array([12345]), pl.Series([12345]), pa.array([12345]), pd.Series([12345])]:
         assert repr(column(data)) in {
-            f"Column(integral={integral}, nullable={nullable})"
+            f"Column(facts=Facts(integral={integral}, nullable={nullable}))"
             for integral in (True, False)
             for nullable in (True, False)
         }

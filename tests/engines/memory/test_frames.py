@@ -51,7 +51,7 @@ def records(found: Column) -> list[float]:
 
 def facts(found: Column) -> tuple[object, ...]:
     """What a Column says of its type."""
-    return (found.integral, found.nullable, found.lower, found.upper)
+    return (found.facts.integral, found.facts.nullable, found.facts.lower, found.facts.upper)
 
 
 def shape(found: Frame) -> tuple[object, object]:

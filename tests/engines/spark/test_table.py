@@ -325,7 +325,7 @@ def test_no_unit_has_more_than_its_rows_and_groups(spark: Spark):
     marks = spark.row_marks(Bounding("user.id", 3, 3, 8))
     sizes = gathered(spark.rows_of_units("user.id").chunks())
     assert marks.rows() == np.minimum(sizes, 3).sum()
-    assert marks.unit == Unit("user.id", 3)
+    assert marks.facts.unit == Unit("user.id", 3)
     assert spark.row_marks(None).rows() == N
 
 
@@ -334,7 +334,8 @@ def test_rows_of_units_are_counted(spark: Spark, table: pa.Table):
     column = spark.rows_of_units("user.id")
     counted = Counter(user for user in table.column("user.id").to_pylist() if user is not None)
     assert sorted(gathered(column.chunks()).tolist()) == sorted(counted.values())
-    assert (column.integral, column.nullable, column.lower, column.unit) == (True, False, 1, Unit("user.id", 1))
+    facts = column.facts
+    assert (facts.integral, facts.nullable, facts.lower, facts.unit) == (True, False, 1, Unit("user.id", 1))
 
 
 def test_the_choice_depends_on_content_alone(frame: Any, spark: Spark):
