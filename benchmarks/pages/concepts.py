@@ -255,7 +255,7 @@ def clip() -> Figure:
     errors.set_ylim(1e4, 1e7)
     search = Search(epsilon / 3, "add-remove", Ladder.float_bits(8).limited(Fraction(0), None), True, False)
     edges, masses = np.geomspace(8e4, 3e6, 43), np.zeros(42)
-    for part in clip_law(search, column(data), len(data)):
+    for part in clip_law(search, column(data).chunks, len(data)):
         masses += part.chance * np.histogram(part.highs, edges, weights=part.high_chances)[0]
     found.stairs(masses, edges, color=BLUE, fill=True, alpha=0.35)
     found.stairs(masses, edges, color=BLUE, label="clips that are found")

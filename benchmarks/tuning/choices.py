@@ -1,4 +1,4 @@
-"""The measurements behind the constants of `nobounds.ranks.auto`, by exact laws on synthetic data.
+"""The measurements behind the constants of `nobounds.ranks.tuning`, by exact laws on synthetic data.
 
     python benchmarks/tuning/choices.py [name of one measurement]
 
@@ -23,12 +23,13 @@ from nobounds.engines.memory.arrays import column
 from nobounds.laws.answers import AnswerLaw
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.runs import RunLaw, Runs
-from nobounds.ranks.auto import INNER, OUTER, RISE, TILT
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import TILT_OCTAVES, Route, walk_cost
+from nobounds.ranks.tuning import TUNING
 from nobounds.statistics.quantiles import planned
 
 SAMPLES, ROWS = 6, 1000
+INNER, OUTER, RISE, TILT = TUNING.inner, TUNING.outer, TUNING.rise, TUNING.tilt
 RNG = np.random.default_rng(11)
 FAMILIES: dict[str, Callable[[], np.ndarray]] = {
     "uniform": lambda: RNG.uniform(0, 1, ROWS),

@@ -11,16 +11,19 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from clipping_errors import FAMILIES, REAL, Mixture, oracle, paper, private_sum, real, synthetic
 
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
-from nobounds.clipping import clip, plan
+from nobounds.clipping import clip
+from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 
 INTRO = """# How the clip of a sum is found
 
@@ -43,33 +46,21 @@ SWAP: Setting = ("swap, n = 1000, epsilon 1", "swap", 1000, 1.0)
 FEW: Setting = ("swap, n = 1000, epsilon 0.2", "swap", 1000, 0.2)
 ADDED: Setting = ("add-remove, n = 1000, epsilon 1", "add-remove", 1000, 1.0)
 LARGE: Setting = ("add-remove, n = 10^5, epsilon 1", "add-remove", 100_000, 1.0)
-CHOICES: list[tuple[str, Any, str, list[Any], list[Setting]]] = [
-    ("candidates an octave, as bits", clip, "BITS", [2, 3, 4], [SWAP, FEW, ADDED]),
-    ("share of eps1 outward, with a tilt", clip, "SHARE", [Fraction(13, 20), Fraction(3, 4), Fraction(17, 20)], [SWAP]),
-    ("ranks over eps1 raised an octave", clip, "RAISED", [3, 4, 5], [SWAP]),
-    ("octaves above the scale where that begins", clip, "RAISED_FROM", [1, 2, 3], [SWAP]),
-    (
-        "part of epsilon for the clip, swap",
-        plan,
-        "TWO_SIDED",
-        [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)],
-        [SWAP],
-    ),
-    (
-        "share of eps1 outward, without a tilt",
-        clip,
-        "UNTILTED",
-        [Fraction(7, 10), Fraction(39, 50), Fraction(17, 20)],
-        [FEW],
-    ),
-    ("part for the clip, few rows", plan, "FEW", [Fraction(7, 20), Fraction(9, 20), Fraction(11, 20)], [FEW]),
-    ("records outside over eps2, inward", clip, "OUTSIDE", [3, 5, 8], [ADDED, LARGE]),
-    ("ranks over eps2 lowered an octave", clip, "LOWERED", [1, 2, 3], [ADDED]),
-    ("octaves above the scale where that begins", clip, "LOWERED_FROM", [1, 2, 3], [ADDED]),
+BITS = "candidates an octave, as bits"  # of the ladder of deviations; all others are fields of the tuning
+CHOICES: list[tuple[str, str, list[Any], list[Setting]]] = [
+    (BITS, "bits", [2, 3, 4], [SWAP, FEW, ADDED]),
+    ("share of eps1 outward, with a tilt", "share", [Fraction(13, 20), Fraction(3, 4), Fraction(17, 20)], [SWAP]),
+    ("ranks over eps1 raised an octave", "raised", [3, 4, 5], [SWAP]),
+    ("octaves above the scale where that begins", "raised_from", [1, 2, 3], [SWAP]),
+    ("part of epsilon for the clip, swap", "two_sided", [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)], [SWAP]),
+    ("share of eps1 outward, without a tilt", "untilted", [Fraction(7, 10), Fraction(39, 50), Fraction(17, 20)], [FEW]),
+    ("part for the clip, few rows", "few", [Fraction(7, 20), Fraction(9, 20), Fraction(11, 20)], [FEW]),
+    ("records outside over eps2, inward", "outside", [3, 5, 8], [ADDED, LARGE]),
+    ("ranks over eps2 lowered an octave", "lowered", [1, 2, 3], [ADDED]),
+    ("octaves above the scale where that begins", "lowered_from", [1, 2, 3], [ADDED]),
     (
         "part of epsilon for the clip, add-remove",
-        plan,
-        "ONE_SIDED",
+        "one_sided",
         [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)],
         [ADDED, LARGE],
     ),
@@ -77,31 +68,21 @@ CHOICES: list[tuple[str, Any, str, list[Any], list[Setting]]] = [
 
 
 @contextmanager
-def constant(module: Any, name: str, value: Any) -> Iterator[None]:
-    """The module with another value of a constant."""
-    before = getattr(module, name)
-    try:
-        _set(module, name, value)
+def candidates(bits: int) -> Iterator[None]:
+    """With a ladder of deviations of this many candidates an octave; edges of rungs are then computed each time."""
+    finer = {"BITS": bits, "DEVIATIONS": nb.Ladder.float_bits(bits, clip.FLOOR), "_top": clip._top.__wrapped__}
+    with patch.multiple(clip, **finer):
         yield
-    finally:
-        _set(module, name, before)
 
 
-def _set(module: Any, name: str, value: Any) -> None:
-    setattr(module, name, value)
-    if name == "BITS":
-        clip.DEVIATIONS = nb.Ladder.float_bits(value, clip.FLOOR)
-        clip._top.cache_clear()
-
-
-def score(setting: Setting) -> tuple[float, float]:
+def score(setting: Setting, tuning: ClipTuning = CLIP_TUNING) -> tuple[float, float]:
     """The geometric mean of errors over those of an oracle, and the largest chance of a clip above ten maxima."""
     _, neighbors, n, epsilon = setting
     logs, far = [], []
     for family in FAMILIES:
         for phase in (0.2, 0.7) if n <= 1000 else (0.2,):
             data = synthetic(family, phase, n)
-            law = private_sum(data, epsilon, neighbors, together=0.003)
+            law = private_sum(data, epsilon, neighbors, together=0.003, tuning=tuning)
             logs.append(math.log(law.mean / oracle(data, epsilon)))
             far.append(law.runaway)
     return math.exp(float(np.mean(logs))), max(far)
@@ -110,13 +91,16 @@ def score(setting: Setting) -> tuple[float, float]:
 def choice_rows() -> list[str]:
     """For each constant its neighbours, the others held: error over an oracle's, and the chance of a runaway."""
     rows = []
-    for words, module, name, values, settings in CHOICES:
-        now = getattr(module, name)
+    for words, name, values, settings in CHOICES:
+        now = clip.BITS if words == BITS else getattr(CLIP_TUNING, name)
         for setting in settings:
             cells = []
             for value in values:
-                with constant(module, name, value):
-                    error, far = score(setting)
+                if words == BITS:
+                    with candidates(value):
+                        error, far = score(setting)
+                else:
+                    error, far = score(setting, replace(CLIP_TUNING, **{name: value}))
                 shown = f"{float(value):.3g}: {error:.2f} ({far:.0e})"
                 cells.append(f"**{shown}**" if value == now else shown)
             rows.append(f"| {words} | {setting[0]} | {' | '.join(cells)} |")

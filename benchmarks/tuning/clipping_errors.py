@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from nobounds.accounting.loss import Neighbors
-from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
 from nobounds.clipping.clip import WidthWalk
 from nobounds.clipping.plan import SumPlan
+from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.stated import Stated
 from nobounds.laws.clips import _centers
 from nobounds.laws.halting import Law
 from nobounds.mechanisms.walk import Walk
@@ -149,16 +151,24 @@ def paper(data: Floats, epsilon: float) -> Mixture:
     return Clipping(data).mixture(chances, 0 * clips, clips, clips, epsilon / 2)
 
 
-def private_sum(data: Floats, epsilon: float, neighbors: Neighbors, together: float, centers: int = 0) -> Mixture:
+def private_sum(
+    data: Floats,
+    epsilon: float,
+    neighbors: Neighbors,
+    together: float,
+    centers: int = 0,
+    tuning: ClipTuning = CLIP_TUNING,
+) -> Mixture:
     """The error of `nobounds.sum` with no bounds given.
 
     Scales are taken in groups of `together` probability, each as its likeliest, and centres in so many groups of equal
     probability, or as the true median. Under add-remove the size is taken to be learned as it is.
     """
-    plan = SumPlan.of(column(data), Spending.of(str(epsilon), None), None, None, None, neighbors, centered=False)
+    records, terms = column(data), Terms.of(str(epsilon), None, neighbors)
+    plan = SumPlan.of(records.public(neighbors), terms, Stated(), centered=False, tuning=tuning)
     found: list[tuple[Floats, ...]] = []
     for chance, center, origin, left in settled(plan, data, together, centers):
-        walks = plan.search.walks(plan.search.deviations(column(data), center), center, origin, left)
+        walks = plan.search.walks(plan.search.deviations(records.chunks, center), center, origin, left)
         laws = dict(zip(plan.search.sides(center), (widths(plan, walk) for walk in walks), strict=True))
         if not plan.search.two_sided:
             masses, sizes = laws[0]
@@ -168,14 +178,14 @@ def private_sum(data: Floats, epsilon: float, neighbors: Neighbors, together: fl
         highs, lows = float(center) + np.tile(highs, len(lows)), float(center) - np.repeat(lows, len(highs))
         found.append((chance * np.outer(below, above).ravel(), lows, highs, highs - lows))
     merged = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Clipping(data).mixture(*merged, float(plan.noise))
+    return Clipping(data).mixture(*merged, float(plan.eps_noise))
 
 
 def settled(
     plan: SumPlan, data: Floats, together: float, centers: int
 ) -> Iterator[tuple[float, Fraction, int | None, Fraction]]:
     """The centre, the scale and what is left of epsilon, with their probabilities."""
-    search, records, n = plan.search, column(data), len(data)
+    search, records, n = plan.search, column(data).chunks, len(data)
     places = [(1.0, search.within(Fraction(0)), search.epsilon)]
     if centers:
         places = list(_centers(search, records, n, centers))

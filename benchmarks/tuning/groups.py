@@ -6,13 +6,16 @@ setting; geometric means over the families. `python benchmarks/tuning/groups.py`
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 
 import nobounds as nb
-from nobounds.tables import grouping as grouped
+from nobounds.clipping.plan import SumPlan
+from nobounds.clipping.tuning import CLIP_TUNING
 
 FAMILIES = {
     "uniform": lambda rng, n: rng.uniform(0, 100, n),
@@ -36,9 +39,19 @@ def error(statistic, data, truth, keys, repetitions=REPETITIONS):
     return float(np.median(found))
 
 
+def planner(share, outside, rule=SumPlan.for_groups):
+    """Plans with this part of epsilon for the clip, which may leave so many records outside for a unit of noise."""
+    tuning = replace(CLIP_TUNING, one_sided=Fraction(0), two_sided=Fraction(0), least_clip=share)
+
+    def for_groups(facts, terms, stated, centered, groups):
+        plan = rule(facts, terms, stated, centered, groups, tuning)
+        return replace(plan, search=replace(plan.search, outside=math.ceil(outside * (groups - 1) / plan.eps_noise)))
+
+    return for_groups
+
+
 def main():
     """Print the relative errors for each number of groups."""
-    plain = grouped._plan
     for statistic, groups, size in product(("sum", "mean"), (2, 10, 100, 1000), (100, 1000)):
         relative = {}
         for name, family in FAMILIES.items():
@@ -47,19 +60,8 @@ def main():
             truth = np.bincount(g, x) / (1 if statistic == "sum" else size)
             errors = {}
             for share, outside in product(SHARES, OUTSIDE):
-
-                def planned(total, ladder, centered, nullable, zcdp, number, share=share, outside=outside):
-                    plan = plain(total, ladder, centered, nullable, zcdp, number)
-                    part = total * share
-                    noise = total - part - plan.size
-                    search = grouped.replace(
-                        plan.search, epsilon=part, outside=math.ceil(outside * (number - 1) / noise)
-                    )
-                    return grouped.replace(plan, search=search, noise=noise)
-
-                grouped._plan = planned
-                errors[share, outside] = error(statistic, {"x": x, "g": g}, truth, list(range(groups)))
-            grouped._plan = plain
+                with patch.object(SumPlan, "for_groups", planner(share, outside)):
+                    errors[share, outside] = error(statistic, {"x": x, "g": g}, truth, list(range(groups)))
             errors["rule"] = error(statistic, {"x": x, "g": g}, truth, list(range(groups)))
             best = min(errors.values())
             relative[name] = {setting: found / best for setting, found in errors.items()}

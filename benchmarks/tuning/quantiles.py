@@ -1,4 +1,4 @@
-"""What many quantiles by one call are worth, and how the constants of `nobounds.ranks.halving` were chosen.
+"""What many quantiles by one call are worth, and how the constants of `nobounds.ranks.tuning` were chosen.
 
     python benchmarks/tuning/quantiles.py --out docs/quantiles.md
 
@@ -9,9 +9,10 @@ import argparse
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,14 @@ from clipping_errors import Floats, bundled
 
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
-from nobounds.ranks import halving
+from nobounds.accounting.terms import Terms
+from nobounds.counting.second_look import Counts
+from nobounds.engines.memory.arrays import column
+from nobounds.noise.source import random_source
 from nobounds.ranks.halving import Halving, levels, tree
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import problem_of
+from nobounds.ranks.tuning import TUNING, RankTuning
 from nobounds.statistics.quantiles import quantiles
 
 ROWS, WORKERS = 1000, 2
@@ -107,6 +114,19 @@ def together(qs: tuple[Fraction, ...], neighbors: Neighbors, **spent: Fraction) 
     def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
         release = quantiles(data, qs, resolution=given.resolution, neighbors=neighbors, rng=rng, **spent)
         return np.array(release.value, dtype=np.float64)
+
+    return answer
+
+
+def tuned(qs: tuple[Fraction, ...], neighbors: Neighbors, tuning: RankTuning) -> Answer:
+    """All together for epsilon 1, with these constants."""
+    terms = Terms.of(1, None, neighbors)
+
+    def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
+        records, options = column(data), Options.of({"resolution": given.resolution})
+        problem = replace(problem_of(records.public(neighbors), terms, options, qs), tuning=tuning)
+        plan = terms.spending.plan(partial(Halving.of, problem))
+        return np.array(plan.answer(Counts.of(records.chunks, plan.ladder), random_source(rng)), dtype=np.float64)
 
     return answer
 
@@ -217,26 +237,19 @@ def near_the_end(qs: tuple[Fraction, ...], neighbors: Neighbors, samples: int) -
 
 NINETEEN, ENDS = tuple(Fraction(k, 20) for k in range(1, 20)), (Fraction(1, 2), Fraction(49, 50))
 MOST = 20.0  # what an error in value counts for at most, in interquartile ranges
+SHARES = "shares of the levels"  # that is no constant; all others are fields of the tuning
 CHOICES: dict[str, list[Any]] = {
-    "PRIOR_NATS": [Fraction(1), Fraction(3, 2), Fraction(2)],
-    "PRIOR_FROM": [1, 2, 3],
-    "TIGHT_NATS": [Fraction(3, 2), Fraction(2), Fraction(3)],
-    "TIGHT_FROM": [0, 1, 2],
-    "shares of the levels": [Fraction(9, 10), Fraction(1), Fraction(10, 9)],
+    "prior_nats": [Fraction(1), Fraction(3, 2), Fraction(2)],
+    "prior_from": [1, 2, 3],
+    "tight_nats": [Fraction(3, 2), Fraction(2), Fraction(3)],
+    "tight_from": [0, 1, 2],
+    SHARES: [Fraction(9, 10), Fraction(1), Fraction(10, 9)],
 }
 
 
 @contextmanager
-def chosen(name: str, value: Any) -> Iterator[None]:
-    """The recursion with another value of a constant; a share is the ratio of a level's epsilon to the last one's."""
-    if name in vars(halving):
-        before = getattr(halving, name)
-        setattr(halving, name, value)
-        try:
-            yield
-        finally:
-            setattr(halving, name, before)
-        return
+def shared(value: Fraction) -> Iterator[None]:
+    """The recursion with another share: the ratio of a level's epsilon to the last one's."""
     honest = Halving._chosen
 
     def unequal(self: Halving, node: Any, *rest: Any) -> int:
@@ -266,8 +279,9 @@ def end_errors(answer: Answer, given: DataSet, samples: int) -> tuple[Mean, Mean
 
 def score(name: str, value: Any, neighbors: Neighbors, samples: int) -> list[tuple[Mean, ...]]:
     """The rank error of nineteen quantiles, and the errors near an end, on each family with this constant."""
-    with chosen(name, value):
-        many, last = (together(qs, neighbors, epsilon=Fraction(1)) for qs in (NINETEEN, ENDS))
+    with shared(value) if name == SHARES else nullcontext():
+        tuning = TUNING if name == SHARES else replace(TUNING, **{name: value})
+        many, last = (tuned(qs, neighbors, tuning) for qs in (NINETEEN, ENDS))
         return [
             (mean_error(many, given, NINETEEN, samples), *end_errors(last, given, samples))
             for given in FAMILIES.values()
@@ -277,7 +291,7 @@ def score(name: str, value: Any, neighbors: Neighbors, samples: int) -> list[tup
 def choice_rows(scores: dict[tuple[str, Any, Neighbors], list[tuple[Mean, ...]]]) -> Iterator[str]:
     """For each constant the errors by value over those of the one chosen, in geometric mean over the families."""
     for name, values in CHOICES.items():
-        now = vars(halving).get(name, Fraction(1))
+        now = Fraction(1) if name == SHARES else getattr(TUNING, name)
         for neighbors in RELATIONS:
             cells = []
             for value in values:
@@ -286,7 +300,7 @@ def choice_rows(scores: dict[tuple[str, Any, Neighbors], list[tuple[Mean, ...]]]
                 ratios = np.exp(np.mean(logs, axis=0))
                 shown = f"{float(value):.3g}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
                 cells.append(f"**{shown}**" if value == now else shown)
-            yield f"| {name} | {neighbors} | {' | '.join(cells)} |"
+            yield f"| {name if name == SHARES else name.upper()} | {neighbors} | {' | '.join(cells)} |"
 
 
 # --- the page -----------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def octaves_beyond(ladder, prior):
 
 @given(records, st.lists(st.integers(-3, 43), max_size=9))
 def test_a_record_has_the_weight_one_over_all_slices(data, places):
-    """However places cut a ladder, and the slices again, a record counts for all places of its rung, over all slices."""
+    """However places cut a ladder and its slices, a record counts for all places of its rung in all slices together."""
     histogram, pieces = on_ten(data), [Slice.whole(TEN, 4)]
     for place in places:
         cut_one = next(piece for piece in pieces if place < piece.high or piece == pieces[-1])
