@@ -17,6 +17,7 @@ from nobounds.mechanisms import exponential_mechanism, flip, skip_ahead
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import random_source
 from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import FlipRoute, Outward, Scaled
 
@@ -61,10 +62,9 @@ def some_data(rng, sizes, groups=40):
     return [kinds[rng.integers(len(kinds))](n) for n in rng.choice(sizes, groups)]
 
 
-def asked(
-    qs, epsilon, ladder, neighbors="add-remove", rows=None, method="auto", grows=True, noise="exponential", **more
-):
-    return Question.of(qs, epsilon, ladder, neighbors, noise, rows, True, method, grows, **more)
+def asked(qs, epsilon, ladder, neighbors="add-remove", rows=None, method="auto", grows=True, zcdp=False, **more):
+    problem = Problem(qs, ladder, neighbors, rows=rows, method=method, grows=grows, **more)
+    return Question.of(problem, epsilon, zcdp)
 
 
 @pytest.mark.parametrize("zcdp", [False, True])

@@ -1,0 +1,325 @@
+"""Every statistic passes through one door: it is planned from public facts and charged before a record is read."""
+
+import ast
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from support.purse import Purse
+
+import nobounds as nb
+from nobounds.accounting.cost import pure
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.accounting.terms import Terms
+from nobounds.engines.column import Column
+from nobounds.engines.memory.frames import Frame
+from nobounds.engines.memory.vectors import Rows
+from nobounds.ladders.facts import Facts
+from nobounds.sklearn import PrivateClipper
+from nobounds.statistics.door import Answer, Request, admit, release_column
+from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.table import Table
+
+SOURCE = Path(nb.__file__).parent
+RELATIONS = ("add-remove", "swap")
+SPENT = ({"epsilon": 1}, {"rho": 0.1})
+HALVES = [0.25, 0.5, 0.75]
+NO_STATISTICS = {"Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder"}
+NO_STATISTICS |= {"Law", "PrivacyLoss", "Release", "Table", "explain", "plan"}
+STREAMS = {"AboveThreshold", "IterativeExponential", "SparseVector"}  # of answers to queries: they read no records
+
+
+class Unread(Exception):
+    """A record was read."""
+
+
+class Refusing:
+    """A budget with nothing left."""
+
+    def charge(self, loss, what):
+        raise nb.BudgetExceeded("nothing is left")
+
+
+def unread(*_):
+    """In the place of all that reads records."""
+    raise Unread
+
+
+def hidden(neighbors="add-remove"):
+    """A column whose records cannot be read; their number can be, where it is public."""
+    return Column(Facts(integral=False, nullable=True), unread, (lambda: 100) if neighbors == "swap" else unread)
+
+
+class HiddenMatrix:
+    """A matrix whose rows cannot be read."""
+
+    dtype, shape = np.dtype(np.float64), (100, 3)
+    __getitem__ = __iter__ = __array__ = unread
+
+    def __init__(self, neighbors):
+        self.length = 100 if neighbors == "swap" else None
+
+    def __len__(self):
+        return unread() if self.length is None else self.length
+
+
+@dataclass(frozen=True)
+class HiddenSource:
+    """A table whose columns, units and groups cannot be read."""
+
+    facts: dict = field(default_factory=lambda: {"x": Facts(integral=False, nullable=True)})
+    others: dict = field(default_factory=lambda: {"who": "text", "k": "text"})
+    typed: bool = True
+    shown: Any = None
+    query: bool = False
+
+    def columns(self, names, bounding):
+        return {name: hidden() for name in names}
+
+    def row_marks(self, bounding):
+        return hidden()
+
+    def rows_of_units(self, unit):
+        return hidden()
+
+    def check_keys(self, names):
+        pass
+
+    def known_keys(self, names, given):
+        return tuple(pa.array(keys) for keys in given)
+
+    tally = unread
+
+
+class HiddenClipper(PrivateClipper):
+    """A transformer of features that cannot be read."""
+
+    def _features(self, X, reset=True):
+        return [hidden(self.neighbors), hidden(self.neighbors)]
+
+
+def of_columns(neighbors, spent):
+    """The statistics of one column, or of a table in memory, each as a call that takes a budget."""
+    data, given = hidden(neighbors), {"neighbors": neighbors, **spent}
+    yield "quantile", partial(with_budget, nb.quantile, (data, 0.5), given)
+    yield "quantiles", partial(with_budget, nb.quantiles, (data, HALVES), given)
+    for statistic in (nb.maximum, nb.minimum, nb.bounds, nb.sum, nb.mean, nb.count):
+        yield statistic.__name__, partial(with_budget, statistic, (data,), given)
+    yield "describe", partial(with_budget, nb.describe, (Frame({"a": data, "b": data}, {}),), given)
+
+
+def of_vectors(neighbors, spent):
+    """The statistics of vectors, which need a delta beside an epsilon; and the bounds of features."""
+    rows, given = Rows(HiddenMatrix(neighbors)), {"neighbors": neighbors, **spent}
+    given |= {} if "rho" in spent else {"delta": 1e-6}
+    for statistic in (nb.vector_sum, nb.vector_mean):
+        yield statistic.__name__, partial(with_budget, statistic, (rows,), given)
+    yield "PrivateClipper", lambda budget: HiddenClipper(epsilon=1.0, neighbors=neighbors, budget=budget).fit(None)
+
+
+def with_budget(statistic, args, options, budget):
+    """Call a function; the rows of vectors are those that are given, because to open an array is not the question."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rows, "of", lambda data: data)
+        return statistic(*args, budget=budget, **options)
+
+
+def of_tables(spent, make, column="x"):
+    """The statistics of a table and of its groups, with units and without."""
+    whole = [(name, (column,)) for name in ("maximum", "minimum", "sum", "mean", "count")]
+    whole += [("count", ()), ("quantile", (column, 0.5))]
+    alone = [("quantiles", (column, HALVES)), ("bounds", (column,)), ("describe", ([column],))]
+    for unit in ({}, {"unit": "who", "rows_per_unit": 2}):
+        for name, args in [*whole, *alone, *([("suggest_rows_per_unit", ())] if unit else [])]:
+            yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent)
+        for by in ({"keys": ["k0", "k1"]}, *([{"delta": 1e-6}] if "epsilon" in spent else [])):
+            for name, args in whole:
+                yield f"GroupedTable.{name}", partial(of_table, make, unit, by, name, args, spent)
+
+
+def of_table(make, unit, by, name, args, spent, budget):
+    """Call a method of a table or of its groups."""
+    table = make(budget=budget, **unit)
+    return getattr(table if by is None else table.group_by("k", **by), name)(*args, **spent)
+
+
+def hidden_table(**options):
+    """A table that cannot be read."""
+    table = nb.Table({"x": [1.0], "who": ["a"], "k": ["k0"]}, **options)
+    table._opened = HiddenSource()
+    return table
+
+
+CALLS = [
+    *(call for neighbors in RELATIONS for spent in SPENT for call in of_columns(neighbors, spent)),
+    *(call for neighbors in RELATIONS for spent in SPENT for call in of_vectors(neighbors, spent)),
+    *(call for spent in SPENT for call in of_tables(spent, hidden_table)),
+]
+each = pytest.mark.parametrize("call", [call for _, call in CALLS], ids=[name for name, _ in CALLS])
+
+
+def test_every_public_statistic_is_called():
+    """Each public name that reads records, and each statistic of a table, of its groups and of scikit-learn."""
+    called = {name for name, _ in CALLS}
+    wanted = set(nb.__all__) - NO_STATISTICS - STREAMS | {"PrivateClipper"}
+    wanted |= {f"Table.{name}" for name in public(Table) - {"columns", "group_by", "sql"}}
+    wanted |= {f"GroupedTable.{name}" for name in public(GroupedTable)}
+    assert called == wanted
+
+
+def public(kind):
+    return {name for name in vars(kind) if not name.startswith("_")}
+
+
+@each
+def test_no_record_is_read_for_a_charge_that_is_refused(call):
+    """A plan that looked at a record would fail by that, and not by the budget."""
+    with pytest.raises(nb.BudgetExceeded, match="nothing is left"):
+        call(Refusing())
+
+
+@each
+def test_the_charge_is_in_the_ledger_before_the_first_record_is_read(call, tmp_path):
+    """Also in that of a file, which another process reads."""
+    path = tmp_path / "people.budget"
+    with pytest.raises(Unread):
+        call(nb.Budget(epsilon=1000, delta=0.1, path=path))
+    assert len(nb.Budget(path=path).history) == 1
+
+
+def test_a_planner_that_reads_a_record_is_caught():
+    """The same budget that refuses, and a plan that counts the records first: the error is that of the reading."""
+    data = hidden()
+
+    def plan(facts):
+        return sum(len(chunk) for chunk in data.chunks())
+
+    for budget in (Refusing(), Purse()):
+        with pytest.raises(Unread):
+            release_column(
+                "count", "count", Terms.of(1, None), plan, lambda *_: Answer(0, {}), data, {"budget": budget}
+            )
+        assert isinstance(budget, Refusing) or not budget.charged
+
+
+@pytest.mark.parametrize("step", ["plan", "loss", "purpose"])
+def test_nothing_is_charged_if_what_comes_before_fails(step):
+    """An error in the plan, in its price or in its words leaves the budget as it was."""
+    steps = {
+        "plan": lambda facts: 1,
+        "loss": lambda plan, facts: PrivacyLoss.of(pure(plan), "add-remove"),
+        "purpose": lambda facts: "a number",
+    }
+    budget = Purse()
+    with pytest.raises(Unread):
+        admit(Request("add-remove", **(steps | {step: unread}), answer=unread), hidden(), budget, None)
+    assert budget.charged == []
+    with pytest.raises(Unread):
+        admit(Request("add-remove", **steps, answer=unread), hidden(), budget, None)
+    assert [what for _, what in budget.charged] == ["a number"]
+
+
+# --- tables of real engines -----------------------------------------------------------------------------------------
+
+SCHEMA = pa.schema({"pay": pa.float64(), "who": pa.int64(), "k": pa.string()})
+
+
+class Stream:
+    """Arrow's C stream interface: it declares its columns, and fails when it is read."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return pa.RecordBatchReader.from_batches(SCHEMA, self.batches()).__arrow_c_stream__(requested_schema)
+
+    def batches(self):
+        raise Unread
+        yield
+
+
+def of_a_stream(path, **options):
+    return nb.Table(Stream(), **options)
+
+
+def of_csv(path, **options):
+    """A file that is gone after it was opened."""
+    (path / "people.csv").write_text("pay,who,k\n1.5,1,k0\n2.5,2,k1\n")
+    table = nb.Table(path / "people.csv", csv=nb.Csv(header=True), **options)
+    (path / "people.csv").unlink()
+    return table
+
+
+@pytest.mark.parametrize("spent", SPENT, ids=str)
+@pytest.mark.parametrize("make", [of_a_stream, of_csv])
+def test_tables_that_cannot_be_read_are_charged_first(make, spent, tmp_path):
+    """Streams and files are opened for their types alone: no statistic reads one that it may not be charged for."""
+    for name, call in of_tables(spent, lambda **options: make(tmp_path, **options), "pay"):
+        with pytest.raises(nb.BudgetExceeded):
+            call(Refusing())
+        budget = Purse()
+        with pytest.raises((ValueError, OSError)):
+            call(budget)
+        assert len(budget.charged) == 1, name
+
+
+# --- the source of the library --------------------------------------------------------------------------------------
+
+PLANNERS = ("ranks", "clipping", "ladders")
+BOOKS = {"accounting", "mechanisms", "auditing"}  # streams charge when they are made, and the soak test charges ledgers
+
+
+def modules():
+    """All modules of the library by their path, as syntax trees."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(tree):
+    """The modules that a module imports, wherever it does so."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def calls(tree, name):
+    """How often a module calls a function of this name, or a method."""
+    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sum(name in (getattr(f, "id", None), getattr(f, "attr", None)) for f in functions)
+
+
+@pytest.mark.parametrize("room", PLANNERS)
+def test_planners_know_no_engine(room):
+    """What plans and chooses imports nothing that reads data."""
+    seen = [(path, found) for path, tree in modules() if path.parts[0] == room for found in imports(tree)]
+    assert len({path for path, _ in seen}) > 3
+    assert [(path, found) for path, found in seen if found.startswith("nobounds.engines")] == []
+
+
+def test_an_import_of_an_engine_is_seen():
+    """In each of its forms, also inside a function."""
+    forms = [
+        "import nobounds.engines.column",
+        "from nobounds import engines",
+        "from nobounds.engines import column",
+        "def f():\n    from nobounds.engines.column import Column",
+    ]
+    for form in forms:
+        assert any(found.startswith("nobounds.engines") for found in imports(ast.parse(form)))
+
+
+def test_statistics_are_charged_in_one_place():
+    """The door is the only module outside the accounting that imports `charged`, and it calls it once."""
+    trees = dict(modules())
+    importing = {path for path, tree in trees.items() if "nobounds.accounting.spending.charged" in imports(tree)}
+    assert importing == {Path("statistics/door.py")}
+    assert calls(trees[Path("statistics/door.py")], "charged") == 1
+
+
+def test_budgets_are_charged_by_their_books_and_by_streams_alone():
+    """No module but these calls a method `charge`."""
+    assert {path.parts[0] for path, tree in modules() if calls(tree, "charge")} == BOOKS
