@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -11,6 +12,7 @@ from support.laws import answer_law, exponential_mechanism_error
 SAMPLES, ROWS, QS = 8, 1000, (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+@cache
 def read(name, field):
     with gzip.open(files("nobounds") / "data" / f"{name}.csv.gz", "rt") as text:
         return np.array([float(row[field]) for row in csv.DictReader(text)])
@@ -21,8 +23,7 @@ def synthetic(draw):
 
 
 def sampled(name, field):
-    records = read(name, field)
-    return lambda rng: rng.choice(records, ROWS, replace=False)
+    return lambda rng: rng.choice(read(name, field), ROWS, replace=False)
 
 
 # How to draw a sample; the bounds, the grid and the perturbation that the rival gets (Section 6.2); and the promises.

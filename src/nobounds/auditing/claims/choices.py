@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def choice_law(
     law: Callable[[Runs], RunLaw], q: Fraction, neighbors: Neighbors, epsilon: Fraction, data: Data
 ) -> Floats:
     """The law of the chosen rung."""
-    histogram = Histogram.of([np.array(data, dtype=float)], Ladder.uniform(0, RUNGS, RUNGS))
+    histogram = Histogram.of([np.array(data, dtype=float)], _ladder())
     return law(Runs.of(histogram, q, epsilon / (2 * rank_sensitivity(q, neighbors)))).log_pmf()
 
 
@@ -39,9 +39,14 @@ def cases() -> Iterator[Case]:
                 yield _case(exponential, neighbors, q)
 
 
+@cache
+def _ladder() -> Ladder:
+    return Ladder.uniform(0, RUNGS, RUNGS)
+
+
 def _case(exponential: bool, neighbors: Neighbors, q: Fraction) -> Case:
     law = partial(choice_law, weighted_law if exponential else flip_law, q, neighbors, Fraction(1))
-    taken = FlipRoute(Ladder.uniform(0, RUNGS, RUNGS), Fraction(1), Fraction(1), exponential)
+    taken = FlipRoute(_ladder(), Fraction(1), Fraction(1), exponential)
     return Case(
         "exponential mechanism" if exponential else "permute-and-flip",
         f"{RUNGS} rungs, q {q}",
