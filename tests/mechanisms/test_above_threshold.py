@@ -22,7 +22,7 @@ from nobounds.mechanisms.walk import Walk
 LIMIT = 1e-9
 NOISES = ("exponential", "laplace", "gumbel")
 NAN, INF = math.nan, math.inf
-RUNS = 20_000
+RUNS = 4_000
 
 
 def mechanism(name: str, threshold=0, **keywords):
@@ -56,7 +56,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "is_monotonic", "share"), CASES)
 def test_runs_have_the_law_on_paper(name, is_monotonic, share):
-    """Where 20,000 runs halt agrees with the exact law, by chi-square; an epsilon 15 % off is rejected."""
+    """Where 4,000 runs halt agrees with the exact law, by chi-square; an epsilon 30 % off is rejected."""
     queries, threshold = [-8, -6, -5, -3, 0, 2], 0
     options = {} if name == "iterative" else {"share": share}
     rng = random.Random(31)
@@ -65,7 +65,7 @@ def test_runs_have_the_law_on_paper(name, is_monotonic, share):
         run = mechanism(name, threshold, epsilon=1, monotonic=is_monotonic, rng=rng, **options)
         halted = run.first_above(queries)
         observed[len(queries) if halted is None else halted] += 1
-    for factor, agrees in ((Fraction(1), True), (Fraction(115, 100), False), (Fraction(100, 115), False)):
+    for factor, agrees in ((Fraction(1), True), (Fraction(13, 10), False), (Fraction(10, 13), False)):
         expected = law_of(name, queries, threshold, run.eps1 * factor, run.eps2 * factor) * RUNS
         pvalue = stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue
         assert (pvalue > LIMIT) if agrees else (pvalue < LIMIT), (factor, pvalue)

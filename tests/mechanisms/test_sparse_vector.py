@@ -22,7 +22,7 @@ from nobounds.mechanisms import sparse_vector
 from nobounds.mechanisms.sparse_vector import Promise, Rates, SparseVector
 
 LIMIT = 1e-9
-RUNS = 20_000
+RUNS = 8_000
 METHODS = ("iterated", "classical")
 MICRO = F(1, 10**6)
 
@@ -42,7 +42,7 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "noise", "is_monotonic", "hits", "share"), CASES)
 def test_runs_have_the_law_on_paper(method, noise, is_monotonic, hits, share):
-    """The hits of 20,000 runs agree with the exact law, by chi-square; rates 30 % off are rejected."""
+    """The hits of 8,000 runs agree with the exact law, by chi-square; rates 30 % off are rejected."""
     queries, threshold, epsilon = (-1, 1, 0, -2, 1), 1, hits * 2
     rng = random.Random(47)
     options = {"method": method, "noise": noise, "monotonic": is_monotonic, "hits": hits, "share": share}

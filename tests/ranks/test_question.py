@@ -47,7 +47,7 @@ def routes_to(q, neighbors, method, ladder=None):
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
-@pytest.mark.parametrize("q", [F(0), F(1, 20), F(1, 2), F(1)], ids=str)
+@pytest.mark.parametrize("q", [F(0), F(1, 5), F(1, 2), F(1)], ids=str)
 @pytest.mark.parametrize("relation", ["add-remove", "swap", "swap, no missing", "swap, few rows"])
 def test_the_whole_answer_costs_what_it_says(relation, q, noise):
     """Over all neighbouring data sets of up to two records of both signs (and missing ones), all branches live."""
@@ -152,19 +152,27 @@ def test_nothing_is_spent_on_a_size_that_no_route_needs():
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize(("n", "q"), [(30, 0.5), (250, 0.95), (2000, 1)])
-def test_answers_follow_their_law(n, q, neighbors):
-    """Ten bands of the answer's law catch their share of 3,000 answers (chi-square), through the public function."""
+@pytest.mark.parametrize(("n", "q", "off"), [(30, 0.5, 2), (250, 0.95, 1.3), (2000, 1, 1.3)])
+def test_answers_follow_their_law(n, q, off, neighbors):
+    """Ten bands of the answer's law catch their share of 800 answers, through the public function (chi-square).
+
+    The laws for an epsilon 30 % off are rejected; few records tell less, and reject one that is twice or half.
+    """
     from scipy import stats
 
     rng = np.random.default_rng(n)
     data = rng.normal(1, 2, n)
-    law = answer_law(data, q, epsilon=0.5, neighbors=neighbors)
-    answers = np.array([nb.quantile(data, q, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(3000)])
-    cuts = np.unique(np.quantile(answers[:1000], np.linspace(0, 1, 11)[1:-1]))
-    edges = [1.0, *(law.above(cut) for cut in cuts), 0.0]
-    expected = -np.diff(edges) * 2000
-    counted = np.histogram(answers[1000:], [-np.inf, *np.nextafter(cuts, np.inf), np.inf])[0]
-    keep = expected > 1e-9
-    assert counted[~keep].sum() == 0
-    assert stats.chisquare(counted[keep], expected[keep] * counted[keep].sum() / expected[keep].sum()).pvalue > 1e-9
+    answers = np.array([nb.quantile(data, q, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(1000)])
+    cuts = np.unique(np.quantile(answers[:200], np.linspace(0, 1, 11)[1:-1]))
+    counted = np.histogram(answers[200:], [-np.inf, *np.nextafter(cuts, np.inf), np.inf])[0]
+
+    def p_value(epsilon):
+        law = answer_law(data, q, epsilon=epsilon, neighbors=neighbors)
+        expected = -np.diff([1.0, *(law.above(cut) for cut in cuts), 0.0])
+        keep = expected > 1e-12
+        if counted[~keep].any():
+            return 0.0
+        return stats.chisquare(counted[keep], expected[keep] * counted.sum() / expected[keep].sum()).pvalue
+
+    assert p_value(0.5) > 1e-9
+    assert p_value(0.5 * off) < 1e-9 and p_value(0.5 / off) < 1e-9
