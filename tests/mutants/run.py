@@ -19,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from mutants.listed import MUTANTS, Mutant
+from mutants.operators import mutated
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120  # seconds; a mutant that hangs is killed
@@ -34,11 +35,10 @@ class Result:
     seconds: float
 
 
-def mutated(text: str, mutant: Mutant) -> str:
-    """The text of a file with the change made, where there is exactly one place for it."""
-    if text.count(mutant.old) != 1:
-        raise ValueError(f"{mutant.file}: {mutant.old!r} occurs {text.count(mutant.old)} times")
-    return text.replace(mutant.old, mutant.new)
+def change(mutant: Mutant) -> tuple[str, str, str]:
+    """The source of the mutant's file with the change made, and the statement that it changes, before and after."""
+    source = (ROOT / "src" / "nobounds" / mutant.file).read_text()
+    return mutated(source, mutant.function, mutant.operator)
 
 
 @contextmanager
@@ -48,8 +48,7 @@ def copied(mutant: Mutant | None) -> Iterator[dict[str, str]]:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         if mutant is not None:
-            file = source / "nobounds" / mutant.file
-            file.write_text(mutated(file.read_text(), mutant))
+            (source / "nobounds" / mutant.file).write_text(change(mutant)[0])
         yield os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -99,13 +98,14 @@ def page(results: list[Result]) -> str:
         f"{len(results)} mutants: {count['killed']} killed, {count['equivalent']} equivalent, "
         f"**{count['SURVIVED']} survived**.",
         "",
-        "| file | change | why it matters | verdict | by |",
+        "| function | change | why it matters | verdict | by |",
         "| --- | --- | --- | --- | --- |",
     ]
     for result in results:
         mutant = result.mutant
-        change = f"{_code(mutant.old)} → {_code(mutant.new)}"
-        lines.append(f"| {mutant.file} | {change} | {mutant.why} | {result.verdict} | {result.caught_by} |")
+        place, (_, old, new) = f"{mutant.file} {_code(mutant.function)}", change(mutant)
+        made = f"{_code(old)} → {_code(new)}"
+        lines.append(f"| {place} | {made} | {mutant.why} | {result.verdict} | {result.caught_by} |")
     return "\n".join(lines) + "\n"
 
 
@@ -119,16 +119,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="only the mutants of these files, and no page")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "mutants.md")
-    asked = parser.parse_args()
-    chosen = [mutant for mutant in MUTANTS if not asked.files or mutant.file in asked.files]
+    options = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if not options.files or mutant.file in options.files]
     results = []
     for mutant in chosen:
         results.append(tried(mutant))
-        last = results[-1]
-        change = f"{_code(mutant.old)[:60]}"
-        print(f"{last.verdict:10} {last.seconds:5.1f} s  {mutant.file}: {change}  {last.caught_by}", flush=True)
-    if not asked.files:
-        asked.out.write_text(page(results))
+        last, place = results[-1], f"{mutant.file} {mutant.function}"
+        print(
+            f"{last.verdict:10} {last.seconds:5.1f} s  {place}: {change(mutant)[2][:80]}  {last.caught_by}", flush=True
+        )
+    if not options.files:
+        options.out.write_text(page(results))
     survived = [result for result in results if result.verdict == "SURVIVED"]
     print(f"{len(results)} mutants, {len(survived)} survived")
     sys.exit(1 if survived else 0)
