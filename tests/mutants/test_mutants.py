@@ -62,7 +62,7 @@ COVERED = [
     "groups/records",
     "groups/ragged",
     "groups/values",
-    "statistics/vectors",
+    "clipping/vectors",
     "statistics/sums",
     "statistics/describe",
     "ranks/question",
