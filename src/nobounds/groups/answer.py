@@ -97,7 +97,7 @@ class _Answers:
         totals = coarse.totals
         if 2 * lattice * int(totals.max(initial=0)) > _LARGEST:
             twice, totals = twice.astype(object), totals.astype(object)
-        rate = route.sign / (2 * lattice) / rank_sensitivity(q, self.question.neighbors)
+        rate = route.eps_sign / (2 * lattice) / rank_sensitivity(q, self.question.neighbors)
         noisy = twice * lattice - 2 * q.numerator * totals + laplaces(rate, who, self.draws)
         return np.asarray(noisy >= 0 if 2 * q < 1 else noisy > 0, dtype=bool)
 

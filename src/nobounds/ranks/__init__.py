@@ -1,1 +1,1 @@
-"""How a quantile is found: the plan from public facts, and the answer."""
+"""Quantiles: the plan from public facts, and the answer."""

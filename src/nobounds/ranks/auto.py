@@ -2,8 +2,8 @@
 
 A walk that starts far outside the data must know that there are enough records, or it halts on the empty rungs on its
 way and answers something like -1e300; and where all rungs compete at once, far empty ones must not win. The last resort
-fails gently: it starts at a public bound, or at 0 after a private decision of the sign, and then a walk that halts too
-early answers something too small (docs/mechanism.md).
+fails gently: it starts at a public bound, or at 0 after a noisy decision on the sign, so a walk that halts too early
+gives an answer that is too small (docs/mechanism.md).
 """
 
 import math
@@ -21,7 +21,7 @@ from nobounds.ranks.scale import Scale
 from nobounds.ranks.tuning import TUNING, RankTuning
 
 TINIEST = Fraction(1, 1 << 64)  # the smallest tail that steps follow
-LARGEST = 1 << 32  # no plan tells larger sizes apart
+LARGEST = 1 << 32  # plans treat larger sizes as this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class SizeRule:
 
     @property
     def slack(self) -> float:
-        """How many records too large it is once in `fails` times."""
+        """By how many records the noisy size is too large once in `fails` times."""
         return math.log(self.fails / 2) / float(self.epsilon) if self.known is None else 0.0
 
 
@@ -46,7 +46,7 @@ class Aim:
     q: Fraction
     epsilon: Fraction
     problem: Problem
-    zcdp: bool = False  # whether rho is what counts
+    zcdp: bool = False  # whether the cost to minimize is rho
 
     @property
     def tuning(self) -> RankTuning:
@@ -71,20 +71,20 @@ def size_rule(problem: Problem, epsilon: Fraction) -> SizeRule:
 
 
 def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
-    """The best route for so many records, of which `slack` may not be there; by public facts alone.
+    """The best route for `size` records, of which `slack` may be noise; by public facts alone.
 
     Measured by exact laws, n = 1000, epsilon 1, geometric means over synthetic families (benchmarks/tuning/choices.py):
-    - under swap flip has 0.84 to 0.92 of the walk's error at every q from 5 to 95 %;
+    - under swap flip has 0.84 to 0.92 of the walk's error at every q from 5 to 95%;
     - under add-remove a walk from the side of the fewer records is cheaper the fewer they are: its error is 0.63 of
-      flip's at q = 5 and 95 % and 0.91 at 25, 30 and 75 %, but 1.09 at 35 % and 1.5 at the median;
+      flip's at q = 5 and 95% and 0.91 at 25, 30 and 75%, but 1.09 at 35% and 1.5 at the median;
     - near the end of the data, and for the maximum and minimum, only walks are safe.
     """
     if 0 < aim.q < 1:
         scale = _scale(aim, size, slack)
         epsilon = aim.epsilon - (scale.cost(aim.problem.neighbors, False).epsilon if scale else 0)
-        found = _inner(aim, epsilon, size, slack, tilt=scale is not None)
-        best = next(found, None)
-        plain = next(found, None) if best and best.tilt else best
+        safe = _inner(aim, epsilon, size, slack, tilt=scale is not None)
+        best = next(safe, None)
+        plain = next(safe, None) if best and best.tilt else best
         if best and plain:
             return Scaled(scale, best, plain) if scale else best
     natural = 2 * aim.q >= 1
@@ -105,13 +105,13 @@ def choose(aim: Aim, size: SizeRule) -> tuple[AnyRoute, ...]:
     """The route for a known size; or routes for all sizes, each with the least size that it is for, largest first."""
     if size.known is not None:
         return (auto(aim, size.known),)
-    found: list[AnyRoute] = []
+    routes: list[AnyRoute] = []
     for level in _levels(size.at_most):
         route = replace(auto(aim, level, size.slack), at_least=level)
-        if found and replace(found[-1], at_least=level) == route:
-            found.pop()
-        found.append(route)
-    return tuple(found)
+        if routes and replace(routes[-1], at_least=level) == route:
+            routes.pop()
+        routes.append(route)
+    return tuple(routes)
 
 
 def _levels(most: int) -> Iterator[int]:
@@ -121,12 +121,12 @@ def _levels(most: int) -> Iterator[int]:
 
 
 def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
-    """The best route for so many records; the last needs none."""
+    """The best route for `size` records; the last one is for any size."""
     return next((route for route in routes if route.at_least <= size), routes[-1])
 
 
 def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
-    """A scale, if 0 lies inside the ladder and there are enough records; a grid has one, and needs it only to tilt."""
+    """A scale, if 0 lies inside the ladder and there are enough records; a grid needs one only to tilt."""
     bounds = aim.problem.ladder.lower, aim.problem.ladder.upper
     one_sided = (bounds[0] is not None and bounds[0] >= 0) or (bounds[1] is not None and bounds[1] <= 0)
     if not aim.problem.grows or one_sided or size == 0:
@@ -142,17 +142,17 @@ def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
 
 
 def scale_nats(nats: Fraction) -> int:
-    """How many nats a walk for a scale is worth, for so many records times epsilon.
+    """How many nats to spend on a walk for a scale, where `nats` is the number of records times epsilon.
 
     The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon): less
-    than the noise adds to the mean error. It halts on the rungs below the data with 1 % at n = 1000.
+    than the noise adds to the mean error. It halts on the rungs below the data with 1% at n = 1000.
     """
     return 1 + math.ceil(2 * math.log(max(float(nats), 1.0)))
 
 
 def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> Iterator[OneRoute]:
     """The safe routes to an inner quantile, best first; with a scale, a tilt makes one more of them safe."""
-    # Under zCDP the exponential mechanism has the noise of a walk's queries at most, and no noise on a threshold.
+    # Under zCDP the exponential mechanism has at most the noise of a walk's queries, and no noise on a threshold.
     wanted = aim.problem.noise == "exponential" and (
         aim.problem.neighbors == "swap" or aim.zcdp or aim.tail > aim.tuning.flip_tail
     )
@@ -175,8 +175,8 @@ def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> 
         safe = (
             walk for walk in chain([finest], walks) if is_safe(walk.ladder, walk.eps2 * target, size, slack, aim.tuning)
         )
-        if found := next(safe, None):
-            yield replace(found, again=aim.problem.grows)
+        if walk := next(safe, None):
+            yield replace(walk, again=aim.problem.grows)
         elif tilt and aim.problem.neighbors == "add-remove" and size * aim.epsilon * target >= aim.tuning.near_end:
             yield replace(finest, again=True, tilt=max(_ranks(aim.tuning.tilt, aim.epsilon), 1))
 
@@ -195,10 +195,10 @@ def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
 
 
 def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float, tuning: RankTuning = TUNING) -> bool:
-    """Whether `size` records, each worth so many nats against an empty rung, outweigh all of them.
+    """Whether `size` records, each with `per_record` nats against an empty rung, outweigh all of them.
 
     A size that is too large by s records with probability exp(-s / slack * ln(`size_fails` / 2)) must not lead to a
-    catastrophe more often than once in `size_fails` times: then without those records the rungs are still outweighed.
+    catastrophe more often than once in `size_fails` times: the rungs are outweighed even without `slack` records.
     """
     each, empty = float(per_record), math.log(ladder.size)
     return each * size >= empty + tuning.margin and each * (size - slack) >= empty
@@ -207,7 +207,7 @@ def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float, tunin
 def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder) -> Route:
     part = Fraction(1, 2) if aim.problem.noise == "gumbel" else share
     whole = walk_cost(aim.q, up, aim.problem.neighbors, part, 1 - part)
-    # Under zCDP the range is what counts, and epsilon stands for that of the exponential mechanism.
+    # Under zCDP the range counts, and epsilon stands for that of the exponential mechanism.
     unit = epsilon / (whole.eta if aim.zcdp else whole.epsilon)
     eps1, eps2 = part * unit, (1 - part) * unit
     ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
@@ -220,10 +220,10 @@ def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder
 
 
 def _outward(aim: Aim) -> Outward:
-    ladder, sign = aim.problem.ladder.fine(aim.tuning.fine_bits), aim.epsilon * aim.tuning.sign_share
+    ladder, eps_sign = aim.problem.ladder.fine(aim.tuning.fine_bits), aim.epsilon * aim.tuning.sign_share
     plus, minus = (int(rung) for rung in ladder.rungs(np.array([aim.tuning.tiny, -aim.tuning.tiny])))
-    up, down = (_walk(aim, aim.epsilon - sign, way, aim.tuning.outer, ladder) for way in (True, False))
-    return Outward(sign, replace(up, start=plus, from_zero=True), replace(down, start=minus, from_zero=True))
+    up, down = (_walk(aim, aim.epsilon - eps_sign, rising, aim.tuning.outer, ladder) for rising in (True, False))
+    return Outward(eps_sign, replace(up, start=plus, from_zero=True), replace(down, start=minus, from_zero=True))
 
 
 def _ranks(over_epsilon: int, epsilon: Fraction) -> int:
@@ -231,7 +231,7 @@ def _ranks(over_epsilon: int, epsilon: Fraction) -> int:
 
 
 def _fine(aim: Aim, up: bool) -> Ladder:
-    """To halt in time past the end of the data takes many rungs a decade, unless a public bound ends the ladder."""
+    """The ladder, fine enough to halt soon after the end of the data, unless a public bound ends it."""
     ladder = aim.problem.ladder
     return ladder if is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine(aim.tuning.fine_bits)
 

@@ -1,11 +1,11 @@
-"""Recursive halving: many quantiles for the price of a few levels (Kaplan, Schnapp and Stemmer 2022).
+"""Recursive halving: many quantiles for the cost of a few levels (Kaplan, Schnapp and Stemmer 2022).
 
 The middle quantile comes first and splits the records; then the middle ones of both halves, and so on. A level of the
 recursion chooses in disjoint slices, so it costs as much as one choice: m quantiles cost ceil(log2(m + 1)) levels.
 
 - A slice aims at the rank slope * (its weight) + offset. Under add-remove a record moves that by at most
   max(slope, 1 - slope) against the ranks, so a slope of one half is the cheapest. The offset is public: the size of the
-  data is known, or learned privately. An error of the answers on both sides is passed on by half.
+  data is known, or a noisy count. Half of the error of the answers on both sides is passed on.
 - Under swap a record that moves in its slice costs a choice at sensitivity 1; one that crosses into another slice
   costs two choices at the sensitivity of add-remove, which with a slope of one half is the same.
 - Where a slice has no bound, rungs far outside the scale of the data are lowered by a public prior. Next to the end of
@@ -45,7 +45,7 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A quantile, the two between which it is searched (-1 and m for the ends), its level, and if none follow it."""
+    """A quantile, the two that it lies between (-1 and m for the ends), its level, and whether none follow it."""
 
     which: int
     left: int
@@ -57,7 +57,7 @@ class Node:
 @lru_cache(maxsize=256)
 def tree(qs: tuple[Fraction, ...]) -> tuple[Node, ...]:
     """The nodes for quantiles in increasing order, by level: as few levels as possible, each near the middle."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     ends = {-1: Fraction(0), len(qs): Fraction(1)}
 
     def halve(first: int, last: int, level: int) -> None:
@@ -68,17 +68,17 @@ def tree(qs: tuple[Fraction, ...]) -> tuple[Node, ...]:
         low, high = (ends.get(k, qs[min(max(k, 0), len(qs) - 1)]) for k in (left, right))
         allowed = range(max(first, last - most), min(last, first + most) + 1)
         middle = min(allowed, key=lambda k: (abs(2 * qs[k] - low - high), k))
-        found.append(Node(middle, left, right, level, first == last))
+        nodes.append(Node(middle, left, right, level, first == last))
         halve(first, middle - 1, level + 1)
         halve(middle + 1, last, level + 1)
 
     halve(0, len(qs) - 1, 0)
-    return tuple(sorted(found, key=lambda node: node.level))
+    return tuple(sorted(nodes, key=lambda node: node.level))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the size and the scale have settled before the first choice; all of it private by now."""
+    """What the size and the scale decide before the first choice; all of it already noised, safe to branch on."""
 
     ladder: Ladder
     size: int
@@ -89,7 +89,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Halving:
-    """How two or more quantiles, in increasing order, are found for one epsilon; all of it public.
+    """A plan for two or more quantiles, in increasing order, for one epsilon; all of it public.
 
     With `zcdp` the exponential mechanism is used, and `each` is the range of a level.
     """
@@ -133,7 +133,7 @@ class Halving:
         return self.problem.tuning
 
     def cost(self) -> Cost:
-        """The cost of the size, the scale and the levels, whatever is found."""
+        """The cost of the size, the scale and the levels, whatever the answers."""
         level = range_bounded(self.each) if self.zcdp else pure(self.each)
         if self.neighbors == "add-remove":
             parts = [pure(self.size.epsilon), pure(self.eps_scale), *[level] * levels(self.qs)]
@@ -148,22 +148,22 @@ class Halving:
         return sum(parts[1:], parts[0])
 
     def parts(self) -> dict[str, Cost]:
-        """The cost by what it is for; under swap the size is paid by what the levels leave, and all is told as one."""
+        """The cost by what it is for; under swap the size costs nothing beyond the levels, so there is one part."""
         if self.neighbors == "swap":
             return {"answer": self.cost()}
         level = range_bounded(self.each) if self.zcdp else pure(self.each)
-        found = [level] * levels(self.qs)
+        each = [level] * levels(self.qs)
         return {
             "size": pure(self.size.epsilon),
             "scale": pure(self.eps_scale),
-            "answer": sum(found[1:], found[0]),
+            "answer": sum(each[1:], each[0]),
         }
 
     def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
         """Private quantiles in increasing order."""
         setting = self.settle(counts.coarse, source)
         histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder, self.tuning.places)
-        found: dict[int, int] = {}
+        rungs: dict[int, int] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for node in tree(self.qs):
             piece = Slice(cuts[node.left], cuts[node.right], self.tuning.places)
@@ -171,23 +171,23 @@ class Halving:
                 place = self._walked(node, counts, setting, source)
             else:
                 place = self._chosen(node, piece, histogram, setting, source)
-            found[node.which], cuts[node.which] = place // self.tuning.places, piece.cut(place)
-            setting = self.with_scale(setting, found[node.which])
-        values = (setting.ladder.value(rung) for rung in sorted(found.values()))
+            rungs[node.which], cuts[node.which] = place // self.tuning.places, piece.cut(place)
+            setting = self.with_scale(setting, rungs[node.which])
+        values = (setting.ladder.value(rung) for rung in sorted(rungs.values()))
         return tuple(value if self.ladder.integral else float(value) for value in values)
 
     def settle(self, histogram: Histogram, source: RandomSource) -> Setting:
-        """Learn the size and, if there are enough records, the scale; they tell the steps of the ladder."""
+        """Learn the size and, if there are enough records, the scale; the steps of the ladder follow from them."""
         size = learned_size(self.size, histogram, source)
-        found = None
+        exponent = None
         unit = Scale(Fraction(1), Fraction(1)).cost(self.neighbors, False).epsilon
         if size > 0 and self.eps_scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
             scale = Scale(self.eps_scale / unit, self.eps_scale / unit, octaves=self.tuning.octaves)
-            found = octave(halt_position(scale.walk(histogram), source))
-        return self.setting(size, found)
+            exponent = octave(halt_position(scale.walk(histogram), source))
+        return self.setting(size, exponent)
 
-    def setting(self, size: int, found: int | None) -> Setting:
-        """The setting for a size and a scale."""
+    def setting(self, size: int, exponent: int | None) -> Setting:
+        """The setting for a size and a scale of 2**exponent, or for no scale."""
         ladder = self.ladder
         if self.problem.grows:
             nats = max(float(size * self.rate(HALF)), 1.0)
@@ -195,13 +195,13 @@ class Halving:
                 max(round(math.log2(nats) + self.tuning.flip_bits), ladder.least_bits(self.tuning.least_bits)),
                 self.tuning.most_bits,
             )
-            ladder = ladder.with_bits(bits) if found is None else ladder.with_bits(bits).at_scale(found)
+            ladder = ladder.with_bits(bits) if exponent is None else ladder.with_bits(bits).at_scale(exponent)
         exact = self.size.known is not None or self.neighbors == "swap"
-        flat = Prior(0, Fraction(0))
-        return Setting(ladder, size, exact, found is not None, flat if found is None else self.prior(2.0**found))
+        prior = Prior(0, Fraction(0)) if exponent is None else self.prior(2.0**exponent)
+        return Setting(ladder, size, exact, exponent is not None, prior)
 
     def with_scale(self, setting: Setting, rung: int) -> Setting:
-        """Without a scale the first answer is the one of the prior for the others."""
+        """The setting after an answer: without a scale, the first answer is the scale of the prior for the others."""
         if setting.scaled:
             return setting
         return replace(setting, scaled=True, prior=self.prior(setting.ladder.value(rung)))
@@ -212,9 +212,9 @@ class Halving:
         return Prior(math.frexp(max(abs(scale), least))[1] - 1 + self.tuning.prior_from, self.tuning.prior_nats)
 
     def rate(self, slope: Fraction) -> Fraction:
-        """The rate of noise of a choice; its sensitivity is 1 in a slice, and max(slope, 1 - slope) for a record more.
+        """The rate of noise of a choice; its sensitivity is 1 in a slice, max(slope, 1 - slope) for an added record.
 
-        Under swap a record that crosses costs two of the latter.
+        Under swap a record that crosses into another slice costs two of the latter.
         """
         moves = max(slope, 1 - slope)
         if self.neighbors == "add-remove":
@@ -236,7 +236,7 @@ class Halving:
     def is_safe(self, node: Node, setting: Setting) -> bool:
         """Whether there are enough records for the first choice among all rungs."""
         ladder, q = setting.ladder, self.qs[node.which]
-        # With a scale, the rungs that the prior leaves alone, and as many for all others.
+        # With a scale: the rungs that the prior does not lower, and as many for all others.
         candidates = 2 * setting.prior.plain(ladder) if setting.scaled else ladder.size
         return (
             float(self.rate(q) * min(q, 1 - q)) * (setting.size - self.size.slack)
@@ -254,7 +254,7 @@ class Halving:
         return Prior(setting.prior.octave + self.tuning.tight_from - self.tuning.prior_from, self.tuning.tight_nats)
 
     def near_end(self, node: Node, setting: Setting, nats: int) -> bool | None:
-        """Which end of the data is nearer than so many nats of a level, the upper (True) or the lower; None if none is.
+        """Which end of the data is nearer than `nats` of a level, the upper (True) or the lower; None if none is.
 
         A public bound is no end: no answer lies beyond it.
         """
@@ -272,7 +272,7 @@ class Halving:
         q, low, high = (self._rank(k) for k in (node.which, node.left, node.right))
         share = (q - low) / (high - low) if high > low else HALF
         up = self.outward(node, setting)
-        # Wide slices under add-remove would take over too much of the noise of the size; and a walk must not aim at a
+        # Wide slices under add-remove would inherit too much of the noise of the size; and a walk must not aim at a
         # rank beyond all records.
         exact = (setting.exact or high - low <= HALF) if up is None else self.neighbors == "swap"
         slope = HALF if exact else share
@@ -285,15 +285,15 @@ class Halving:
         """The place that is chosen in a slice."""
         if piece.high - piece.low <= 1:
             return piece.low
-        found = self.choice(node, piece, histogram, setting)
-        if isinstance(found, Walk):
-            position = halt_position(found, source)
-            position = found.length - 1 if position is None else position
+        choice = self.choice(node, piece, histogram, setting)
+        if isinstance(choice, Walk):
+            position = halt_position(choice, source)
+            position = choice.length - 1 if position is None else position
             first, last = piece.rungs
             return piece.middle(first + position if self.outward(node, setting) else last - position)
         if node.leaf and not self.zcdp:
-            return flip_rung(found, source) * self.tuning.places
-        return weighted_rung(found, source) * (self.tuning.places if node.leaf else 1)
+            return flip_rung(choice, source) * self.tuning.places
+        return weighted_rung(choice, source) * (self.tuning.places if node.leaf else 1)
 
     def _walked(self, node: Node, counts: Counts, setting: Setting, source: RandomSource) -> int:
         """The first answer when there are few records: that of a single quantile, in the middle of its rung."""
@@ -314,5 +314,5 @@ class Halving:
 
 
 def levels(qs: tuple[Fraction, ...]) -> int:
-    """How many levels so many quantiles take."""
+    """The number of levels for these quantiles."""
     return len(qs).bit_length()

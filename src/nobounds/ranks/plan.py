@@ -13,7 +13,7 @@ from nobounds.ranks.question import Question
 
 @lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
 def plan_separately(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question:
-    """The plan for quantiles in equal parts of what may be spent, each by the best route."""
+    """The plan for quantiles that share the spending equally, each by the best route."""
     problem = problem_of(facts, terms, options, qs)
     return terms.spending.each(facts.unit.rows).plan(partial(Question.of, problem))
 

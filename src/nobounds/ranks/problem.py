@@ -1,4 +1,4 @@
-"""A problem: which quantiles are wanted, of what kind of column, and how they may be searched for; all of it public."""
+"""A problem: the quantiles of a column, and the options of the search for them; all of it public."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,6 +1,6 @@
 """A question: quantiles of one column for one total epsilon, planned before the data are read, then answered.
 
-One pass puts the data on a ladder; then the best route for the private size is taken (see `auto`): AboveThreshold
+One pass puts the data on a ladder; then the best route for the noisy size is taken (see `auto`): AboveThreshold
 walks along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
 permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer with the size take a second look at the
 records around the target (see `counts`).
@@ -55,11 +55,11 @@ class Question:
 
         each = (epsilon - rule.epsilon) / len(qs)
         first = plan(rule, each)
-        if rule.known is None and all(len(found) == 1 for found in first.routes):
+        if rule.known is None and all(len(routes) == 1 for routes in first.routes):
             return plan(replace(rule, epsilon=Fraction(0), known=0), epsilon / len(qs))  # nothing depends on the size
-        # Parts may cost less together than each alone: walks in opposite directions, or a private size under swap,
-        # which a record that moves does not change. What they leave is theirs as well, unless with more to spend they
-        # would take other routes that leave nothing. Under zCDP epsilon is nominal, and says nothing of what is left.
+        # Parts may cost less together than each alone: walks in opposite directions, or a noisy size under swap, which
+        # a record that moves does not change. The answers then get the rest too, unless with more to spend they take
+        # other routes that cost too much. Under zCDP epsilon is nominal, and does not show what is left.
         spent = first.cost().epsilon
         second = plan(rule, each * epsilon / spent) if spent < epsilon and not zcdp else first
         return second if second.cost().epsilon <= epsilon else first
@@ -95,11 +95,11 @@ class Question:
     @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def priced(self) -> tuple[Cost, dict[str, Cost]]:
         """The cost, and its parts."""
-        found = [
+        costs = [
             worst([cost(route, q, self.neighbors, self.problem.nullable) for route in routes])
             for q, routes in zip(self.qs, self.routes, strict=True)
         ]
-        answers, size = sum(found[1:], found[0]), pure(self.size.epsilon)
+        answers, size = sum(costs[1:], costs[0]), pure(self.size.epsilon)
         if self.neighbors != "swap":
             return size + answers, {"size": size, "answer": answers}
         return (added_only(self.size.epsilon) if self.problem.nullable else size) + answers, {"answer": answers}
@@ -110,7 +110,7 @@ class Question:
         return PrivacyLoss.of(self.cost(), self.neighbors)
 
     def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
-        """Private quantiles, in the order asked."""
+        """Private quantiles, in the order of `qs`."""
         size = learned_size(self.size, counts.coarse, source)
         return tuple(
             self._one(counts, q, first_allowed(routes, size), source)
@@ -150,7 +150,7 @@ class Question:
 
 
 def learned_size(rule: SizeRule, histogram: Histogram, source: RandomSource) -> int:
-    """The number of records, public or private."""
+    """The number of records, public or noisy."""
     if rule.known is not None:
         return rule.known
     return min(max(0, histogram.total + discrete_laplace(rule.epsilon, source)), rule.at_most)
@@ -164,7 +164,7 @@ def look(counts: Counts, q: Fraction, route: OneRoute) -> Histogram:
     if isinstance(route, FlipRoute):
         far = reach(size, route.rate, DOUBLE_BITS) + 1
         return counts.around(route.ladder, float(q * total) - far, float(q * total) + far)
-    # What the sampler looks at in double precision, whatever the threshold's noise (but for one time in exp(45)).
+    # What the sampler looks at in double precision, whatever the threshold's noise (except once in exp(45) times).
     target, noise = float((q if route.up else 1 - q) * total - route.drop), 45 / float(route.eps1)
     low = target - noise - reach(size, route.eps2, DOUBLE_BITS) - 1
     high = target + noise + 50 / float(route.eps2) + 1
@@ -217,5 +217,5 @@ def sign_test(
     zero = int(histogram.ladder.rungs(np.zeros(1))[0])
     below, up_to = histogram.below(zero), histogram.below(zero + 1)
     step = Fraction(1, 2 * q.denominator)
-    rate = route.sign * step / rank_sensitivity(q, neighbors)
+    rate = route.eps_sign * step / rank_sensitivity(q, neighbors)
     return Fraction(below + up_to, 2) - q * histogram.total, step, rate

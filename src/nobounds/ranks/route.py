@@ -1,6 +1,6 @@
-"""Routes: one walk, or all rungs at once; after a private scale, or a private sign; and what taking them costs.
+"""Routes: one walk, or a choice among all rungs; after a noisy scale or a noisy sign; and their costs.
 
-Which route is taken is decided in `auto`.
+`auto` decides which route is taken.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.ladders.ladder import Ladder
 from nobounds.ranks.scale import Scale
 
-TILT_OCTAVES = 3  # a tilt begins so many octaves above the scale
+TILT_OCTAVES = 3  # above the scale, where a tilt begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Route:
     eps1: Fraction
     eps2: Fraction
     drop: Fraction = Fraction(0)
-    at_least: int = 0  # the size it is taken from
-    from_zero: bool = False  # its first rung stands for 0
+    at_least: int = 0  # the least size that it is for
+    from_zero: bool = False  # whether its first rung stands for 0
     again: bool = False  # whether the records around the target are read again, onto this ladder
-    tilt: int = 0  # how many ranks the counts are lowered by for each octave ...
+    tilt: int = 0  # the ranks that counts are lowered by for each octave ...
     tilted_from: int = 0  # ... from this rung (or minus it) outward
 
     def at_scale(self, octave: int) -> "Route":
@@ -80,13 +80,13 @@ class FlipRoute:
 
     @property
     def tilt(self) -> int:
-        """Counts are taken as they are."""
+        """Counts are not lowered."""
         return 0
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A private scale, and then a route on a ladder whose steps near 0 follow it."""
+    """A noisy scale, then a route on a ladder whose steps near 0 follow it."""
 
     scale: Scale
     then: Route | FlipRoute
@@ -100,9 +100,9 @@ class Scaled:
 
 @dataclass(frozen=True, slots=True)
 class Outward:
-    """A private decision of the sign of the quantile, then a walk from 0 to that side."""
+    """A noisy sign of the quantile, then a walk from 0 to that side."""
 
-    sign: Fraction  # epsilon for the sign
+    eps_sign: Fraction
     positive: Route
     negative: Route
     at_least: int = 0
@@ -117,32 +117,33 @@ def rank_sensitivity(q: Fraction, neighbors: Neighbors) -> Fraction:
     return Fraction(1) if neighbors == "swap" else max(q, 1 - q)
 
 
-def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, missing: bool) -> Cost:
-    """What taking this route costs."""
+def cost(route: AnyRoute, q: Fraction, neighbors: Neighbors, nullable: bool) -> Cost:
+    """The cost of a route."""
     if isinstance(route, FlipRoute):
         moved = range_bounded(route.epsilon) if route.exponential else pure(route.epsilon)
-        if neighbors == "add-remove" or not missing:
+        if neighbors == "add-remove" or not nullable:
             return moved
         return Cost(both(moved, pure(route.epsilon * max(q, 1 - q))).kinds, moved.rho)
     if isinstance(route, Route):
-        return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, missing)
+        return walk_cost(q, route.up, neighbors, route.eps1, route.eps2, nullable)
     if isinstance(route, Scaled):
-        ways = [cost(way, q, neighbors, missing) for way in (route.then, route.without)]
-        return route.scale.cost(neighbors, missing) + worst(ways)
-    return pure(route.sign) + worst([cost(side, q, neighbors, missing) for side in (route.positive, route.negative)])
+        either = [cost(branch, q, neighbors, nullable) for branch in (route.then, route.without)]
+        return route.scale.cost(neighbors, nullable) + worst(either)
+    sides = [cost(side, q, neighbors, nullable) for side in (route.positive, route.negative)]
+    return pure(route.eps_sign) + worst(sides)
 
 
 @lru_cache(maxsize=4096)
 def walk_cost(
-    q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2: Fraction, missing: bool = True
+    q: Fraction, up: bool, neighbors: Neighbors, eps1: Fraction, eps2: Fraction, nullable: bool = True
 ) -> Cost:
     """The cost of one walk on counts - q n (docs/costs.md).
 
-    Under swap a record may also turn from missing to present, if its type has missing values: that is an add-remove
-    step. A walk up and a walk down see the same moved record from opposite sides, so their costs do not simply add.
+    Under swap a record may also turn from missing to present, if its type is nullable: that is an add-remove step. A
+    walk up and a walk down see the same moved record from opposite sides, so their costs do not simply add.
     """
     added = moving_threshold(q if up else 1 - q, eps1, eps2)
     if neighbors == "add-remove":
         return added
     moved = monotonic(eps1, eps2) if up else mirrored(monotonic(eps1, eps2))
-    return both(moved, added) if missing else moved
+    return both(moved, added) if nullable else moved

@@ -1,8 +1,8 @@
 """The scale of the data: a private quantile of the magnitudes, to the nearest power of two.
 
 A ladder of relative steps has hundreds of rungs between any two records on either side of 0, and a quantile that lies
-near 0 is drawn to them. With a scale the steps near 0 can be equal, and in the same units at all n. It needs no
-accuracy: one octave more or less changes little, so a few nats over the number of records buy it.
+near 0 is drawn to them. With a scale the steps near 0 can be equal, and in the same units at all n. It need
+not be accurate: one octave more or less changes little, so an epsilon of a few nats over the number of records will do.
 """
 
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ class Scale:
     rank: Fraction = Fraction(1, 2)
     octaves: Ladder = OCTAVES
 
-    def cost(self, neighbors: Neighbors, missing: bool) -> Cost:
-        """Counts of magnitudes - rank n; a record that moves may move its magnitude either way."""
+    def cost(self, neighbors: Neighbors, nullable: bool) -> Cost:
+        """The cost of a walk on counts of magnitudes - rank n; a moved record may move its magnitude up or down."""
         added = moving_threshold(self.rank, self.eps1, self.eps2)
         if neighbors == "add-remove":
             return added
         moved = pure(monotonic(self.eps1, self.eps2).epsilon)
-        return both(moved, added) if missing else moved
+        return both(moved, added) if nullable else moved
 
     def walk(self, histogram: Histogram) -> Walk:
         """The walk for these records."""

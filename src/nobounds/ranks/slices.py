@@ -1,10 +1,10 @@
-"""Slices of a histogram: the records between two private answers, and the choice of a rank among them.
+"""Slices of a histogram: the records between two noisy answers, and the choice of a rank among them.
 
 An answer splits the records in two. Records on its own rung belong to both sides in part: a rung has places, the
 answer is one of them, and each record of the rung counts for as much as the places on a side. Whatever the answer, a
-record has the weight 1 over all slices, so that a level of disjoint slices costs no more than one choice among all
-records; and ties, which are most of the data on a grid, are split at the rank that was aimed at. Weights are whole
-numbers of 1 / places.
+record has the weight 1 over all slices, so a level of disjoint slices costs no more than one choice among all records;
+and ties, which are most of the data on a grid, are split at the rank that is aimed at. Weights are whole numbers of
+1 / places.
 """
 
 import math
@@ -22,7 +22,7 @@ from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.tuning import TUNING
 
 MOST_OCTAVES = 40  # of a prior
-_MOST_RANKS = 1 << 46  # that an octave lowers by: so that all octaves together, in places, fit into 64 bits
+_MOST_RANKS = 1 << 46  # that an octave lowers by: all octaves together, in places, fit into 64 bits
 
 
 class Slice(NamedTuple):
@@ -43,11 +43,11 @@ class Slice(NamedTuple):
         return self.low // self.places, (self.high - 1) // self.places
 
     def cut(self, place: int) -> int:
-        """Where a place cuts the slice in two, neither of them empty if there are two places or more."""
+        """Where a place cuts the slice in two; neither part is empty if there are two places or more."""
         return min(max(place, self.low + 1), max(self.high - 1, self.low))
 
     def middle(self, rung: int) -> int:
-        """The place in the middle of what it has of a rung."""
+        """The place in the middle of the part of a rung that lies in the slice."""
         return (max(self.low, rung * self.places) + min(self.high, (rung + 1) * self.places)) // 2
 
     def weights(self, histogram: Histogram) -> tuple[Ints, Ints]:
@@ -61,13 +61,13 @@ class Slice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """A public prior on magnitudes: rungs beyond some octaves of a scale lose so many nats for each octave more."""
+    """A public prior on magnitudes: rungs beyond 2**`octave` are lowered by `nats` for each octave."""
 
     octave: int
     nats: Fraction
 
     def lowered(self, ladder: Ladder, rungs: Ints, rate: Fraction) -> Ints:
-        """By how many ranks each rung is lowered, for this rate of noise a rank."""
+        """The number of ranks by which each rung is lowered, for this rate of noise per rank."""
         below, above = self._octaves(ladder)
         beyond = np.searchsorted(above, rungs, side="right") + len(below) - np.searchsorted(below, rungs)
         return min(-(-self.nats // rate), _MOST_RANKS) * beyond
@@ -85,7 +85,7 @@ class Prior:
     def _octaves(self, ladder: Ladder) -> tuple[Ints, Ints]:
         """The last rungs below minus, and the first above plus, each power of two from `octave` on; in order.
 
-        Those beyond a public bound are none: the end rung stands for the bound, and for all records beyond it.
+        Those beyond a public bound are left out: the end rung stands for the bound, and for all records beyond it.
         """
         powers = np.exp2(np.arange(self.octave, min(self.octave + MOST_OCTAVES, 1024), dtype=np.float64))
         below, above = ladder.map.of(-powers[::-1]), ladder.map.of(powers)
@@ -94,11 +94,11 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class SliceAim:
-    """A rank to find in a slice, all of it public: slope * (weight of the slice) + offset records from below."""
+    """The rank to aim at in a slice, all of it public: slope * (weight of the slice) + offset records from below."""
 
     slope: Fraction
     offset: Fraction
-    leaf: bool  # whether no slice is split here, so that rungs are chosen and not their places
+    leaf: bool  # whether no slice is split here: rungs are chosen, not their places
 
     def target(self, weight: int, places: int) -> Fraction:
         """The rank in units of 1 / places, for a slice of this weight."""

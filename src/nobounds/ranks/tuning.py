@@ -1,7 +1,7 @@
-"""The constants behind a quantile, as one value: none of them changes what is promised, all of them how good it is.
+"""The constants behind a quantile, as one value: they change how accurate it is, never what is promised.
 
-Figures in comments come from exact laws (benchmarks/tuning). Tests and audits pass values of their own, so
-that laws are short enough to be enumerated.
+Figures in comments come from exact laws (benchmarks/tuning). Tests and audits pass other values, so laws are
+short enough to enumerate.
 """
 
 from dataclasses import dataclass
@@ -45,18 +45,18 @@ class RankTuning:
     fine_bits: int = 8  # of a ladder on which a walk passes the end of the data
     flip_tail: Fraction = Fraction(3, 10)  # under add-remove a walk is better for quantiles with less in their tail
     # A walk from the side of the fewer records that is not safe by itself has its counts lowered by 2 ranks over
-    # epsilon an octave, from 3 octaves above the scale on: 0.58 to 0.97 of the other way's error on six families, 10
-    # ranks from the end.
+    # epsilon an octave, from 3 octaves above the scale on: 0.58 to 0.97 of the error from the other side on six
+    # families, 10 ranks from the end.
     tilt: int = 2
-    octaves: Ladder = OCTAVES  # one rung a power of two, from 2**-40 on; at smaller scales there is no scale
+    octaves: Ladder = OCTAVES  # one rung a power of two, from 2**-40 on; below that there is no scale
     # Many quantiles. Of epsilon, for the scale; and for the size under swap: a record that turns from missing to
-    # present costs half as much as one that moves in all levels but the first, so nothing is lost; but its rho counts.
+    # present costs half as much as one that moves in all levels but the first, so the size is free; but its rho counts.
     levels_scale_share: Fraction = Fraction(1, 25)
     levels_size_share: Fraction = Fraction(1, 5)
     levels_size_share_zcdp: Fraction = Fraction(1, 20)
     levels_least_scale: float = 2.0**-40  # smaller scales are treated as this one, where there is no grid
-    # The prior on magnitudes: octaves above the scale, and nats an octave; and the same up to twice as far from an end
-    # as walks are taken, where few records speak against the rungs beyond it.
+    # The prior on magnitudes: octaves above the scale, and nats an octave; and the same near an end of the data, up to
+    # twice as far from it as walks are used, where few records outweigh the rungs beyond it.
     prior_from: int = 2
     prior_nats: Fraction = Fraction(3, 2)
     tight_from: int = 1

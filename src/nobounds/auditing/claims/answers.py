@@ -112,9 +112,9 @@ def _telling(ladder: Ladder) -> Any:
     return np.unique(np.clip(np.concatenate([near.ravel(), spread]), ladder.first, ladder.last)) - ladder.first
 
 
-def answers_seen(question: Question, neighbors: Neighbors, missing: bool) -> Iterator[Worst]:
+def answers_seen(question: Question, neighbors: Neighbors, nullable: bool) -> Iterator[Worst]:
     """The worst losses over all neighbouring data sets of up to two records of both signs, some missing."""
-    spots = (*SPOTS, *((MISSING,) if missing else ()))
+    spots = (*SPOTS, *((MISSING,) if nullable else ()))
     law = log_law if len(question.qs) == 1 else joint_log_law
     return audited(partial(law, question), spots, 2, neighbors)
 
@@ -153,7 +153,7 @@ def cases() -> Iterator[Case]:
 
 
 def _case(name: str, variant: str, qs: tuple[Fraction, ...], noise: Noise, method: Method, quick: bool) -> Case:
-    missing = PUBLIC[variant][1] and variant != "add-remove"
+    nullable = PUBLIC[variant][1] and variant != "add-remove"
 
     def question() -> Question:
         return live_question(variant, qs, noise, method)
@@ -163,7 +163,7 @@ def _case(name: str, variant: str, qs: tuple[Fraction, ...], noise: Noise, metho
         return {"epsilon": loss.epsilon, "range": loss.eta}
 
     def look() -> list[Worst]:
-        return list(answers_seen(question(), _neighbors(variant), missing))
+        return list(answers_seen(question(), _neighbors(variant), nullable))
 
     of = ", ".join(f"q {q}" for q in qs) if len(qs) == 1 else "minimum and maximum"
     more = variant.removeprefix(_neighbors(variant)).removeprefix(", ")

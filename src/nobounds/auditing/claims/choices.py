@@ -53,7 +53,7 @@ def _case(exponential: bool, neighbors: Neighbors, q: Fraction) -> Case:
         "Gumbel" if exponential else "exponential",
         neighbors,
         "row",
-        lambda: pure_claims(cost(taken, q, neighbors, missing=False)),
+        lambda: pure_claims(cost(taken, q, neighbors, nullable=False)),
         lambda: audited(law, SPOTS, 4, neighbors),
         tight=("epsilon", "range") if exponential else ("epsilon",),
         quick=q == Fraction(1, 2),

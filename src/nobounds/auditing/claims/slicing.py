@@ -52,12 +52,12 @@ def plan(
     *,
     zcdp: bool = False,
     ladder: Ladder = FIVE,
-    missing: bool = True,
+    nullable: bool = True,
     places: int = TUNING.places,
 ) -> Halving:
     """A plan that spends only on its levels: the size and the scale are audited separately."""
     size = SizeRule(Fraction(0), 0)
-    problem = Problem(tuple(qs), ladder, neighbors, missing, tuning=replace(TUNING, places=places))
+    problem = Problem(tuple(qs), ladder, neighbors, nullable, tuning=replace(TUNING, places=places))
     return Halving(problem, zcdp, size, Fraction(0), each)
 
 
