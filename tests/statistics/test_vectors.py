@@ -212,10 +212,10 @@ def test_the_variance_is_exact(neighbors, mean):
     assert sensitivity**2 / (2 * plan.law(ball, noise).variance) == noise
     clip = parts * search.cost().rho
     if neighbors == "add-remove":
-        assert clip + noise + plan.count == F(1, 7)
+        assert clip + noise + plan.rho_size == F(1, 7)
     else:
         assert clip + noise == F(1, 7)  # a row that moves
-        assert clip + noise / 4 + plan.count <= F(1, 7)  # one that turns from missing to present
+        assert clip + noise / 4 + plan.rho_size <= F(1, 7)  # one that turns from missing to present
 
 
 # --- the loss -----------------------------------------------------------------------------------------------------

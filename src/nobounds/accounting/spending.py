@@ -1,7 +1,7 @@
 """What a release may cost: a pure epsilon, or a rho of zCDP; and the largest plan within a rho.
 
 Plans are made for an epsilon. Under zCDP that is a nominal one: the plan with the largest nominal epsilon whose rho is
-within the one asked for.
+within the one requested.
 """
 
 import math
@@ -17,14 +17,14 @@ from nobounds.exact import Number, privacy_parameter, round_up
 LONGEST = 400  # characters of what a charge is for
 _DIGITS = 40  # binary digits of a nominal epsilon
 _TRIES = 60
-_CLOSE = 1e-4  # of rho that a plan may leave
+_CLOSE = 1e-4  # of rho that a plan may leave unused
 
 
 class Chargeable(Protocol):
     """What a release is charged to: a Budget."""
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
-        """Spend it, or raise BudgetExceeded."""
+        """Charge the loss, or raise BudgetExceeded."""
 
 
 def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyLoss:
@@ -36,14 +36,14 @@ def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyL
 
 @dataclass(slots=True)
 class Purse:
-    """A budget whose charges name the table, and which knows what was charged: that stays, whatever comes after it."""
+    """A budget whose charges name the table, and which keeps the loss charged so far, whatever follows."""
 
     budget: Chargeable
     name: str
     loss: PrivacyLoss | None = None
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
-        """Charge it."""
+        """Charge the loss."""
         charged(loss, self.budget, f"{what} in {self.name}")
         self.loss = loss if self.loss is None else self.loss + loss
 
@@ -61,7 +61,7 @@ P = TypeVar("P", bound=Priced)
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What is asked for: an epsilon, or (`zcdp`) a rho."""
+    """What a statistic may spend: an epsilon, or (`zcdp`) a rho."""
 
     amount: Fraction
     zcdp: bool
@@ -77,7 +77,7 @@ class Spending:
         return cls(privacy_parameter(epsilon, "epsilon"), False)
 
     def each(self, rows: int) -> "Spending":
-        """What each of so many rows may cost for all of them to cost this: epsilons add up, and roots of rho."""
+        """What each of `rows` rows may cost for all of them to cost this: epsilons add up, and roots of rho."""
         return Spending(self.amount / (rows**2 if self.zcdp else rows), self.zcdp)
 
     def breakdown(self, parts: Mapping[str, Cost], unit: Unit) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Spending:
         return {"spending": "rho" if self.zcdp else "epsilon", "split": split, **rows}
 
     def plan(self, make: Callable[[Fraction, bool], P]) -> P:
-        """The plan that `make` gives for an epsilon, and whether it is nominal; the largest one found within a rho."""
+        """The plan that `make` returns for an epsilon (and whether it is nominal); for a rho, the largest that fits."""
         if not self.zcdp:
             return make(self.amount, False)
         low, high, best = 0.0, math.inf, None  # nominal epsilons that fit, and that do not
@@ -113,7 +113,7 @@ class Spending:
 
 
 def nominal(rho: Fraction) -> Fraction:
-    """The largest epsilon, but for its last digits, with epsilon**2 / 2 within rho."""
+    """The largest epsilon, except for its last digits, with epsilon**2 / 2 within rho."""
     return Fraction(math.isqrt(math.floor(2 * rho * 2**160)), 2**80)
 
 

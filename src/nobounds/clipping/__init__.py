@@ -1,1 +1,1 @@
-"""How a clip is found, and how sums and means within it are taken."""
+"""Clips: the search for an interval, and the sums and means of records clipped to it."""

@@ -1,8 +1,8 @@
-"""The noisy sum and average of whole numbers between 0 and a public width, for a number of records that may be private.
+"""The noisy sum and average of whole numbers between 0 and a public width, whose number may be sensitive.
 
 Under swap the number of rows is public. If a record can be missing, the sum is taken around the middle: a record that
-moves then changes it by the width, one that turns from missing to present by half of it, and what that pair leaves of
-epsilon (of rho, under zCDP) buys the number of records.
+moves then changes it by the width, one that turns from missing to present by half of it, and the rest of epsilon (of
+rho, under zCDP) for that pair buys the number of records.
 
 Under add-remove the sum of k and the sum of width - k get noise of the same scale: a record changes both by the width
 together (Kulesza, Suresh and Wang 2024), in the Euclidean norm as well. The average is never noisier than under swap,
@@ -18,7 +18,7 @@ from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
 
 # Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
-# at most so few records are overlooked.
+# no more missing records than that are overlooked.
 FEW_MISSING = 2
 
 
@@ -70,7 +70,7 @@ class AverageRule:
         """The noise on the number of records under swap, if some can be missing.
 
         A record that turns from missing to present costs half of epsilon for the sum. Under zCDP that is a quarter of
-        its square, and 4/5 for the number leave a little of it.
+        its square, and 4/5 for the number use almost all of the rest.
         """
         return Additive(self.epsilon * Fraction(4, 5) if self.zcdp else self.epsilon / 2 - self.spent, self.zcdp)
 
@@ -93,11 +93,11 @@ class AverageRule:
         around = 2 * total - width * count + noise.draw(2 * width, source)
         each = self.for_count
         missing = self.rows - count + each.draw(1, source)
-        found = self.rows if missing <= FEW_MISSING / each.epsilon else max(self.rows - missing, 0)
-        noisy_sum = Fraction(around + width * found, 2)
-        value = _average(noisy_sum, found, width)
+        present = self.rows if missing <= FEW_MISSING / each.epsilon else max(self.rows - missing, 0)
+        noisy_sum = Fraction(around + width * present, 2)
+        value = _average(noisy_sum, present, width)
         uneven = abs(float(value) - width / 2) * each.scale(1)  # also where a few missing records may be overlooked
-        return Average(width, Fraction(found), noisy_sum, value, (scale, uneven), noise)
+        return Average(width, Fraction(present), noisy_sum, value, (scale, uneven), noise)
 
 
 def sum_scales(rule: AverageRule, lattice_low: int, width: int) -> tuple[float, float, float]:

@@ -1,15 +1,15 @@
-"""A clip: the interval that records are kept in before they are summed, found privately.
+"""A clip: the interval that records are kept in before they are summed, and the private search for it.
 
 A guess too high drowns a sum in noise, one too low biases it. Clipping one record more costs as much as the noise saves
-when about 1 / epsilon records lie outside, so the search aims at the very end of the data, on both sides of a private
-centre. A record lies on one side of it, so that under add-remove two walks cost as much as one.
+when about 1 / epsilon records lie outside, so the search aims at the very end of the data, on both sides of a noisy
+centre. A record lies on one side of it, so under add-remove two walks cost as much as one.
 
 - Under swap AboveThreshold walks outward from the centre until a noisy count of the records inside passes a noisy n.
 - Under add-remove, and with very many records, it walks inward until a noisy count of the records outside passes a
   noisy constant: to count from the side of the few costs max(eps1, eps2) under add-remove, and eps1 + eps2 under swap.
 
-Beyond the data the counts stand still, and a walk may halt far too late, or too early. So counts are tilted by public
-amounts beyond a private scale, the octave of the 75 % deviation. Without enough records for a scale the walk goes
+Beyond the data the counts are constant, and a walk may halt far too late, or too early. So counts are tilted by public
+amounts beyond a noisy scale, the octave of the 75% deviation. Without enough records for a scale the walk goes
 outward, where a mistake makes the interval too small, never absurd.
 """
 
@@ -46,17 +46,17 @@ DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A private interval around a private centre."""
+    """A noisy interval around a noisy centre."""
 
     low: Fraction
     high: Fraction
     center: Fraction
-    trusted: bool  # whether there were enough records to find it
+    trusted: bool  # whether there were enough records for the search
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How a clip is searched, all of it public: for this epsilon, within the bounds of a ladder.
+    """How a clip is searched for, all of it public: for this epsilon, within the bounds of a ladder.
 
     A two-sided search finds the interval around a centre; the others find the largest magnitude c, for [-c, c].
     """
@@ -74,11 +74,11 @@ class Search:
         return pure(self.epsilon)
 
     def find(self, records: Records, size: int, slack: int, source: RandomSource) -> Clip:
-        """The clip for about `size` records, of which `slack` may not be there."""
-        asked, center, left = self.center(size), self.within(Fraction(0)), self.epsilon
-        if asked is not None:
-            center = self.within(Fraction(asked.answer(Counts.of(records, asked.ladder), source)[0]))
-            left -= asked.cost().epsilon
+        """The clip for about `size` records, of which `slack` may be noise."""
+        median, center, left = self.center(size), self.within(Fraction(0)), self.epsilon
+        if median is not None:
+            center = self.within(Fraction(median.answer(Counts.of(records, median.ladder), source)[0]))
+            left -= median.cost().epsilon
         around = self.deviations(records, center)
         scale, origin = self.scale(size, left), None
         if scale is not None:
@@ -92,13 +92,13 @@ class Search:
         return self.clip(kept, widths, self.trusts(size - slack - fewer.outside, walks))
 
     def center(self, size: int) -> Question | None:
-        """The question for the median, if so many records make it cheap; else the centre is 0."""
+        """The question for the median, or None if it would cost too much for `size` records: then the centre is 0."""
         if not self.two_sided or size <= 0:
             return None
         half, part = Fraction(1, 2), Fraction(self.tuning.center_nats(self.neighbors), size)
         if part > self.tuning.center_share * self.epsilon:
             return None
-        median = Problem(
+        problem = Problem(
             (half,),
             self.ladder,
             self.neighbors,
@@ -109,8 +109,8 @@ class Search:
             grows=True,
             tuning=self.tuning.ranks,
         )
-        asked = Question.of(median, part)
-        return None if isinstance(asked.routes[0][0], Outward) else asked
+        median = Question.of(problem, part)
+        return None if isinstance(median.routes[0][0], Outward) else median
 
     def settle(self, center: Fraction, origin: int | None) -> tuple[Fraction, int | None]:
         """The centre, if the data lie far from 0 for their scale, else 0; and the scale of the deviations from it."""
@@ -130,8 +130,8 @@ class Search:
     def deviations(self, records: Records, center: Fraction) -> Histogram:
         """The deviations of the records from the centre.
 
-        Under swap a missing record stands at the centre: then the number of records is public, and a record that turns
-        from missing to present is one that moves.
+        Under swap a missing record is placed at the centre: then the number of records is public, and a record that
+        turns from missing to present is one that moves.
         """
         low, high = self.ladder.lower, self.ladder.upper
         lower = -math.inf if low is None else finite_float(low)
@@ -140,7 +140,7 @@ class Search:
         return Histogram.of(mapped(records(), change), DEVIATIONS)
 
     def scale(self, size: int, epsilon: Fraction) -> Scale | None:
-        """The scale for so many records, if it is not too dear."""
+        """The scale for `size` records, or None if it would cost too much."""
         if size <= 0:
             return None
         nats = self.tuning.inward_nats if self.goes_inward(size) else self.tuning.scale_nats
@@ -173,7 +173,7 @@ class Search:
         return [_outward(inside, around.counts, origin, eps1, eps2, self.tuning) for inside in rungs]
 
     def goes_inward(self, size: int) -> bool:
-        """Whether the walks go inward; the size matters only under swap, and is public or private by then."""
+        """Whether the walks go inward; the size matters only under swap, and is public or already noised."""
         return self.neighbors == "add-remove" or size * self.epsilon >= self.tuning.many
 
     def inward_cost(self, eps1: Fraction, eps2: Fraction) -> Cost:
@@ -187,7 +187,7 @@ class Search:
     def outward_cost(self, sides: int, eps1: Fraction, eps2: Fraction) -> Cost:
         """The cost of all walks outward: under add-remove a record changes one of them, because it is on one side.
 
-        To the other it is one record more that is counted from the start, and n is larger by one as well.
+        For the other walk, it adds one to all counts and to n.
         """
         if self.neighbors == "add-remove":
             return moving_threshold(Fraction(1), eps1, eps2)
@@ -196,12 +196,12 @@ class Search:
 
     def clip(self, center: Fraction, widths: list[Fraction], trusted: bool) -> Clip:
         """The clip of these widths, one for each side."""
-        found = dict(zip(self.sides(center), widths, strict=True))
-        below, above = (found.get(side, found.get(0, Fraction(0))) for side in (-1, 1))
+        by_side = dict(zip(self.sides(center), widths, strict=True))
+        below, above = (by_side.get(side, by_side.get(0, Fraction(0))) for side in (-1, 1))
         return Clip(self.within(center - below), self.within(center + above), center, trusted)
 
     def trusts(self, size: int, walks: list["WidthWalk"]) -> bool:
-        """Whether so many records are enough for the walks."""
+        """Whether `size` records are enough for the walks."""
         return all(size * walk.walk.eps2 >= self.tuning.nats for walk in walks)
 
     def width(self, candidates: Ints, position: int | None) -> Fraction:
@@ -217,10 +217,10 @@ class Search:
 
 def _deviations(lower: float, upper: float, center: float, all_present: bool, values: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        found: Floats = np.clip(values, lower, upper) - center
+        deviations: Floats = np.clip(values, lower, upper) - center
     if all_present:
-        found[np.isnan(found)] = 0.0
-    return found
+        deviations[np.isnan(deviations)] = 0.0
+    return deviations
 
 
 @lru_cache(maxsize=1 << 15)
@@ -258,7 +258,7 @@ def _inward(
     far = _octaves_beyond(np.arange(len(up_to)), origin + tuning.lowered_from)
     ends_octave = np.diff(far, append=far[-1] + 1) > 0
     candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
-    # The last counts all records; to halt there and never to halt both mean the width 0, so it tells nothing of them.
+    # The last counts all records; to halt there and never to halt both mean the width 0, so it reveals nothing.
     beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
     levels = beyond_next - _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
     return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates)
@@ -272,13 +272,13 @@ def _up_to(rungs: Ints, counts: Ints) -> Ints:
 
 
 def _octaves_beyond(rungs: Ints, octave: int) -> Ints:
-    """How many octaves beyond 2**octave each rung lies, begun ones included; 0 for those before it."""
+    """How many octaves beyond 2**octave each rung lies, rounded up; 0 for those before it."""
     first = int(DEVIATIONS.rungs(np.array([2.0 ** min(octave, 1023)]))[0])
     return np.maximum((rungs - first) // (1 << BITS) + 1, 0)
 
 
 def _tilt(ranks: Fraction, octaves: Ints, most: int) -> Ints:
-    """So many ranks an octave, in whole numbers that cannot overflow."""
+    """`ranks` for each octave up to `most`, in whole numbers that cannot overflow."""
     return min(math.ceil(ranks), 1 << 56) * np.minimum(octaves, most)
 
 

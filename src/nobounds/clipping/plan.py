@@ -1,4 +1,4 @@
-"""What a sum or a mean spends on what, decided before the data are read."""
+"""The plan of a sum or a mean: how the spending is split, decided before the data are read."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CHANCE = 0.05  # intervals hold 95% of the time
 
 @dataclass(frozen=True, slots=True)
 class SumPlan:
-    """What is spent on what, decided before the data are read."""
+    """How the spending is split, decided before the data are read."""
 
     eps_size: Fraction
     search: Search
@@ -89,7 +89,7 @@ class SumPlan:
     def cost(self) -> Cost:
         """The cost of the number of records, the clip and the noise.
 
-        Under swap the number is paid by what the noise leaves for a record that turns from missing to present.
+        Under swap the noise costs less for a record that turns from missing to present, and the rest pays the number.
         """
         size = pure(self.eps_size) if self.rows is None else added_only(self.eps_size)
         return size + self.search.cost() + self._noise_cost()
@@ -109,7 +109,7 @@ class SumPlan:
         return Additive(self.eps_noise, self.zcdp)
 
     def clip(self, records: Records, source: RandomSource) -> Clip:
-        """The clip; if the bounds leave nothing to search for, it is the bounds."""
+        """The clip; these are the bounds, if there is nothing to search for."""
         if self.search.epsilon == 0:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None

@@ -1,4 +1,4 @@
-"""The constants behind clips, sums and means, as one value: none of them changes what is promised.
+"""The constants behind clips, sums and means, as one value: they never change what is promised.
 
 They were chosen by exact laws on synthetic families (benchmarks/tuning/clipping.py; docs/clipping.md has its table).
 """
@@ -12,7 +12,7 @@ from nobounds.ranks.tuning import TUNING, RankTuning
 
 @dataclass(frozen=True, slots=True)
 class ClipTuning:
-    """How epsilon is split, and when walks go which way."""
+    """How epsilon is split, and when walks go inward or outward."""
 
     # Walks outward: the share of eps1 in eps1 + eps2, with a tilt and without; and the ranks over eps1 that counts are
     # raised by for each octave from 2 above the scale on.
@@ -55,7 +55,7 @@ class ClipTuning:
     size_nats: int = 40  # under swap this much over the rows is enough
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
-    # groups there are, the fewer records a clip has to be right to (benchmarks/tuning/groups.py).
+    # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
     least_clip: Fraction = Fraction(1, 40)
     ranks: RankTuning = TUNING  # of the centre
 

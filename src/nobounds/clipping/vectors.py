@@ -1,4 +1,4 @@
-"""What a sum or a mean of vectors spends on what, decided before the data are read, and the clip of their norms."""
+"""The plan of a sum or a mean of vectors, decided before the data are read, and the clip of their norms."""
 
 import math
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ from nobounds.mechanisms.walk import Walk
 from nobounds.noise.gaussian import DiscreteGaussian
 from nobounds.noise.source import RandomSource
 
-_FEW_MISSING = 3  # standard deviations: rows count as all present unless more than so many seem to be missing
+_FEW_MISSING = 3  # standard deviations: rows count as all present unless the noisy number of missing ones is above
 _SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only the search for a clip needs it
-# Once in a few thousand times a search finds a clip that is far too high, and training takes as many steps: the lower
-# clip of two counts. Far out the candidates of a search are whole octaves, so that a walk inward from there follows. If
-# there are too few rows to pay for all three, there is one search.
+# Once in a few thousand times a search ends at a clip that is far too high, and training takes as many steps: the lower
+# clip of two is used. Far out the candidates of a search are whole octaves, so a walk inward from there follows. With
+# too few rows to pay for all three, there is one search.
 _PARTS = 3
-_NATS = 50  # rows times epsilon from which a search finds a clip; below 40 it is often lost among empty candidates ...
+_NATS = 50  # rows times epsilon from which a search works; below 40 it often halts among empty candidates ...
 _MOST = Fraction(1, 2)  # ... and this part of rho may be spent to get there
 _INWARD = 3 << BITS  # candidates of the walk inward: three octaves
-# It halts where so many rows over eps2 are outside, or so many times the cube root of d / (2 rho). The best number is
+# It halts where _OUTSIDE / eps2 rows are outside, or _BALANCE times the cube root of d / (2 rho). The best number is
 # sqrt(d / (2 rho)) if all rows point in one direction, and near d / (2 rho) if in random ones. For 10**5 x 100 with
-# lognormal norms, over the error of the true 99.9 % norm: at rho 0.5, 1.15 to 1.3 in random directions and 0.7 in one;
+# lognormal norms, over the error of the true 99.9% norm: at rho 0.5, 1.15 to 1.3 in random directions and 0.7 in one;
 # at epsilon 1 and delta 1e-6, 0.8 and 1.4.
 _OUTSIDE, _BALANCE = 5, 12
 
@@ -61,7 +61,7 @@ def _count_share(dimensions: int) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class VectorPlan:
-    """What is spent on what: rho for the number of rows first, and the rest for the clip and the noise."""
+    """How rho is split: for the number of rows first, and the rest for the clip and the noise."""
 
     rho: Fraction
     neighbors: Neighbors
@@ -79,33 +79,33 @@ class VectorPlan:
         return cls(rho, terms.neighbors, ladder, facts.dimensions, norms.nullable, mean, norms.rows)
 
     @property
-    def count(self) -> Fraction:
+    def rho_size(self) -> Fraction:
         """Rho for the number of rows; 0 where it is public or not needed.
 
         Under swap a row that moves changes the sum by two radii and the number by nothing, one that turns from missing
-        to present the sum by one radius: that pair leaves three quarters of the rho of the noise to the number.
+        to present the sum by one radius: three quarters of the rho of the noise are then left for the number.
         """
         if self.rows is None:
             return self.rho * (_count_share(self.dimensions) if self.mean else _SIZE)
         return self.split(self.rows)[2] * Fraction(3, 4) if self.mean and self.nullable else Fraction(0)
 
     def split(self, size: int) -> tuple[Search, int, Fraction]:
-        """A search of a clip for about so many rows, how many parts cost the same, and rho for the noise."""
+        """The search for a clip with about `size` rows, how many parts cost the same, and rho for the noise."""
         parts, least = _PARTS, Fraction(_NATS, max(size, 1))
         if least > nominal(self.rho * _MOST / parts):
             parts = 1
         epsilon = max(nominal(self.rho * _clip_share(self.dimensions) / parts), least)
         epsilon = min(epsilon, nominal(self.rho * _MOST / parts))
         search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable)
-        return search, parts, self.rho - parts * search.cost().rho - (self.count if self.rows is None else 0)
+        return search, parts, self.rho - parts * search.cost().rho - (self.rho_size if self.rows is None else 0)
 
     def cost(self, size: int = 0) -> Cost:
-        """The cost of all parts: the same for every private size, so that it is known before the data are read."""
+        """The cost of all parts: the same for every noisy size, so it is known before the data are read."""
         search, parts, noise = self.split(size if self.rows is None else self.rows)
         clip = gaussian(parts * search.cost().rho)
         if self.rows is None:
-            return gaussian(self.count) + clip + gaussian(noise)
-        return clip + both(gaussian(noise), gaussian(noise / 4 + self.count))
+            return gaussian(self.rho_size) + clip + gaussian(noise)
+        return clip + both(gaussian(noise), gaussian(noise / 4 + self.rho_size))
 
     def clip(self, norms: Records, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
         """The clip, and rho for the noise."""
@@ -139,10 +139,10 @@ class VectorPlan:
         return split(monotonic, epsilon, Fraction(2, 5))
 
     def size(self, present: int, source: RandomSource) -> int:
-        """The private number of rows that are not missing, or the public number of all if about none is missing."""
-        if self.rows is not None and not self.count:
+        """The noisy number of rows that are not missing, or the public number of all if almost none is missing."""
+        if self.rows is not None and not self.rho_size:
             return self.rows
-        variance = 1 / (2 * self.count)
+        variance = 1 / (2 * self.rho_size)
         noise = DiscreteGaussian(variance).draw(source)
         if self.rows is None:
             return max(present + noise, 0)

@@ -43,8 +43,8 @@ class Ball:
         scaled, exponents, lengths = _scaled(rows[np.isfinite(rows).all(axis=1)])
         with np.errstate(over="ignore", under="ignore"):
             whole = np.minimum(np.ldexp(1.0, exponents - self.exponent), self.reach / np.maximum(lengths, 0.5))
-            found = np.rint(scaled * whole[:, None]).astype(np.int64)
-        return self.enforced(found)
+            steps = np.rint(scaled * whole[:, None]).astype(np.int64)
+        return self.enforced(steps)
 
     def enforced(self, whole: Ints) -> Ints:
         """The same vectors, with those outside the ball drawn towards 0 until they are inside.
