@@ -17,13 +17,13 @@ from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
-from nobounds.planning.answer_errors import answers, octaves, outcomes, point, ways
+from nobounds.planning.answer_errors import answers, likely_routes, octaves, outcomes, point
 from nobounds.planning.expectation import expect, together
 from nobounds.planning.families import Shape
 from nobounds.planning.needed import MOST, smallest
 from nobounds.planning.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.planning.samples import ALL, Sample, SampleCounts, Sampling
-from nobounds.planning.sum_errors import clip_ways
+from nobounds.planning.sum_errors import clip_starts
 from nobounds.planning.sum_errors import outcomes as sum_outcomes
 from nobounds.ranks.route import Outward, Scaled
 from nobounds.ranks.scale import Scale, octave
@@ -125,7 +125,7 @@ def test_quick_errors_on_one_data_set_are_those_of_the_exact_law(n, q, epsilon):
     """The expected rank error, over all ways, agrees with the exact law to 2 %, and the median answer is its median."""
     data, rank = np.random.default_rng(n).lognormal(2, 1, n), float(q)
     sample, asked = sample_of(data), planned(column(data), (F(q),), epsilon=epsilon)
-    quick = expect(ways(asked, 0, sample), lambda way, k: outcomes(asked, 0, way, sample, k), 1e9, (256,))
+    quick = expect(likely_routes(asked, 0, sample), lambda route, k: outcomes(asked, 0, route, sample, k), 1e9, (256,))
     law = answer_law(data, q, least=1e-4, epsilon=epsilon)
     values, masses = law.pmf(float(data.min()), float(data.max()))
     below, above = law.below(float(data.min())), law.above(float(data.max()))
@@ -156,7 +156,7 @@ def test_quick_errors_of_a_sum_on_one_data_set_are_those_of_the_exact_law(epsilo
     plan = sum_plan(data, epsilon, neighbors)
     exact = sum_error(data, epsilon, neighbors, resolution=1)
     quick = expect(
-        clip_ways(plan, sample), lambda way, k: sum_outcomes(plan, way, sample, k), float(data.sum()), (256,)
+        clip_starts(plan, sample), lambda start, k: sum_outcomes(plan, start, sample, k), float(data.sum()), (256,)
     )
     assert quick.mean == pytest.approx(exact.expected, rel=0.04)
     assert quick.median == pytest.approx(exact.point(0.5), rel=0.04)

@@ -52,11 +52,11 @@ class ErrorModel:
 
     def _outside(self, forecaster: Forecaster) -> float:
         plan = forecaster.sum_plan(self.spending)
-        ways = sum_errors.clip_ways(plan, forecaster.sampling.typical())
+        starts = sum_errors.clip_starts(plan, forecaster.sampling.typical())
         samples = [forecaster.fresh(number) for number in range(_CLIPS)]
         return sum(
-            chance * sum(sum_errors.outside(plan, way, sample, k) for k, sample in enumerate(samples)) / _CLIPS
-            for chance, way in ways
+            chance * sum(sum_errors.outside(plan, start, sample, k) for k, sample in enumerate(samples)) / _CLIPS
+            for chance, start in starts
         )
 
     def _forecaster(self, name: str, n: int) -> Forecaster:

@@ -2,5 +2,5 @@
 
 `families` and `samples` give the data, `quick_laws`, `answer_errors` and `sum_errors` the errors on them, `expectation`
 their averages, `forecasters` the statistics, `needed` the smallest epsilon for an error, `plan` the public
-function, and `forecast` what it gives.
+function, and `forecast` its result.
 """

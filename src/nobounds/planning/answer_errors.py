@@ -1,7 +1,7 @@
-"""The expected errors of a private quantile: every way to the answer with its probability, and the law along it.
+"""The expected errors of a private quantile: every route to the answer with its probability, and the law along it.
 
-This is `answer_law` made fast: the probabilities of the ways come from the data set whose records stand at their
-expected places, rare ways are taken together, and the laws are those of `quick_laws`.
+This is `laws.answers` made fast: the probabilities of the routes come from the data set whose records lie at their
+expected places, rare routes are merged, and the laws are those of `quick_laws`.
 """
 
 import math
@@ -23,30 +23,30 @@ from nobounds.ranks.question import Question, sign_test, walk_of
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled
 from nobounds.ranks.scale import octave
 
-LEAST = 1e-7  # ways with less probability are left out
+LEAST = 1e-7  # routes with less probability are left out
 _LOOKS = 16  # points of the threshold's noise, times those of a quick law, for the probabilities of scales
-_FAR = 1e290  # values that division by a unit cannot take beyond the floats
-_NATS = 20  # ranks further from the target than so many nats of noise hardly matter
+_FAR = 1e290  # such values divided by a unit are still floats
+_NATS = 20  # ranks further from the target than this many nats of noise hardly matter
 
 
-def ways(question: Question, which: int, typical: Sample) -> list[tuple[float, OneRoute]]:
+def likely_routes(question: Question, which: int, typical: Sample) -> list[tuple[float, OneRoute]]:
     """The routes that one of the answers may take, with their probabilities."""
-    found, left = [], 1.0
+    routes, left = [], 1.0
     for route in question.routes[which]:
         reached = 1.0
         if route.at_least > 0 and question.size.known is None:
             reached = laplace_at_least(question.size.epsilon, route.at_least - typical.total)
         taken = max(0.0, reached - (1 - left))  # the size allows this route and none before it
         if taken > LEAST:
-            found += [(taken * chance, side) for chance, side in _sides(question, question.qs[which], route, typical)]
+            routes += [(taken * chance, side) for chance, side in _sides(question, question.qs[which], route, typical)]
         left = min(left, 1 - reached)
-    return list(together(way for way in found if way[0] > LEAST))
+    return list(together((chance, route) for chance, route in routes if chance > LEAST))
 
 
 def _sides(question: Question, q: Fraction, route: AnyRoute, typical: Sample) -> Iterator[tuple[float, OneRoute]]:
     if isinstance(route, Scaled):
-        found = octaves(route.scale.walk(typical.histogram(question.ladder)))
-        yield from ((chance, route.at(place)) for chance, place in found)
+        scales = octaves(route.scale.walk(typical.histogram(question.ladder)))
+        yield from ((chance, route.at(exponent)) for chance, exponent in scales)
     elif isinstance(route, Outward):
         gap, step, rate = sign_test(typical.histogram(question.ladder), q, route, question.neighbors)
         ties = 2 * q < 1 and (gap / step).denominator == 1
@@ -57,14 +57,15 @@ def _sides(question: Question, q: Fraction, route: AnyRoute, typical: Sample) ->
 
 
 def octaves(walk: Walk) -> list[tuple[float, int | None]]:
-    """The scales that a walk for one may find, with their probabilities; None for none."""
-    found: dict[int | None, float] = {}
+    """The scales at which a walk may halt, with their probabilities; None for no scale."""
+    chances: dict[int | None, float] = {}
     for number in range(_LOOKS):
         first, last, masses = walk_blocks(walk, number)
         for place, mass in zip(((first + last) // 2).tolist()[:-1], masses.tolist(), strict=False):
-            found[octave(place)] = found.get(octave(place), 0.0) + mass / _LOOKS
-        found[None] = found.get(None, 0.0) + float(masses[-1]) / _LOOKS  # it never halted
-    return sorted(((mass, place) for place, mass in found.items()), key=lambda way: (way[1] is not None, way[1]))
+            chances[octave(place)] = chances.get(octave(place), 0.0) + mass / _LOOKS
+        chances[None] = chances.get(None, 0.0) + float(masses[-1]) / _LOOKS  # it never halted
+    scales = ((chance, exponent) for exponent, chance in chances.items())
+    return sorted(scales, key=lambda scale: (scale[1] is not None, scale[1]))
 
 
 def outcomes(question: Question, which: int, route: OneRoute, sample: Sample, number: int) -> Outcomes:
@@ -81,10 +82,10 @@ def outcomes(question: Question, which: int, route: OneRoute, sample: Sample, nu
 def point(question: Question, typical: Sample, chance: float) -> float:
     """The answer to the only quantile of a question that is not exceeded with this probability."""
     values, masses = [], []
-    for share, route in ways(question, 0, typical):
-        first, last, found = _blocks(question, question.qs[0], route, typical, 0)
-        values.append(answers(question, route, (first + last) // 2))
-        masses.append(share * found)
+    for share, route in likely_routes(question, 0, typical):
+        blocks = _blocks(question, question.qs[0], route, typical, 0)
+        values.append(answers(question, route, (blocks.first + blocks.last) // 2))
+        masses.append(share * blocks.masses)
     every, chances = np.concatenate(values), np.concatenate(masses)
     order = np.argsort(every)
     passed = np.cumsum(chances[order])

@@ -1,7 +1,7 @@
-"""Expected errors: averages over the ways that an answer may come about, and over data sets for each of them.
+"""Expected errors: averages over the branches of a mechanism, and over data sets for each of them.
 
-A way with probability p is followed on a share p of the data sets, and on a few if it is rare. More data sets are taken
-until the averages are known to about one per cent.
+A branch with probability p is followed on a share p of the data sets, and on a few if it is rare. Data sets are added
+until the averages are accurate to about 1%.
 """
 
 import math
@@ -16,20 +16,20 @@ from nobounds.arrays import Floats
 from nobounds.ladders.rungs import FloatBits
 
 ROUNDS = (64, 128, 256, 512, 1024)  # data sets
-RARE = 4  # data sets for a rare way
+RARE = 4  # data sets for a rare branch
 PRECISE = 0.01  # relative standard errors of the rank error and of the error,
-PRECISE_RANKS = np.array([0.005, 0.0])  # or so many ranks
-COMMON, TOGETHER = 0.01, 4  # ways below this probability are rare; at most so many that follow each other are one
-_BINS = FloatBits(6, -64)  # errors over the cap are sorted into steps of 1 to 2 %, up to this number of caps
+PRECISE_RANKS = np.array([0.005, 0.0])  # or absolute ones: 0.005 ranks
+COMMON, TOGETHER = 0.01, 4  # branches below this probability are rare; up to this many in a row are merged
+_BINS = FloatBits(6, -64)  # errors over the cap are sorted into steps of 1 to 2%, up to _MOST caps
 _MOST = 2.0**16
 _LAST = int(_BINS.of(np.array([_MOST]))[0])
 
-W = TypeVar("W")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The expected rank error, if there are ranks; of the error in value the capped mean, the median and 95 %."""
+    """The expected rank error, if there are ranks; of the error in value the capped mean, median and 95% quantile."""
 
     rank: float | None
     mean: float
@@ -38,7 +38,7 @@ class Errors:
 
 
 class Outcomes(NamedTuple):
-    """What may come out on one data set: errors in rank and in value, and the probability of each."""
+    """The possible errors on one data set, in rank and in value, and the probability of each."""
 
     ranks: Floats | None
     errors: Floats
@@ -46,26 +46,26 @@ class Outcomes(NamedTuple):
 
 
 def expect(
-    ways: Sequence[tuple[float, W]],
-    outcomes: Callable[[W, int], Outcomes],
+    branches: Sequence[tuple[float, B]],
+    outcomes: Callable[[B, int], Outcomes],
     cap: float,
     rounds: Sequence[int] = ROUNDS,
 ) -> Errors:
-    """The expected errors over ways with their probabilities; `outcomes` follows a way on the data set of a number.
+    """The expected errors over branches with their probabilities; `outcomes` follows a branch on a numbered data set.
 
     In the mean, an error in value counts for at most the cap.
     """
-    chances = np.array([chance for chance, _ in ways])
+    chances = np.array([chance for chance, _ in branches])
     chances /= chances.sum()
-    seen = np.zeros(len(ways))
-    sums, squares = np.zeros((2, len(ways), 2))  # over data sets, of the mean rank error and the mean error
-    bins = np.zeros((len(ways), _LAST + 1))
+    seen = np.zeros(len(branches))
+    sums, squares = np.zeros((2, len(branches), 2))  # over data sets, of the mean rank error and the mean error
+    bins = np.zeros((len(branches), _LAST + 1))
     ranked = True
     for done, goal in pairwise((0, *rounds)):
         shares = done + np.rint((goal - done) * np.append(0.0, np.cumsum(chances))).astype(np.int64)
         for which, (first, last) in enumerate(pairwise(shares.tolist())):
             for number in range(first, last if done else max(first + RARE, last)):
-                ranks, errors, masses = outcomes(ways[which][1], number)
+                ranks, errors, masses = outcomes(branches[which][1], number)
                 ranked, masses = ranks is not None, masses / masses.sum()
                 means = np.array([0.0 if ranks is None else ranks @ masses, np.minimum(errors, cap) @ masses])
                 seen[which] += 1
@@ -81,21 +81,21 @@ def expect(
     return Errors(float(mean[0]) if ranked else None, float(mean[1]), *(cap * _point(spread, p) for p in (0.5, 0.95)))
 
 
-def together(ways: Iterable[tuple[float, W]], most: int = TOGETHER) -> Iterator[tuple[float, W]]:
-    """Common ways as they are; of rare ones that follow each other a few in the place of the likeliest of them."""
-    waiting: list[tuple[float, W]] = []
+def together(branches: Iterable[tuple[float, B]], most: int = TOGETHER) -> Iterator[tuple[float, B]]:
+    """Common branches as they are; up to `most` rare ones in a row are merged into the likeliest of them."""
+    waiting: list[tuple[float, B]] = []
 
-    def merged() -> Iterator[tuple[float, W]]:
+    def merged() -> Iterator[tuple[float, B]]:
         if waiting:
-            yield math.fsum(chance for chance, _ in waiting), max(waiting, key=lambda way: way[0])[1]
+            yield math.fsum(chance for chance, _ in waiting), max(waiting, key=lambda rare: rare[0])[1]
             waiting.clear()
 
-    for chance, way in ways:
+    for chance, branch in branches:
         if chance > COMMON:
             yield from merged()
-            yield chance, way
+            yield chance, branch
         else:
-            waiting.append((chance, way))
+            waiting.append((chance, branch))
             if len(waiting) == most:
                 yield from merged()
     yield from merged()

@@ -29,7 +29,7 @@ from nobounds.exact import Number, positive
 from nobounds.ladders.facts import Facts
 
 _POISSON_MEAN, _MOST_MEAN = 10.0, 1e6
-_LARGEST = 1e100  # of numbers to plan with, so that sums and squares are floats
+_LARGEST = 1e100  # of numbers to plan with: sums and squares are floats
 _FLOATS = Facts(integral=False, nullable=True)
 _LOGITS = 36  # probabilities down to 2e-16
 
@@ -105,7 +105,7 @@ def _of_sample(sample: Column, gridded: bool) -> Shape:
 def _knots(size: int) -> Ints:
     """Ranks from 0 to size - 1, about the square root of their distance from the nearer end apart.
 
-    Lines between all records would have gaps and clusters that the data have elsewhere.
+    Lines between all records would repeat the gaps and clusters of the sample, which the data have elsewhere.
     """
     steps = np.arange(math.isqrt(2 * size) + 2) ** 2 // 4
     steps = steps[steps <= size // 2]

@@ -1,4 +1,4 @@
-"""A forecast: what errors to expect for each epsilon or rho, before anything is spent."""
+"""A forecast: the errors to expect for each epsilon or rho, before anything is spent."""
 
 import json
 import math
@@ -19,11 +19,11 @@ _HEADS = {
 class ForecastRow:
     """The errors to expect for one epsilon or rho.
 
-    rank_error: the expected number of records between the answer and the rank asked for; None if there is no rank.
+    rank_error: the expected number of records between the answer and the requested rank; None if there is no rank.
     value_error: the expected error in value (for a quantile, from that of numpy). No error counts for more than that of
     a useless answer: the range of the data and 0 for a quantile, the sum or mean of the magnitudes for a sum or mean,
-    n for a count. So one release in a million does not tell what to expect of all.
-    median_error, error_95: what the error in value stays below 50 and 95 times of 100.
+    n for a count. So one release in a million does not dominate the mean.
+    median_error, error_95: the error in value is at most this 50% and 95% of the time.
     """
 
     spent: float
@@ -35,10 +35,11 @@ class ForecastRow:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The errors to expect of a statistic, a row for each epsilon or rho; nothing in it is private.
+    """The errors to expect of a statistic, a row for each epsilon or rho; nothing in it is sensitive.
 
-    typical: the true values, one for each number released, where every record stands at its expected place.
-    sampled: whether noise was drawn for want of a closed law; then errors are known to about 5 %, else to 1 or 2 %.
+    typical: the true values, one for each number released, where every record lies at its expected place.
+    sampled: whether noise was drawn because there is no closed law; errors are then accurate to about 5%, else to 1 or
+    2%.
     """
 
     statistic: str
@@ -69,9 +70,9 @@ class Forecast:
         """The cells of the table as text, by the names of its columns."""
         cells: dict[str, list[str]] = {self.spending: [f"{row.spent:.10g}" for row in self.rows]}
         for name, head in _HEADS.items():
-            found = self._line(name)
-            if None not in found:
-                cells[head] = [digits(value) for value in found]
+            values = self._line(name)
+            if None not in values:
+                cells[head] = [digits(value) for value in values]
         return cells
 
     def table(self) -> str:
@@ -91,17 +92,17 @@ class Forecast:
         return f"{self.statistic}{of} of {self.parameters['n']:,} records ({shape})"
 
     def sentences(self) -> list[str]:
-        """What to expect in words, for the row that is nearest to 1."""
+        """The expected errors in words, for the row that is nearest to 1."""
         row = min(self.rows, key=lambda row: abs(math.log(row.spent)))
         ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {self.parameters['n']:,} ranks, or "
         about = f" (the truth is about {' and '.join(map(digits, self.typical))})" if len(self.typical) <= 2 else ""
-        found = [
+        sentences = [
             f"For {self.spending} {row.spent:.10g} the answer is off {ranks}by {digits(row.value_error)} on average"
             f"{about}, and 95 times of 100 by at most {digits(row.error_95)}."
         ]
         if self.sampled:
-            found.append("These are simulated releases: there is no closed law of all answers together.")
-        return found
+            sentences.append("These are simulated releases: there is no closed law of all answers together.")
+        return sentences
 
     def __str__(self) -> str:
         return "\n".join([self.title(), self.table(), *self.sentences()])

@@ -1,6 +1,6 @@
-"""From a statistic and a shape of data to a function of the spending that gives the expected errors.
+"""Forecasters: the expected errors of a statistic on a shape of data, as a function of the spending.
 
-No noise is drawn but for `quantiles`, whose answers have no closed law together: there seeded releases are made.
+No noise is drawn except for `quantiles`, whose answers have no closed joint law: there seeded releases are made.
 """
 
 import random
@@ -33,7 +33,7 @@ RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
 _ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
 _SAMPLED_ROUNDS = (64, 128, 256)
 TINY = 1e-300  # the error of a useless answer if all records are 0
-_KEPT = 256  # data sets that are not drawn again for the next epsilon
+_KEPT = 256  # data sets that are kept for the next epsilon
 
 
 def check_statistic(statistic: object) -> Statistic:
@@ -75,16 +75,16 @@ class Forecaster:
 
     @property
     def sampled(self) -> bool:
-        """Whether releases are made, for want of a law."""
+        """Whether releases are simulated, because there is no closed law."""
         return self.statistic == "quantiles" and len(self.qs) > 1
 
     def typical(self) -> tuple[float, ...]:
-        """The true values where every record stands at its expected place."""
-        found = self.sampling.typical()
+        """The true values where every record lies at its expected place."""
+        sample = self.sampling.typical()
         if self.statistic in RANKED:
-            return tuple(found.quantile(float(q)) for q in self.qs)
-        total = float(found.values @ found.counts)
-        return ({"sum": total, "mean": total / found.total, "count": float(found.total)}[self.statistic],)
+            return tuple(sample.quantile(float(q)) for q in self.qs)
+        total = float(sample.values @ sample.counts)
+        return ({"sum": total, "mean": total / sample.total, "count": float(sample.total)}[self.statistic],)
 
     def useless(self, typical: Sample) -> float:
         """The error of a useless answer: in the mean no error counts for more."""
@@ -104,8 +104,8 @@ class Forecaster:
             return expect([(1.0, None)], lambda _, number: counted, cap, (1,))
         if self.statistic in ("sum", "mean"):
             plan = self.sum_plan(spending)
-            clips = sum_errors.clip_ways(plan, typical)
-            return expect(clips, lambda way, k: sum_errors.outcomes(plan, way, self.fresh(k), k), cap, rounds)
+            starts = sum_errors.clip_starts(plan, typical)
+            return expect(starts, lambda start, k: sum_errors.outcomes(plan, start, self.fresh(k), k), cap, rounds)
         if self.sampled:
             halving = plan_together(self.facts, self.terms(spending), Options.of(self.options), self.qs)
             assert isinstance(halving, Halving), "there is more than one quantile"
@@ -120,23 +120,23 @@ class Forecaster:
         return SumPlan.of(self.facts, self.terms(spending), stated, centered=self.statistic == "mean")
 
     def _answers(self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...]) -> Errors:
-        """Of one quantile, or of both ends in equal parts."""
-        ways = [
+        """The errors of one quantile, or of both ends in equal parts."""
+        branches = [
             (chance / len(self.qs), (which, route))
             for which in range(len(self.qs))
-            for chance, route in answer_errors.ways(question, which, typical)
+            for chance, route in answer_errors.likely_routes(question, which, typical)
         ]
 
-        def outcomes(way: tuple[int, OneRoute], number: int) -> Outcomes:
-            return answer_errors.outcomes(question, *way, self.fresh(number), number)
+        def outcomes(branch: tuple[int, OneRoute], number: int) -> Outcomes:
+            return answer_errors.outcomes(question, *branch, self.fresh(number), number)
 
-        return expect(ways, outcomes, cap, rounds)
+        return expect(branches, outcomes, cap, rounds)
 
     def _released(self, halving: Halving, number: int) -> Outcomes:
         """The errors of one seeded release, in equal parts."""
         sample = self.fresh(number)
-        found = halving.answer(SampleCounts.on(sample, halving.ladder), random.Random(number).getrandbits)
-        pairs = list(zip(map(float, self.qs), map(float, found), strict=True))
+        answers = halving.answer(SampleCounts.on(sample, halving.ladder), random.Random(number).getrandbits)
+        pairs = list(zip(map(float, self.qs), map(float, answers), strict=True))
         ranks = [float(sample.rank_errors(np.array([value]), q)[0]) for q, value in pairs]
         errors = [abs(value - sample.quantile(q)) for q, value in pairs]
         return Outcomes(np.array(ranks), np.array(errors), np.ones(len(pairs)))

@@ -1,7 +1,7 @@
-"""Planning: what error to expect before anything is spent, and the epsilon that an error needs.
+"""Planning: the error to expect before anything is spent, and the epsilon that an error needs.
 
 Data sets are drawn from a family or a public sample with fixed seeds, and the errors are summed over the laws of the
-answers, without noise: what the data sets leave open is 1 or 2 %.
+answers, without noise. They are accurate to 1 or 2%.
 """
 
 from collections.abc import Iterable
@@ -40,39 +40,39 @@ def plan(
     neighbors: Neighbors = "add-remove",
     quick: bool = False,
 ) -> Forecast:
-    """What error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
+    """The error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
 
     statistic: "quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean" or "count".
     data: "uniform", "normal", "lognormal", "exponential", "pareto" or "poisson" (see `families`), or a public sample
-    with the shape of the data. Never the private data themselves: a forecast protects nobody.
+    with the shape of the data. Never the sensitive data themselves: a forecast protects nobody.
     n: the number of records; that of the sample by default.
     q: for "quantile" a number, for "quantiles" a list.
-    rank_error, value_error: the expected error that will do; instead of epsilon, the smallest one is looked for.
-    scale: what a family is multiplied by.
-    quick: take a few data sets alone, for errors to about 10 % in a quarter of the time.
+    rank_error, value_error: an expected error, instead of epsilon: the smallest epsilon that reaches it is computed.
+    scale: a family is multiplied by it.
+    quick: use a few data sets only, for errors accurate to about 10% in a quarter of the time.
 
-    All others are those of the functions themselves. A family has the resolution that is given.
+    The others are those of the statistic's function. A family has the resolution that is given.
 
     >>> plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error
     1.1...
     """
-    what, relation = check_statistic(statistic), check_neighbors(neighbors)
+    statistic, neighbors = check_statistic(statistic), check_neighbors(neighbors)
     shape = Shape.of(data, scale, resolution)
-    options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": relation}
-    ranks = _ranks(what, q)
-    forecaster = Forecaster.of(what, ranks, _size(n, shape), shape, options)
+    options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
+    ranks = _ranks(statistic, q)
+    forecaster = Forecaster.of(statistic, ranks, _size(n, shape), shape, options)
     if rank_error is not None or value_error is not None:
         spendings = [_needed(forecaster, rank_error, value_error, epsilon is not None or rho is not None)]
     else:
         spendings = _spendings(epsilon, rho)
     rows = tuple(_row(spending, forecaster.errors(spending, _FEW if quick else ROUNDS)) for spending in spendings)
-    parameters: dict[str, Any] = {"n": forecaster.sampling.n, "data": shape.name, "neighbors": relation}
+    parameters: dict[str, Any] = {"n": forecaster.sampling.n, "data": shape.name, "neighbors": neighbors}
     if ranks:
-        parameters["q"] = str(ranks[0]) if what == "quantile" else [str(rank) for rank in ranks]
+        parameters["q"] = str(ranks[0]) if statistic == "quantile" else [str(rank) for rank in ranks]
     stated = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution}
     parameters |= {name: str(value) for name, value in stated.items() if value is not None}
     kind: Literal["epsilon", "rho"] = "rho" if spendings[0].zcdp else "epsilon"
-    return Forecast(what, kind, rows, forecaster.typical(), parameters, forecaster.sampled)
+    return Forecast(statistic, kind, rows, forecaster.typical(), parameters, forecaster.sampled)
 
 
 def _row(spending: Spending, errors: Errors) -> ForecastRow:
@@ -80,7 +80,7 @@ def _row(spending: Spending, errors: Errors) -> ForecastRow:
 
 
 def _ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[Fraction, ...]:
-    """The ranks asked for, in increasing order."""
+    """The requested ranks, in increasing order."""
     if statistic not in ("quantile", "quantiles"):
         if q is not None:
             raise ValueError(f"q is for quantile and quantiles, got q={shown(q)} for {statistic}")
@@ -110,12 +110,12 @@ def _spendings(epsilon: Number | Iterable[Number] | None, rho: Number | Iterable
     if epsilon is not None and rho is not None:
         raise ValueError("give epsilon (pure) or rho (zCDP), got both")
     if rho is not None:
-        found = [Spending.of(None, each) for each in _each(rho)]
+        spendings = [Spending.of(None, each) for each in _each(rho)]
     else:
-        found = [Spending.of(each, None) for each in _each(EPSILONS if epsilon is None else epsilon)]
-    if not found:
+        spendings = [Spending.of(each, None) for each in _each(EPSILONS if epsilon is None else epsilon)]
+    if not spendings:
         raise ValueError(f"{'epsilon' if rho is None else 'rho'} must have at least one number, got none")
-    return found
+    return spendings
 
 
 def _each(numbers: Number | Iterable[Number]) -> list[Any]:
@@ -137,7 +137,7 @@ def _needed(forecaster: Forecaster, rank_error: Number | None, value_error: Numb
         errors = forecaster.errors(Spending(epsilon, False), rounds)
         return (errors.mean if errors.rank is None or name == "value_error" else errors.rank) <= most
 
-    found = smallest(lambda epsilon: reached(epsilon, _QUICK), reached)
-    if found is None:
+    least = smallest(lambda epsilon: reached(epsilon, _QUICK), reached)
+    if least is None:
         raise ValueError(f"no epsilon up to {int(MOST)} has an expected {name} of {shown(wanted)} or less")
-    return Spending(found, False)
+    return Spending(least, False)

@@ -1,7 +1,7 @@
-"""Laws of walks and choices to three digits, tens of times as fast as `law` and `flip`: for forecasts.
+"""Laws of walks and choices to three digits, tens of times as fast as those of `laws`: for forecasts.
 
 An outcome of a law is a block: positions from `first` to `last`, and the probability to end in them. Forecasts average
-over data sets, so each law may look at the noise at a few points only, if these move on from one data set to the next.
+over data sets, so each law needs the noise at a few points only, if these differ from one data set to the next.
 """
 
 from fractions import Fraction
@@ -33,12 +33,12 @@ class Blocks(NamedTuple):
 
 
 def spread(number: int) -> float:
-    """The number-th of a sequence that fills the interval from 0 to 1 evenly."""
+    """Term `number` of a sequence that fills the interval from 0 to 1 evenly."""
     return (0.5 + number * _GOLDEN) % 1.0
 
 
 def walk_blocks(walk: Walk, number: int = 0) -> Blocks:
-    """The law of where a walk with exponential noise halts; to halt never counts as the last position."""
+    """The law of the position where a walk with exponential noise halts; the last one if it never halts."""
     begin, end = _that_matter(walk)
     starts, lengths = walk.starts[begin:end], walk.lengths[begin:end]
     weights, before, each = _given_threshold(walk, walk.levels[begin:end], lengths, number)
@@ -68,7 +68,7 @@ def _that_matter(walk: Walk) -> tuple[int, int]:
 
 
 def _given_threshold(walk: Walk, levels: Ints, lengths: Ints, number: int) -> tuple[Floats, Floats, Floats]:
-    """Weights of points of the threshold's noise; what was silent before each run, and in each query of it."""
+    """Weights of points of the threshold's noise; -log P[no halt] before each run, and in each query of it."""
     u = _PASSED[:-1] + np.diff(_PASSED) * spread(number)
     eps2, step, base = float(walk.eps2), float(walk.step), int(walk.threshold)
     noise = np.floor(-np.log1p(-u) / float(walk.eps1 * walk.step)) * step
@@ -103,13 +103,13 @@ def choice_blocks(runs: Runs, weighted: bool) -> Blocks:
         nodes, weights = _gauss()
         t, weights = end * nodes**2, 2 * end * nodes * weights
         rest = 1 - a[None, :] * t[:, None]
-        silent = np.exp(np.log(rest) @ lengths)
-        masses = a * lengths * ((weights * silent) @ (1 / rest))
+        product = np.exp(np.log(rest) @ lengths)
+        masses = a * lengths * ((weights * product) @ (1 / rest))
     masses /= masses.sum()
     kept = masses > LEAST
     starts, many, masses = runs.starts[near][kept][:, None], runs.lengths[near][kept][:, None], masses[kept][:, None]
     parts, which = np.minimum(many, _PARTS), np.arange(_PARTS)
     first, last = starts + many * which // parts, starts + many * (which + 1) // parts - 1
-    found = which < parts
+    used = which < parts
     shares = (last - first + 1) / many * masses
-    return Blocks((first - runs.starts[0])[found], (last - runs.starts[0])[found], shares[found])
+    return Blocks((first - runs.starts[0])[used], (last - runs.starts[0])[used], shares[used])

@@ -1,8 +1,8 @@
 """Data sets to plan with: sorted values, each with the number of records that it stands for.
 
-Only the records around the ranks that are asked for matter one by one. Up to a few thousand records all are drawn;
-beyond, those in a window around each rank are, and the others stand evenly between the windows, in groups that grow
-with the distance from them. Where the windows lie is random, as it is for fresh data. So a data set of a billion
+Only the records around the requested ranks matter one by one. Up to a few thousand records all are drawn; beyond,
+those in a window around each rank are, and the others lie evenly between the windows, in groups that grow with the
+distance from them. Where the windows lie is random, as it is for fresh data. So a data set of a billion
 records costs no more than one of ten thousand.
 """
 
@@ -17,7 +17,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.planning.families import Shape
 
-ALL = 1 << 13  # so many records are all drawn
+ALL = 1 << 13  # up to this many records, all are drawn
 WINDOW = 1 << 11  # ranks in a window
 ONE_BY_ONE, GROWTH = 128, 1.01  # outside, groups are single records at first, and then grow by this
 _SEED = 20_210_930
@@ -40,7 +40,7 @@ class Sample:
         return int(self.up_to[-1])
 
     def quantile(self, q: float) -> float:
-        """The q-quantile, between records by a straight line, as numpy has it."""
+        """The q-quantile, between records by a straight line, as in numpy."""
         place = q * (self.total - 1)
         low, high = (self.values[np.searchsorted(self.up_to, int(k), side="right")] for k in (place, np.ceil(place)))
         return float(low + (high - low) * (place - int(place)))
@@ -52,7 +52,7 @@ class Sample:
         return np.maximum(np.maximum(low - q * self.total, q * self.total - high), 0.0)
 
     def histogram(self, ladder: Ladder, low: float = -np.inf, high: float = np.inf) -> Histogram:
-        """The records on a ladder, exact for the ranks between `low` and `high`; others stand at its ends."""
+        """The records on a ladder, exact for the ranks between `low` and `high`; others lie at its ends."""
         first, last = np.searchsorted(self.up_to, low), np.searchsorted(self.up_to, high) + 1
         inside, counts = self.values[first:last], self.counts[first:last]
         below = int(self.up_to[first - 1]) if first else 0
@@ -66,7 +66,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleCounts(Counts):
-    """A sample where mechanisms want the counts of a column."""
+    """A sample in the place of the counts of a column."""
 
     sample: Sample = field(kw_only=True, repr=False)
 
@@ -80,7 +80,7 @@ class SampleCounts(Counts):
         return self.sample.histogram(ladder)
 
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
-        """All records here as well."""
+        """All records on another ladder, here too."""
         return self.sample.histogram(ladder)
 
 

@@ -1,8 +1,8 @@
-"""The expected errors of private sums, means and counts: the law of the clip, and noise on what clipping leaves.
+"""The expected errors of private sums, means and counts: the law of the clip, and the noise on clipped sums.
 
-This is `clip_law` made fast, like `answer_errors`: the probabilities of scales come from the data set whose records
-stand at their expected places, its size and centre are taken at a few points, and widths have the laws of `quick_laws`.
-Noise is taken at points that fill its law evenly, others for each data set.
+This is `laws.clips` made fast, like `answer_errors`: the probabilities of scales come from the data set whose records
+lie at their expected places, its size and centre are taken at a few points, and widths have the laws of `quick_laws`.
+Noise is taken at points that fill its law evenly, different ones for each data set.
 """
 
 import math
@@ -27,26 +27,26 @@ from nobounds.planning.samples import Sample
 
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises
-LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the laws of the number of records and of the centre are looked at ...
+LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the laws of the number of records and of the centre are evaluated ...
 PAIRS = (1, 3, 0, 2)  # ... together
 _MOST = 1 << 20  # of a count's errors are taken one by one
 
 
 @dataclass(frozen=True, slots=True)
-class ClipWay:
-    """What was settled before the widths of a clip are searched: the centre, the scale, and what is left of epsilon."""
+class ClipStart:
+    """Where the search for the widths of a clip starts: the centre, the scale, and the rest of epsilon."""
 
     center: Fraction
     origin: int | None
     left: Fraction
 
 
-def clip_ways(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipWay | None]]:
-    """The ways to a clip with their probabilities; None if the bounds leave nothing to search for."""
+def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipStart | None]]:
+    """The starts of the search for a clip, with their probabilities; None if there is nothing to search for."""
     search = plan.search
     if search.epsilon == 0:
         return [(1.0, None)]
-    found: dict[ClipWay, float] = {}
+    chances: dict[ClipStart, float] = {}
     sizes = _sizes(plan, typical.total)
     for look, pair in enumerate(PAIRS):
         size = sizes[look % len(sizes)]
@@ -57,21 +57,21 @@ def clip_ways(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipWay | Non
             origins = octaves(scale.walk(deviations(search, typical, center)))
             left -= scale.cost(search.neighbors, False).epsilon
         for chance, origin in origins:
-            way = ClipWay(*search.settle(center, origin), left)
-            found[way] = found.get(way, 0.0) + chance / len(PAIRS)
-    return list(together((chance, way) for way, chance in found.items() if chance > LEAST))
+            start = ClipStart(*search.settle(center, origin), left)
+            chances[start] = chances.get(start, 0.0) + chance / len(PAIRS)
+    return list(together((chance, start) for start, chance in chances.items() if chance > LEAST))
 
 
 def _center(search: Search, size: int, typical: Sample, chance: float) -> tuple[Fraction, Fraction]:
-    """The centre that is not exceeded with this probability, and what is left of epsilon."""
-    asked = search.center(size)
-    if asked is None:
+    """The centre that is not exceeded with this probability, and the rest of epsilon."""
+    median = search.center(size)
+    if median is None:
         return search.within(Fraction(0)), search.epsilon
-    return search.within(Fraction(point(asked, typical, chance))), search.epsilon - asked.cost().epsilon
+    return search.within(Fraction(point(median, typical, chance))), search.epsilon - median.cost().epsilon
 
 
 def _sizes(plan: SumPlan, n: int) -> list[int]:
-    """A few of the sizes that may be learned."""
+    """A few of the possible noisy sizes."""
     if plan.eps_size == 0 or plan.eps_size * n > 50:
         return [n]
     most = math.inf if plan.rows is None else plan.rows
@@ -87,46 +87,46 @@ def deviations(search: Search, sample: Sample, center: Fraction) -> Histogram:
     return Histogram(DEVIATIONS, rungs[starts], np.add.reduceat(sample.counts, starts))
 
 
-def outcomes(plan: SumPlan, way: ClipWay | None, sample: Sample, number: int) -> Outcomes:
-    """The errors of a sum or mean whose clip is found this way on this data set."""
-    lows, highs, chances = _clips(plan, way, sample, number)
+def outcomes(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> Outcomes:
+    """The errors of a sum or mean on this data set, for this start of the search for a clip."""
+    lows, highs, chances = _clips(plan, start, sample, number)
     places = np.arange(POINTS)
     u, v = ((steps % POINTS + spread(k * number)) / POINTS for steps, k in ((places, 1), (STRIDE * places, STRIDE)))
     errors = np.abs(_errors(plan, Clipping.of(sample, lows, highs), u, v))
     return Outcomes(None, errors.ravel(), np.repeat(chances / POINTS, POINTS))
 
 
-def _clips(plan: SumPlan, way: ClipWay | None, sample: Sample, number: int) -> tuple[Floats, Floats, Floats]:
-    """The ends of the clips that may be found, and their probabilities."""
+def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> tuple[Floats, Floats, Floats]:
+    """The ends of the possible clips, and their probabilities."""
     search = plan.search
-    if way is None:
+    if start is None:
         assert search.ladder.lower is not None
         assert search.ladder.upper is not None
         return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
-    around = deviations(search, sample, way.center)
-    walks = search.walks(around, way.center, way.origin, way.left)
-    found = {side: _widths(search, walk, number) for side, walk in zip(search.sides(way.center), walks, strict=True)}
-    if 0 in found:
-        widths, chances = found[0]
+    around = deviations(search, sample, start.center)
+    sides, walks = search.sides(start.center), search.walks(around, start.center, start.origin, start.left)
+    by_side = {side: _widths(search, walk, number) for side, walk in zip(sides, walks, strict=True)}
+    if 0 in by_side:
+        widths, chances = by_side[0]
         below = above = widths
     else:
         nothing = np.zeros(1), np.ones(1)
-        (below, low_chances), (above, high_chances) = found.get(-1, nothing), found.get(1, nothing)
+        (below, low_chances), (above, high_chances) = by_side.get(-1, nothing), by_side.get(1, nothing)
         chances = np.outer(low_chances, high_chances).ravel()
         below, above = np.repeat(below, len(above)), np.tile(above, len(below))
     kept = chances > LEAST
-    center, (low, high) = finite_float(way.center), (search.ladder.lower, search.ladder.upper)
+    center, (low, high) = finite_float(start.center), (search.ladder.lower, search.ladder.upper)
     lows = np.maximum(center - below[kept], -np.inf if low is None else float(low))
     highs = np.minimum(center + above[kept], np.inf if high is None else float(high))
     return lows, highs, chances[kept] / chances[kept].sum()
 
 
-def _widths(search: Search, found: WidthWalk, number: int) -> tuple[Floats, Floats]:
+def _widths(search: Search, width_walk: WidthWalk, number: int) -> tuple[Floats, Floats]:
     """The widths on one side, and their probabilities."""
-    first, last, masses = walk_blocks(found.walk, number)
+    first, last, masses = walk_blocks(width_walk.walk, number)
     kept = masses > LEAST
     places = ((first + last) // 2)[kept].tolist()
-    return np.array([finite_float(search.width(found.candidates, place)) for place in places]), masses[kept]
+    return np.array([finite_float(search.width(width_walk.candidates, place)) for place in places]), masses[kept]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +150,7 @@ class Clipping:
 
     @property
     def widths(self) -> Floats:
-        """How far apart the ends are."""
+        """The distance between the ends."""
         return np.maximum(self.highs - self.lows, 1e-300)
 
 
@@ -203,9 +203,9 @@ def count_outcomes(noise: Additive, n: int, neighbors: Neighbors, nullable: bool
     return Outcomes(None, np.append(errors, float(n)), np.append(masses * held / both, cut))
 
 
-def outside(plan: SumPlan, way: ClipWay | None, sample: Sample, number: int) -> float:
-    """How many records of a data set lie outside a clip that is found this way, on average."""
-    lows, highs, chances = _clips(plan, way, sample, number)
+def outside(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> float:
+    """How many records of a data set lie outside a clip on average, for this start of the search."""
+    lows, highs, chances = _clips(plan, start, sample, number)
     counted = np.append(0, sample.up_to)
     below = counted[np.searchsorted(sample.values, lows, side="left")]
     above = sample.total - counted[np.searchsorted(sample.values, highs, side="right")]
