@@ -1,1 +1,1 @@
-"""What leaves: releases, by group, and descriptions."""
+"""Releases: of one statistic, by group, and descriptions of tables."""

@@ -21,7 +21,7 @@ SHARES = {"mean": Fraction(1, 5), "std": Fraction(1, 5), "min and max": Fraction
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The private statistics of one column, the cost of each, and 95 % intervals of the noise where there is one."""
+    """The private statistics of one column, the cost of each, and 95% intervals of the noise where there is one."""
 
     values: dict[str, int | float]
     intervals: dict[str, tuple[float, float]]
@@ -33,18 +33,18 @@ class Summary:
         return {"values": dict(self.values), "intervals": ends, "costs": dict(self.costs)}
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> "Summary":
+    def from_dict(cls, fields: dict[str, Any]) -> "Summary":
         """The summary that `to_dict` wrote."""
-        bars = {name: ends(bar) for name, bar in found["intervals"].items()}
-        return cls(dict(found["values"]), bars, dict(found["costs"]))
+        bars = {name: ends(bar) for name, bar in fields["intervals"].items()}
+        return cls(dict(fields["values"]), bars, dict(fields["costs"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A private summary of a table: what was found in each column, what was skipped and why, and the total loss.
+    """A private summary of a table: the statistics of each column, the skipped columns and why, and the total loss.
 
-    `described["age"].values` has the statistics of a column by name, `.intervals` where noise alone leaves its count,
-    mean and standard deviation 95 times of 100, and `.costs` what each number cost.
+    `described["age"].values` has the statistics of a column by name, `.intervals` the 95% intervals for the noise in
+    its count, mean and standard deviation, and `.costs` the cost of each number.
     """
 
     columns: dict[str, Summary]
@@ -72,17 +72,17 @@ class Description:
     @classmethod
     def from_json(cls, text: str) -> "Description":
         """The description that `to_json` wrote."""
-        found = json.loads(text)
-        columns = {name: Summary.from_dict(each) for name, each in found["columns"].items()}
-        return cls(columns, dict(found["skipped"]), PrivacyLoss.from_dict(found["loss"]), dict(found["parameters"]))
+        fields = json.loads(text)
+        columns = {name: Summary.from_dict(each) for name, each in fields["columns"].items()}
+        return cls(columns, dict(fields["skipped"]), PrivacyLoss.from_dict(fields["loss"]), dict(fields["parameters"]))
 
     def split_in_words(self) -> str:
         """One sentence on how epsilon or rho was split."""
         pure = self.loss.epsilon < math.inf
-        what = f"Epsilon {text_up(self.loss.epsilon)}" if pure else f"Rho {text_up(self.loss.rho)}"
+        spent = f"Epsilon {text_up(self.loss.epsilon)}" if pure else f"Rho {text_up(self.loss.rho)}"
         shares = ", ".join(f"{name} {text_up(float(share) * 100, 3)} %" for name, share in SHARES.items())
         return (
-            f"{what}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
+            f"{spent}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
             f"columns, the rest in equal parts over the columns; in each: {shares}."
         )
 

@@ -22,17 +22,17 @@ class GroupedRelease:
     """Private answers by key, what they cost together, and how they were made.
 
     `groups` has the key of each group, and `values` its answer. Public keys are in the order in which
-    they were given, all of them; others in their own order, those that may be shown.
+    they were given, all of them; keys that were chosen privately are sorted.
     """
 
     statistic: str
     by: tuple[str, ...]
-    arrays: tuple[Any, ...] = field(repr=False)  # one Arrow array a key column
+    arrays: tuple[Any, ...] = field(repr=False)  # one Arrow array for each key column
     values: NDArray[Any]
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
-    half_intervals: NDArray[np.float64] | None = None  # how far noise alone moves each answer, at most, 95 times of 100
-    _places: dict[Any, int] = field(default_factory=dict, init=False, repr=False)  # filled when first asked for
+    half_intervals: NDArray[np.float64] | None = None  # noise moves each answer by at most this, 95% of the time
+    _places: dict[Any, int] = field(default_factory=dict, init=False, repr=False)  # filled on first use
 
     @property
     def groups(self) -> list[Any]:
@@ -51,8 +51,8 @@ class GroupedRelease:
         if not self._places:
             self._places.update((group, k) for k, group in enumerate(self.groups))
         place = self._places[key]
-        found: int | float = self.values[place : place + 1].tolist()[0]
-        return found
+        answer: int | float = self.values[place : place + 1].tolist()[0]
+        return answer
 
     def to_arrow(self) -> Any:
         """A pyarrow table: the key columns, and a column named after the statistic.
@@ -87,9 +87,9 @@ class GroupedRelease:
 
     def to_json(self) -> str:
         """The release as one line of JSON."""
-        found = self.to_dict()
-        found["keys"] = {name: [_finite(key) for key in keys] for name, keys in found["keys"].items()}
-        return json.dumps(found, allow_nan=False)
+        fields = self.to_dict()
+        fields["keys"] = {name: [_finite(key) for key in keys] for name, keys in fields["keys"].items()}
+        return json.dumps(fields, allow_nan=False)
 
     def __str__(self) -> str:
         keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
@@ -120,7 +120,7 @@ def _finite(key: Any) -> Any:
 
 
 def ordered(arrays: tuple[Any, ...]) -> NDArray[np.int64]:
-    """The places of keys in their own order."""
+    """The indices that sort the keys."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -11,13 +11,13 @@ from nobounds.accounting.loss import PrivacyLoss
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A private answer. Nothing in it depends on the data but `value`, and what the mechanism itself paid to learn.
+    """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.
 
-    statistic, value: what was asked, and the answer; a tuple for bounds, several quantiles and vectors.
+    statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors.
     loss: what it cost, a `PrivacyLoss`.
-    parameters: how it was found: the clip, the noise, the ladder, what was said of the data. `rows_of` is there if the
-    rows are those of a query's result, and not of a table as it is stored.
-    interval: where noise alone leaves the value 95 times of 100, of a sum, mean or count; clipping is not in it.
+    parameters: how it was made: the clip, the noise, the ladder, what was stated about the data. `rows_of` is there if
+    the rows are those of a query's result, and not of a table as it is stored.
+    interval: of a sum, mean or count, a 95% interval for the added noise; it excludes bias from clipping.
 
     >>> from fractions import Fraction
     >>> from nobounds.accounting.loss import PrivacyLoss, pure
@@ -29,7 +29,7 @@ class Release:
     value: int | float | tuple[int | float, ...]
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
-    interval: tuple[float, float] | None = None  # where noise alone leaves it 95 times of 100; clipping is not in it
+    interval: tuple[float, float] | None = None  # 95%, for the added noise only
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -51,11 +51,11 @@ class Release:
     @classmethod
     def from_json(cls, text: str) -> "Release":
         """The release that `to_json` wrote."""
-        found = json.loads(text)
-        value = tuple(found["value"]) if isinstance(found["value"], list) else found["value"]
-        bar = found.get("interval")
+        fields = json.loads(text)
+        value = tuple(fields["value"]) if isinstance(fields["value"], list) else fields["value"]
+        bar = fields.get("interval")
         interval = None if bar is None else ends(bar)
-        return cls(found["statistic"], value, PrivacyLoss.from_dict(found["loss"]), found["parameters"], interval)
+        return cls(fields["statistic"], value, PrivacyLoss.from_dict(fields["loss"]), fields["parameters"], interval)
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
@@ -79,6 +79,6 @@ class Release:
 
 
 def ends(bar: Sequence[float | None]) -> tuple[float, float]:
-    """The ends of an interval as JSON has them, where None stands for an infinite one."""
+    """The ends of an interval from JSON, where None stands for an infinite one."""
     low, high = bar
     return -math.inf if low is None else low, math.inf if high is None else high
