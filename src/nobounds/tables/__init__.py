@@ -1,1 +1,1 @@
-"""Tables, wherever they lie, and their groups."""
+"""Tables in memory, in files or on a server, and their groups."""

@@ -1,10 +1,10 @@
-"""Statistics of each group of a table, for one epsilon: a row is in one group, so all groups cost what one does.
+"""Statistics of each group of a table, for one epsilon: a row is in one group, so all groups cost as much as one.
 
 The keys of the groups are public, or those that enough units have are chosen privately (see `key_selection`), for a
 part of epsilon and a delta. One pass makes the tally; all groups are answered together (see `groups`).
 
 A quantile is answered for each group as if it were alone. Sums and means share one clip, chosen among the records of
-all groups: small groups have too few records for one of their own, and what clipping changes is then weighed against
+all groups: small groups have too few records for their own clip, and the bias from clipping is then weighed against
 the noise of all groups.
 """
 
@@ -60,7 +60,7 @@ Summed: TypeAlias = tuple[NDArray[Any], Floats, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """Which groups of a table are wanted, and whom privacy is for; all public."""
+    """The requested groups of a table, and whom privacy is for; all public."""
 
     source: TableSource
     keyed: Keyed
@@ -155,7 +155,7 @@ class Grouping:
         def loss(plan: ColumnPlan, facts: Facts) -> PrivacyLoss:
             if selection is None:
                 return self.unit.loss(plan.cost(), "add-remove")
-            # Added up before it is rounded, so that what is charged is what the user gave.
+            # Added up before it is rounded: then the charge is what the user gave.
             both = plan.cost().times(self.unit.rows).epsilon + selection.epsilon
             return PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
 
@@ -189,7 +189,7 @@ class Grouping:
         return KeySelection(KEY_SHARE * spending.amount, self.delta, self.groups_per_unit)
 
     def _described(self, facts: Facts, spending: Spending, parts: dict[str, Cost]) -> dict[str, Any]:
-        """For the parameters of a release: the column, the keys, and what was spent on what."""
+        """For the parameters of a release: the column, the keys, and how the spending was split."""
         breakdown = spending.breakdown(parts, self.unit)
         selection = self._selection(spending)
         if selection is not None:
@@ -223,7 +223,7 @@ class GroupedColumn:
         tallied = grouping.source.tally(self.column, ladder, sums, grouping.keyed, bounding)
         if self.selection is None:
             return tallied.keys, tallied
-        # They come in the order of the data, which is sensitive; in their own a seed gives the same answers, too.
+        # They come in the order of the data, which is sensitive; sorted, a seed gives the same answers, too.
         order = ordered(tuple(array[: len(tallied.units)] for array in tallied.keys))
         kept = order[self.selection.kept(tallied.units[order], source)]
         keys = tuple(array.take(_indices(kept)) for array in tallied.keys)
@@ -287,20 +287,20 @@ def _means(plan: SumPlan, clip: Clip, tallied: Tallied, source: RandomSource) ->
 
 
 def _added(whole: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
-    """The exact sum, in 64 bits or in Python's whole numbers; which of them must not be seen (see `_fitting`)."""
+    """The exact sum, in 64 bits or in Python's whole numbers; which of them must not show (see `_fitting`)."""
     if noise.dtype != object and int(np.abs(noise).max(initial=0)) < _LARGEST:
         return np.asarray(whole + noise)
     return np.asarray(whole.astype(object) + noise.astype(object))
 
 
 def _fitting(released: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in 64 bits if all of them fit: by what is released alone, not by how it was added up."""
+    """Whole numbers in 64 bits if all of them fit: this depends on the released numbers alone, not on the addition."""
     most = max(map(abs, (int(released.min(initial=0)), int(released.max(initial=0)))))
     return released.astype(np.int64) if most < 1 << 63 else released.astype(object)
 
 
 def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
-    """Whole numbers of steps as numbers: whole ones where all answers are."""
+    """Numbers of steps in the units of the data: whole numbers if all answers are."""
     if not integral:
         with np.errstate(over="ignore"):
             return np.clip(np.ldexp(whole.astype(np.float64), exponent), -MAX, MAX) + 0.0
@@ -308,7 +308,7 @@ def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
 
 
 def _worth(steps: float, lattice: Lattice) -> float:
-    """A number of steps as a number."""
+    """A number of steps in the units of the data."""
     return finite_float(Fraction(steps) * lattice.step)
 
 
@@ -319,7 +319,7 @@ def _indices(places: NDArray[np.int64]) -> Any:
 
 
 def check_delta(delta: Number) -> Fraction:
-    """A delta between 0 and 1, without its ends."""
+    """A delta between 0 and 1, both excluded."""
     exact = rational(delta, "delta")
     if not 0 < exact < 1:
         raise ValueError(f"delta must be greater than 0 and less than 1, got delta={delta!r}")

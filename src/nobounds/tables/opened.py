@@ -18,7 +18,7 @@ _MOST = 1 << 31
 
 
 class SharedOnly:
-    """Copies of it are the object itself, because nothing in it changes; pickles are refused."""
+    """An object whose copies are itself, because nothing in it changes; pickles are refused."""
 
     def __copy__(self) -> Self:
         return self
@@ -139,7 +139,7 @@ class OpenedTable:
 
 
 def whole_number(given: Any, name: str) -> int:
-    """A whole number from 1 on, one of numpy too."""
+    """A whole number from 1 on, also one of numpy."""
     try:
         number = 0 if isinstance(given, bool) else operator.index(given)
     except TypeError:

@@ -170,19 +170,19 @@ class Table(SharedOnly):
     ) -> "GroupedTable":
         """The same table by groups: the rows that have the same values in one or several columns.
 
-        keys: the public keys, values of the column or tuples of them; there are answers for all of these, and for none
-        else. Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
-        groups_per_unit: at most so many groups of a unit are used; by default as many as it has rows.
+        keys: the public keys, values of the column or tuples of them; there are answers for all of these, and for no
+        others. Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
+        groups_per_unit: how many groups of a unit are used at most; by default `rows_per_unit`.
         """
         return GroupedTable(self._opened, by, keys, delta, groups_per_unit)
 
     def suggest_rows_per_unit(
         self, *, epsilon: Number | None = None, rho: Number | None = None, q: Number = _SUGGESTED, rng: Rng = None
     ) -> Release:
-        """A private quantile of the number of rows that a unit has: 95 % of all units have no more than its value.
+        """A private quantile of the number of rows that a unit has: 95% of all units have no more than its value.
 
-        Noise grows with `rows_per_unit`, and what is left of the largest units shrinks; this is the number to begin
-        with.
+        With a larger `rows_per_unit` there is more noise, and fewer rows of the largest units are left out; this is
+        the number to start with.
         """
         table = self._opened
         if table.unit is None:
