@@ -3,7 +3,7 @@
 One epsilon is split, in this order: a part over all columns for their counts, and the rest in equal parts over the
 columns. In a column the quantiles come first (see `halving`); the minimum and maximum are searched outward or inward
 around the median, and are the clip of the mean and of the standard deviation. So nothing is spent twice, and every
-number's share is known before the data are read. Under zCDP it is rho that is split.
+number's share is known before the data are read. Under zCDP rho is split.
 """
 
 import math
@@ -38,7 +38,7 @@ from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS,
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
 
-NUMERIC = Fraction(1, 4)  # a column of a file without types is numeric if it has so many numbers of the most found
+NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
 
 @spelled_out
@@ -85,7 +85,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
 
 @dataclass(frozen=True, slots=True)
 class DescribePlan:
-    """How much is spent on what: equal shares for the columns, of an epsilon or of a rho."""
+    """How an epsilon or a rho is split: equal shares for the columns."""
 
     spending: Spending  # for one row
     neighbors: Neighbors
@@ -110,27 +110,27 @@ class DescribePlan:
         return gaussian(self.spending.amount) if self.spending.zcdp else pure(self.spending.amount)
 
     def parts(self, many: int) -> dict[str, Cost]:
-        """The cost of all columns by what it is for, if so many of them turn out to be numeric."""
+        """The cost of all columns by what it is for, if `many` of them turn out to be numeric."""
         made = gaussian if self.spending.zcdp else pure
-        return {"counts": made(self.count * self.columns)} | {
+        return {"counts": made(self.count_part * self.columns)} | {
             name: made(self.part(name, many) * many) for name in SHARES
         }
 
     @property
-    def count(self) -> Fraction:
+    def count_part(self) -> Fraction:
         """What a count costs."""
         return COUNT_SHARE * self.spending.amount / self.columns
 
     def part(self, name: str, many: int) -> Fraction:
-        """What a part of one of so many columns costs."""
+        """What a part of one of `many` columns costs."""
         return (1 - COUNT_SHARE) * self.spending.amount / many * SHARES[name]
 
     def epsilon(self, amount: Fraction) -> Fraction:
-        """The epsilon for so much; as a pure one, and as that of Gaussian noise, it has at most this rho."""
+        """The epsilon for this amount; as a pure one, and as that of Gaussian noise, it has at most this rho."""
         return nominal(amount) if self.spending.zcdp else amount
 
     def noise(self, amount: Fraction) -> Additive:
-        """The noise for so much."""
+        """The noise for this amount."""
         return Additive(self.epsilon(amount), self.spending.zcdp)
 
     def halving(self, facts: Facts, ladder: Ladder, many: int, count: int) -> Halving:
@@ -155,12 +155,12 @@ def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
 def _count(data: Column, plan: DescribePlan, source: RandomSource) -> int:
     if plan.neighbors == "swap" and not data.facts.nullable:
         return data.rows()
-    return max(0, totals(data.chunks())[0] + plan.noise(plan.count).draw(1, source))
+    return max(0, totals(data.chunks())[0] + plan.noise(plan.count_part).draw(1, source))
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One of so many columns, what may be spent on it, and its private count."""
+    """One of `many` columns, the plan for all of them, and its noisy count."""
 
     data: Column
     facts: Facts
@@ -189,10 +189,10 @@ class _Job:
             "std": std,
             **dict(zip(("min", *RANKS, "max"), ordered, strict=True)),
         }
-        noise = self.plan.noise(self.plan.count)
+        noise = self.plan.noise(self.plan.count_part)
         bar = 0 if self._public else math.ceil(noise.half_interval(noise.scale(1), 0.0, CHANCE))
         bars["count"] = (float(max(self.count - bar, 0)), float(self.count + bar))
-        costs = {"count": Fraction(0) if self._public else self.plan.count}
+        costs = {"count": Fraction(0) if self._public else self.plan.count_part}
         costs |= {name: self._part(name) for name in ("mean", "std")}
         costs |= {name: self._part("min and max") / 2 for name in ("min", "max")}
         costs |= {name: self._part("quantiles") / len(RANKS) for name in RANKS}
@@ -209,7 +209,7 @@ class _Job:
 
     @property
     def _times(self) -> int:
-        """What a unit costs, over what a row costs."""
+        """The cost of a unit over the cost of a row."""
         rows = self.facts.unit.rows
         return rows**2 if self.plan.spending.zcdp else rows
 
@@ -217,8 +217,8 @@ class _Job:
         return self.plan.part(name, self.many)
 
     def _quantiles(self) -> dict[str, int | float]:
-        asked = self.plan.halving(self.facts, self.ladder, self.many, self.count)
-        return dict(zip(RANKS, asked.answer(Counts.of(self.data.chunks, self.ladder), self.source), strict=True))
+        halving = self.plan.halving(self.facts, self.ladder, self.many, self.count)
+        return dict(zip(RANKS, halving.answer(Counts.of(self.data.chunks, self.ladder), self.source), strict=True))
 
     def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
@@ -228,7 +228,9 @@ class _Job:
         around = search.deviations(self.data.chunks, center)
         walks = search.walks(around, center, _octave(quantiles), search.epsilon)
         widths = [search.width(walk.candidates, halt_position(walk.walk, self.source)) for walk in walks]
-        size = self.count - (0 if self._public else math.ceil(CLIP_TUNING.slack / self.plan.epsilon(self.plan.count)))
+        size = self.count - (
+            0 if self._public else math.ceil(CLIP_TUNING.slack / self.plan.epsilon(self.plan.count_part))
+        )
         return search.clip(center, widths, search.trusts(size, walks))
 
     def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
@@ -245,7 +247,7 @@ class _Job:
         square = rule.release(count, total, squares.width, self.source)
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
         bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
-        # The centre of the squares is the mean but for rounding, which matters where the steps are whole numbers.
+        # The centre of the squares is the mean except for rounding, which matters where the steps are whole numbers.
         off = (average.value - squares.center) * lattice.step / squares.radius
         part = Fraction(square.half_interval(CHANCE))
         low, std, high = (
@@ -258,9 +260,9 @@ class _Job:
 
 
 def _octave(quantiles: dict[str, int | float]) -> int | None:
-    """The octave of the 75 % deviation from the median, judged by the quantiles; None if they are all the same."""
-    found = {name: Fraction(value) for name, value in quantiles.items()}
-    quartile = max(found["75%"] - found["50%"], found["50%"] - found["25%"])
-    tail = max(found["95%"] - found["50%"], found["50%"] - found["5%"])
-    scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75 % deviation
+    """The octave of the 75% deviation from the median, estimated from the quantiles; None if they are all the same."""
+    exact = {name: Fraction(value) for name, value in quantiles.items()}
+    quartile = max(exact["75%"] - exact["50%"], exact["50%"] - exact["25%"])
+    tail = max(exact["95%"] - exact["50%"], exact["50%"] - exact["5%"])
+    scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75% deviation
     return math.frexp(finite_float(scale))[1] - 1 if scale > 0 else None

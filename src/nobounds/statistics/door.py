@@ -1,7 +1,7 @@
 """The door: every statistic passes through here, in this order.
 
-Plan from public facts, charge, read, answer, release. A plan sees facts and no records, so that what it costs cannot
-depend on them; the charge comes before the first record is read; what an answer reads was paid for.
+Plan from public facts, charge, read, answer, release. A plan sees facts and no records, so its cost cannot depend on
+them; the charge comes before the first record is read; what an answer reads is already paid for.
 """
 
 from collections.abc import Callable
@@ -35,11 +35,11 @@ class Unread(Protocol[F_co]):
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[F, D, P, R]):
-    """A statistic that is wanted, with its parameters checked.
+    """A requested statistic, with its parameters checked.
 
-    plan: from public facts to what will be done.
+    plan: from public facts to the plan.
     loss: what the plan costs a unit.
-    purpose: what a budget's ledger says the charge is for.
+    purpose: what the charge is for, as a budget's ledger states it.
     answer: from the plan, the facts, the data and the loss to the release, by noise from a source.
     """
 

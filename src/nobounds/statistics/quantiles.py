@@ -46,8 +46,8 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
     """Private quantiles for one total epsilon or rho, in the order given.
 
     A larger q never has a smaller answer. One q is answered as `quantile` does; m of them cost as much as
-    ceil(log2(m + 1)) would, each for its own epsilon. `rows`, if it is stated, has to be right to about 1%: some of the
-    ranks are counted from it.
+    ceil(log2(m + 1)) would, each for its own epsilon. `rows`, if it is stated, must be accurate to about 1%: some
+    of the ranks are counted from it.
 
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
@@ -85,7 +85,7 @@ def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
 
 @spelled_out
 def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
-    """A private minimum: minus the maximum of the negated data, in law."""
+    """A private minimum: it has the distribution of minus the maximum of the negated data."""
     return _separate("minimum", "minimum", (Fraction(0),), data, options)
 
 

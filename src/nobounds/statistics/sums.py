@@ -31,8 +31,8 @@ from nobounds.statistics.keywords import CountKeywords, SumKeywords, spelled_out
 def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
     """A private sum of data whose bounds nobody knows.
 
-    The release states the clip, the scale of the noise, and in `interval` where the noise alone leaves the sum 95% of
-    the time. What clipping changed is not in the interval; with too few records it is infinite.
+    The release states the clip, the scale of the noise, and in `interval` a 95% interval for the added noise. The
+    interval excludes bias from clipping; with too few records it is infinite.
 
     >>> import random
     >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))

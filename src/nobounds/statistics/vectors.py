@@ -2,7 +2,7 @@
 
 Part of rho buys a clip for the Euclidean norms (see `clipping.vectors`), the rest pays for discrete Gaussian noise on
 the exact sum of the clipped rows. A clipped row is a vector of whole numbers whose norm is checked in whole numbers, so
-the sensitivity is what it is said to be; rows are clipped one by one, and whole numbers add up in any order.
+the stated sensitivity holds; rows are clipped one by one, and whole numbers add up in any order.
 
 A row with a NaN or an infinity in it is missing: it is counted nowhere and adds nothing.
 """
@@ -37,7 +37,7 @@ def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Release:
 
     Give `rho` for zero-concentrated privacy, or `epsilon` and `delta`; `upper` is a public bound on the norms. A row
     with a NaN or an infinity is missing. The release states the clip, and in `noise_scale` the standard deviation of
-    the noise on each coordinate; what clipping changed is not in it.
+    the noise on each coordinate; it excludes bias from clipping.
 
     >>> import random
     >>> release = vector_sum(np.ones((6000, 3)), epsilon=1, delta=1e-6, rng=random.Random(1))
@@ -52,7 +52,7 @@ def vector_sum(data: object, **options: Unpack[VectorKeywords]) -> Release:
 def vector_mean(data: object, **options: Unpack[VectorKeywords]) -> Release:
     """A private mean of the rows of a two-dimensional array; the release is like that of `vector_sum`.
 
-    Where the number of rows is sensitive, it is bought as well, and its noise is not in the standard deviation either.
+    Where the number of rows is sensitive, it gets noise too, which the standard deviation excludes as well.
 
     >>> import random
     >>> release = vector_mean(np.ones((6000, 3)), rho=0.1, rng=random.Random(1))
