@@ -29,15 +29,15 @@ from nobounds.statistics.door import Request, admit
 
 
 class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Clip each feature at two private quantiles, found for one epsilon over all features.
+    """Clip each feature at two private quantiles, for one epsilon over all features.
 
     quantile_range: the two quantiles. epsilon: for one row of X, of all features together. lower, upper, resolution,
-    neighbors, budget: as in `nobounds.quantiles`. random_state: for tests and experiments; leave it None in earnest.
-    Missing values and infinities are allowed, because an error would tell of them: NaN stays, infinities are clipped,
-    and what is no number is missing. An X without rows is refused, as scikit-learn wants it, and so is a frame with a
-    column of text or dates. A frame's columns have the types that they declare, and whole numbers have whole bounds.
+    neighbors, budget: as in `nobounds.quantiles`. random_state: for tests and experiments; leave it None for releases.
+    Missing values and infinities are allowed, because an error would reveal them: NaN stays, infinities are clipped,
+    and what is not a number is missing. An X without rows is refused, as scikit-learn requires, and so is a frame with
+    a column of text or dates. A frame's columns have the types that they declare, and whole numbers have whole bounds.
 
-    What is learned in `fit` is private; what `transform` gives are records, and as private as they were.
+    What `fit` learns is private and may be released; `transform` returns records, as sensitive as they were.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(1).lognormal(3, 1, (5000, 2))
@@ -68,7 +68,7 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "PrivateClipper":
-        """Find the clipping bounds of each feature; the budget is charged before the data are read."""
+        """Learn the clipping bounds of each feature; the budget is charged before the data are read."""
         epsilon, neighbors = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
         qs = tuple(sorted({check_rank(q) for q in self.quantile_range}))
         stated = Stated.of(self.lower, self.upper, self.resolution)
@@ -108,13 +108,13 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         features = self._features(X, reset=False)
         kinds = getattr(X, "dtypes", [getattr(X, "dtype", None)])
         dtype = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
-        found = np.column_stack([gathered(feature.chunks()) for feature in features]).astype(dtype)
-        return np.clip(found, self.lower_.astype(dtype), self.upper_.astype(dtype))
+        matrix = np.column_stack([gathered(feature.chunks()) for feature in features]).astype(dtype)
+        return np.clip(matrix, self.lower_.astype(dtype), self.upper_.astype(dtype))
 
     def _features(self, X: Any, reset: bool = True) -> list[Column]:
         """The columns of X, checked by shape and declared types alone: no record is in an error, or decides a type.
 
-        A list of rows has no type, and to infer one is to look at the data: one text would make texts of all numbers.
+        A list of rows has no type, and to infer one is to look at the data: one text would make all numbers text.
         """
         typed = isinstance(X, np.ndarray)
         if not hasattr(X, "shape"):
@@ -132,7 +132,7 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = True  # what is no number is missing
+        tags.input_tags.allow_nan = tags.input_tags.string = True  # what is not a number is missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -149,18 +149,18 @@ class Features:
 
 
 def _matrix(rows: Any) -> Any:
-    """A list of rows as an array of objects, filled record by record: what a record is decides no shape.
+    """A list of rows as an array of objects, filled record by record: no record decides its shape.
 
-    numpy would look into records that are lists themselves, and find one more dimension if all of them are. The number
-    of features is that of the first row, and all rows have as many.
+    numpy would look into records that are lists themselves, and add a dimension if all of them are. The number of
+    features is that of the first row, and all rows have as many.
     """
     if not all(isinstance(row, list | tuple | np.ndarray) for row in rows) or not len(rows):
         return np.empty(len(rows), dtype=object)
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise ValueError("X must have rows of equal length")
-    found = np.empty((len(rows), width), dtype=object)
+    matrix = np.empty((len(rows), width), dtype=object)
     for i, row in enumerate(rows):
         for j in range(width):
-            found[i, j] = row[j]
-    return found
+            matrix[i, j] = row[j]
+    return matrix
