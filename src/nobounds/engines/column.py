@@ -1,9 +1,9 @@
-"""Column: what every engine makes of its data, public facts about them and a stream of float64 records.
+"""Column: the common form of the data of every engine, public facts and a stream of float64 records.
 
 A record becomes the float64 nearest to it (IEEE round-to-nearest, ties to even; beyond the range, an infinity), and a
 missing record becomes NaN. That depends on the record alone, so the same number gives the same float in each engine.
 
-Data are refused by public facts only: their type, dtype or number of dimensions. No message tells a value or a length.
+Data are refused by public facts only: their type, dtype or number of dimensions. No message has a value or a length.
 """
 
 from collections.abc import Callable, Iterator

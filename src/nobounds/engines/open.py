@@ -1,4 +1,4 @@
-"""Whatever holds a table, to a Source: files, frames, Arrow data, relations and queries, or a Spark DataFrame."""
+"""Tables of all kinds to a Source: files, frames, Arrow data, relations and queries, or a Spark DataFrame."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ def open_source(
     csv: Csv | None = None,
     schema: Mapping[str, str] | None = None,
 ) -> TableSource:
-    """The Source of a table. Its names and types are looked at, and no record is."""
+    """The Source of a table. It reads names and types, and no record."""
     if csv is not None and not isinstance(csv, Csv):
         raise TypeError(f"csv must be a nobounds.Csv, got {type(csv).__name__}")
     if is_spark(data) and csv is None and schema is None:

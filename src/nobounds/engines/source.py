@@ -1,10 +1,9 @@
-"""A source: a table wherever it lies, as the statistics of `table` see it.
+"""A source: a table in memory, in files or on a server, as `tables` sees it.
 
-Names and types of columns are public. Nothing is read before the columns' records or the tally are asked for, so that a
+Names and types of columns are public. Nothing is read before the columns' records or the tally are requested, so a
 budget can be charged first. At most `Bounding.rows` rows of a privacy unit are used, in at most `Bounding.groups`
-groups. Which ones depends on the rows of that unit and a number drawn for the occasion, never on other rows or on their
-order: so a unit that is removed takes no more than its rows with it, and reading again chooses the same rows (see
-docs/units.md).
+groups. Which ones depends on the rows of that unit and a number drawn for each statistic, never on other rows or on
+their order: removing a unit removes no more than its rows, and reading again chooses the same rows (see docs/units.md).
 """
 
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from nobounds.ladders.ladder import Ladder
 
 @dataclass(frozen=True, slots=True)
 class Bounding:
-    """At most so many rows of a unit, in at most so many groups; `salt` decides which, and is drawn anew each time."""
+    """At most `rows` rows of a unit, in at most `groups` groups; `salt` decides which, and is drawn anew each time."""
 
     unit: str
     rows: int
@@ -30,7 +29,7 @@ class Bounding:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """Which groups are asked for: the columns of their keys, and the public keys, one Arrow array for each column."""
+    """The requested groups: the columns of their keys, and the public keys, one Arrow array for each column."""
 
     names: tuple[str, ...]
     known: tuple[Any, ...] | None = None
@@ -41,7 +40,7 @@ class Tallied:
     """The tally of the groups of a table, their keys, and how many units (or rows, without units) each of them has.
 
     Group k has the key made of element k of each array in `keys`. Sensitive, unless the keys are public: its repr
-    hides all.
+    hides everything.
     """
 
     keys: tuple[Any, ...]
@@ -53,7 +52,7 @@ class Tallied:
 
 
 Progress = Callable[[int], None]
-"""Is told how many rows were read since it was told last; a number that is private, so it must not be shown."""
+"""Gets the number of rows read since its last call; that number is sensitive, so it must not be shown."""
 
 
 class TableSource(Protocol):
@@ -85,7 +84,7 @@ class TableSource(Protocol):
         ...
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
-        """Some of the numeric columns, read when they are asked for records."""
+        """Some of the numeric columns, read when their records are requested."""
         ...
 
     def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
@@ -105,5 +104,5 @@ class TableSource(Protocol):
         ...
 
     def rows_of_units(self, unit: str) -> Column:
-        """How many rows each unit has, one record a unit."""
+        """How many rows each unit has, one record per unit."""
         ...

@@ -1,7 +1,7 @@
 """Data in memory to a Column: numpy, array.array, pandas and polars, and the choice of engine for the rest.
 
-A library is looked up among the modules already loaded: data of its types cannot exist before it is. So nothing is
-imported for the user's sake here.
+A library is looked up among the modules already loaded: data of its types cannot exist before it is. So no library is
+imported here.
 """
 
 from array import array

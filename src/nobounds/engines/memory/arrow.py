@@ -15,7 +15,7 @@ _DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}  # of decimals by their number of bi
 
 
 def is_arrow_stream(data: object) -> bool:
-    """Whether data may have to be made before they are read: not a table or a column in memory."""
+    """Whether data may have to be computed before they are read: not a table or a column in memory."""
     if not hasattr(data, "__arrow_c_stream__") or type(data).__module__.split(".")[0] in ("pandas", "polars"):
         return False
     pa = import_pyarrow()
@@ -56,7 +56,7 @@ def is_integral(kind: Any) -> bool:
         return True
     if types.is_floating(kind) or types.is_null(kind):
         return False
-    # The first word alone: the rest of a type's text can tell of the data, like the digits that decimals need.
+    # The first word alone: the rest of a type's text can reveal data, like the digits that decimals need.
     name = re.split(r"\W", str(kind), maxsplit=1)[0]
     raise refuse_type(f"Arrow type {name}", "cast it first, for example column.cast('float64')")
 
@@ -75,7 +75,7 @@ def stated_bounds(kind: Any) -> dict[str, Any]:
 def to_floats(records: Any) -> NDArray[np.float64]:
     """The float64 nearest to each record of a short Arrow array, NaN for the nulls."""
     if import_pyarrow().types.is_decimal(records.type):
-        records = records.cast("string")  # Arrow's own way from decimals to floats is off by a bit now and then
+        records = records.cast("string")  # Arrow's own cast from decimals to floats is sometimes off by a bit
     floats = records.cast("float64", safe=False)
     return np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
 

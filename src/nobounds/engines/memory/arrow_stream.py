@@ -1,4 +1,4 @@
-"""Whatever offers its table as a stream of Arrow batches, to a Stream: its schema is public, and its batches wait."""
+"""Tables offered as streams of Arrow batches to a Stream: the schema is public, and batches are read later."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,8 +1,8 @@
 """Features: the columns of a matrix or a frame as scikit-learn takes them, each with the type that it declares.
 
 `numpy.asarray` of a frame infers a type from the records: one null turns the whole numbers of polars and Arrow into
-floats, and then the ladder of each feature is another one. So frames are read column by column. What numpy makes of
-the object of another library is taken as floats, whatever its type.
+floats, and the ladder of each feature changes with it. So frames are read column by column. What numpy makes of the
+object of another library is treated as floats, whatever its type.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,15 +32,15 @@ def is_frame(data: Any) -> bool:
 
 
 def frame_features(frame: Any) -> list[Column]:
-    """The columns of a frame; TypeError for one whose type is that of something else than numbers.
+    """The columns of a frame; TypeError for one whose type is not of numbers.
 
-    Columns of objects and of categories have no type of their own: what is no number in them is missing.
+    Columns of objects and of categories do not declare a type of number: what is not a number in them is missing.
     """
     return [_feature(str(name), given) for name, given in named_columns(frame)]
 
 
 def matrix_features(matrix: Any, typed: bool) -> list[Column]:
-    """The columns of a numpy matrix; without `typed` its type is not to be relied on, and all of them are floats."""
+    """The columns of a numpy matrix; without `typed` its type is not reliable, and all of them are floats."""
     columns = [matrix[:, j] for j in range(matrix.shape[1])]
     if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
         return [_objects(records.tolist, len(records)) for records in columns]
@@ -51,10 +51,10 @@ def _feature(name: str, given: Any) -> Column:
     try:
         return column(given)
     except TypeError as refusal:
-        found = _untyped(given)
-        if found is None:
+        untyped = _untyped(given)
+        if untyped is None:
             raise_alone(TypeError(f"feature {name!r}: {refusal}"))
-        return found
+        return untyped
 
 
 def _untyped(given: Any) -> Column | None:

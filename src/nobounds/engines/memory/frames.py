@@ -1,7 +1,7 @@
 """Whole tables in memory to named Columns.
 
-The names and types of a table's columns are public; so is which of them are numeric, for the type of a column decides
-that and its values never do. A column of another type is skipped, and what is kept of it is the family of its type.
+The names and types of a table's columns are public; so is which of them are numeric, because the type of a column
+decides that and its values never do. A column of another type is skipped, and only the family of its type is kept.
 """
 
 import re
@@ -132,7 +132,7 @@ def read_columns(named: Iterable[tuple[object, Any]]) -> Iterator[tuple[str, Any
 
 def collected(lazy: Any) -> Any:
     """The frame of a LazyFrame."""
-    with replacing_errors(lazy_failed):  # a query may fail on a record, and then says which
+    with replacing_errors(lazy_failed):  # a query may fail on a record, and its error then shows it
         return lazy.collect()
 
 
@@ -184,7 +184,7 @@ def _family(data: Any) -> str | None:
     """The family of the type of a column's records, without sizes, units and categories; None if it is no column."""
     pandas, polars = loaded("pandas"), loaded("polars")
     if isinstance(data, array):
-        return "text"  # the one kind of them that is no number
+        return "text"  # the only kind of them that is not numbers
     if isinstance(data, np.ndarray):
         return _word(data.dtype.type.__name__)
     if pandas is not None and isinstance(data, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):

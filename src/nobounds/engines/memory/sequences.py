@@ -1,7 +1,7 @@
 """Python lists and tuples, whose elements have no common type, to a Column.
 
 No fact about the elements is public, so none of them can be refused. A rule like "a list of nothing but text is
-refused" would tell of a record: with one number more the list is answered. So each element is read on its own, and one
+refused" would reveal a record: with one number more the list is answered. So each element is read by itself, and one
 that is not a real number (None, a complex number, a list) is a missing record.
 
 Text is read as the text of a CSV file is: "12" is 12, and "12 apples" is missing. So a list of numbers that were never
@@ -55,7 +55,7 @@ def nearest_float(record: object) -> float:
 
 
 def _convert(records: Sequence[object]) -> NDArray[np.float64]:
-    # numpy would read numbers out of strings and nested lists, so it may see nothing but Python's own numbers.
+    # numpy would read numbers out of strings and nested lists, so it may see only Python's own numbers.
     if _PLAIN.issuperset(map(type, records)):
         try:
             return np.array(records, dtype=np.float64)

@@ -58,13 +58,13 @@ def from_lazy(lazy: Any) -> TableStream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         names = list(dict.fromkeys([*keys, *values]))
-        # By name, for a text alone may be a pattern.
+        # By name, because a text alone may be a pattern.
         wanted = lazy.select(polars.selectors.by_name(names) if names else polars.lit(0).alias("rows"))
-        found = from_memory(collected(wanted))
-        same = all(found.kinds.get(name) == empty.kinds[name] for name in keys)
-        if not (same and all(found.facts.get(name) == empty.facts[name] for name in values)):
-            raise lazy_failed()  # a function in the query may give other types than it declares
-        return found.batches(keys, values)
+        stream = from_memory(collected(wanted))
+        same = all(stream.kinds.get(name) == empty.kinds[name] for name in keys)
+        if not (same and all(stream.facts.get(name) == empty.facts[name] for name in values)):
+            raise lazy_failed()  # a function in the query may return other types than it declares
+        return stream.batches(keys, values)
 
     def rows() -> int:
         return int(collected(lazy.select(polars.len())).item())

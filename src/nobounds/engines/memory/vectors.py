@@ -1,4 +1,4 @@
-"""Two-dimensional arrays to Rows: one vector a row, refused by their type and shape alone."""
+"""Two-dimensional arrays to Rows: one vector per row, refused by their type and shape alone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _LISTS = {"pandas": "tolist", "polars": "to_list", "pyarrow": "to_pylist"}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A matrix of numbers, one record a row. Its width is public, and whether a row can be missing."""
+    """A matrix of numbers, one record per row. Its width is public, and whether a row can be missing."""
 
     data: NDArray[Any]
     declared: bool = True  # whether the type of `data` was declared, and not inferred from the records
@@ -33,10 +33,10 @@ class Rows:
         """The rows of a two-dimensional array, of numpy or of any library that speaks its array protocol or DLPack.
 
         DLPack and `__array_interface__` have one type for all records. An `__array__` may choose another type if there
-        is a null: what it gives counts as floats that can be missing.
+        is a null: its result is treated as floats that can be missing.
         """
         matrix = _matrix(data)
-        declared = any(hasattr(data, way) for way in ("__array_interface__", "__dlpack__"))
+        declared = any(hasattr(data, protocol) for protocol in ("__array_interface__", "__dlpack__"))
         if not declared and matrix.dtype.kind == "O":
             records = [nearest_float(record) for record in matrix.ravel().tolist()]
             matrix = np.array(records, dtype=np.float64).reshape(matrix.shape)
@@ -96,7 +96,7 @@ def _matrix(data: object) -> NDArray[Any]:
         to_list = f"np.array(data.{_LISTS.get(library, 'to_pylist')}(), dtype=float)"
         fix = "df.to_numpy(dtype=float)" if name in _FRAMES else to_list
         raise TypeError(f"data must be an array, got a {name}; convert it first, for example {fix}")
-    speaks = [hasattr(data, way) for way in ("__array__", "__array_interface__", "__dlpack__")]
+    speaks = [hasattr(data, protocol) for protocol in ("__array__", "__array_interface__", "__dlpack__")]
     if not any(speaks):
         raise TypeError(
             f"data must be a two-dimensional array, got {name}; "
@@ -104,5 +104,5 @@ def _matrix(data: object) -> NDArray[Any]:
         )
     fix = "for a tensor pass data.detach().cpu().float()"
     with replacing_errors(lambda: TypeError(f"data must be readable as a numpy array, got {name} that is not; {fix}")):
-        found: NDArray[Any] = np.asarray(data) if speaks[0] or speaks[1] else np.from_dlpack(data)  # type: ignore[arg-type]
-    return found
+        matrix: NDArray[Any] = np.asarray(data) if speaks[0] or speaks[1] else np.from_dlpack(data)  # type: ignore[arg-type]
+    return matrix
