@@ -28,7 +28,7 @@ function slide() {
 const known = new Map();
 let waiting, running;
 
-function asked() {
+function formFields() {
   const fields = new URLSearchParams(new FormData(form));
   fields.delete("amount");
   return fields;
@@ -39,16 +39,16 @@ async function forecast(fields, amount, quick, signal) {
   address.set("amount", amount);
   if (quick) address.set("quick", "1");
   const answer = await fetch(`/forecast?${address}`, {signal});
-  const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
-  return found;
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(body.error);
+  return body;
 }
 
 async function follow() {
   if (running) running.abort();
   running = new AbortController();
   const {signal} = running;
-  const fields = asked(), base = fields.toString(), amount = one("#amount").value.trim();
+  const fields = formFields(), base = fields.toString(), amount = one("#amount").value.trim();
   if (!known.has(base)) known.set(base, new Map());
   const points = known.get(base);
   const said = one("#said");
@@ -57,11 +57,11 @@ async function follow() {
   const slow = setTimeout(() => said.replaceChildren(paragraph("Working it out …")), 300);
   signal.addEventListener("abort", () => clearTimeout(slow));
   try {
-    const found = await forecast(fields, amount, false, signal);
+    const errors = await forecast(fields, amount, false, signal);
     clearTimeout(slow);
-    said.replaceChildren(found.parts ? table(found.parts) : paragraph(found.sentence));
-    if (found.parts) return;
-    points.set(Number(amount), found);
+    said.replaceChildren(errors.parts ? table(errors.parts) : paragraph(errors.sentence));
+    if (errors.parts) return;
+    points.set(Number(amount), errors);
     draw(points, Number(amount));
     for (const each of form.dataset.amounts.split(" ")) {
       if (points.has(Number(each))) continue;
@@ -112,13 +112,13 @@ function shape(name, attributes, text) {
 
 function draw(points, now) {
   const figure = one("#curve"), svg = figure.querySelector("svg");
-  const found = [...points].filter(([, at]) => at.mean > 0 && at.most > 0).sort((a, b) => a[0] - b[0]);
-  figure.hidden = found.length < 2;
+  const shown = [...points].filter(([, at]) => at.mean > 0 && at.most > 0).sort((a, b) => a[0] - b[0]);
+  figure.hidden = shown.length < 2;
   if (figure.hidden) return;
   const log = Math.log10, left = 62, right = 425, top = 14, bottom = 250;
   const ends = (values) => { const low = Math.min(...values), high = Math.max(...values); return [log(low), Math.max(log(high), log(low) + 0.3)]; };
-  const [x0, x1] = ends(found.map(([amount]) => amount));
-  const [y0, y1] = ends(found.flatMap(([, at]) => [at.mean, at.most]));
+  const [x0, x1] = ends(shown.map(([amount]) => amount));
+  const [y0, y1] = ends(shown.flatMap(([, at]) => [at.mean, at.most]));
   const x = (amount) => left + (right - left) * (log(amount) - x0) / (x1 - x0);
   const y = (error) => bottom - (bottom - top) * (log(error) - y0) / (y1 - y0);
   const parts = [];
@@ -130,7 +130,7 @@ function draw(points, now) {
   const spending = one("#spending").value;
   parts.push(shape("text", {x: (left + right) / 2, y: bottom + 42, "text-anchor": "middle"}, spending));
   for (const name of ["most", "mean"]) {
-    parts.push(shape("polyline", {class: name, points: found.map(([amount, at]) => `${x(amount)},${y(at[name])}`).join(" ")}));
+    parts.push(shape("polyline", {class: name, points: shown.map(([amount, at]) => `${x(amount)},${y(at[name])}`).join(" ")}));
   }
   if (now >= 10 ** x0 && now <= 10 ** x1) parts.push(shape("line", {class: "now", x1: x(now), x2: x(now), y1: top, y2: bottom}));
   const here = points.get(now);
@@ -148,14 +148,14 @@ function draw(points, now) {
 }
 
 function ticks(low, high) {
-  const found = [];
+  const values = [];
   for (let power = Math.floor(low); power <= high; power += 1) {
     for (const digit of high - low > 2.2 ? [1] : [1, 2, 5]) {
       const at = digit * 10 ** power;
-      if (Math.log10(at) >= low - 1e-9 && Math.log10(at) <= high + 1e-9) found.push(at);
+      if (Math.log10(at) >= low - 1e-9 && Math.log10(at) <= high + 1e-9) values.push(at);
     }
   }
-  return found;
+  return values;
 }
 
 function short(number) {
