@@ -232,7 +232,7 @@ def test_threads_get_no_more_hits_than_there_are(hits, make):
             for thread in threads:
                 thread.join()
             assert sum(answers) == hits
-            assert mechanism.asked == len(answers)
+            assert mechanism.answered == len(answers)
             if hits > 1:
                 assert mechanism.hits_found == hits
     finally:
@@ -328,7 +328,7 @@ def test_an_interrupted_query_gains_nothing(hits, make, error):
         before = len(decided)
         later = hits_of(mechanism)
         assert sum(decided) <= hits
-        assert later == 0 or before == 0 or mechanism.asked == before + later  # closed, not begun, or counted
+        assert later == 0 or before == 0 or mechanism.answered == before + later  # closed, not begun, or counted
         stayed_open += later > 0
         closed += later == 0
         line += 1
@@ -357,7 +357,7 @@ def test_after_an_interruption_the_error_says_what_to_do(hits, make):
     for _ in range(3):
         with pytest.raises(RuntimeError, match=f"{INTERRUPTED}; start a new one"):
             mechanism.query(SURE)
-    assert mechanism.asked == 1
+    assert mechanism.answered == 1
 
 
 # --- values -------------------------------------------------------------------------------------------------------

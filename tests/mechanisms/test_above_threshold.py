@@ -89,11 +89,11 @@ def test_it_halts_once_and_then_refuses(name):
     """True is the last answer; the next question is refused, and again."""
     run = mechanism(name, 10, epsilon=1000, rng=random.Random(1))
     assert [run.query(0), run.query(-5), run.query(100)] == [False, False, True]
-    assert (run.asked, run.halted_at) == (3, 2)
+    assert (run.answered, run.halted_at) == (3, 2)
     for _ in range(2):
         with pytest.raises(RuntimeError, match="has halted or was stopped"):
             run.query(0)
-    assert (run.asked, run.halted_at) == (3, 2)
+    assert (run.answered, run.halted_at) == (3, 2)
 
 
 @every
@@ -106,7 +106,7 @@ def test_it_can_be_stopped(name):
     run.stop()
     with pytest.raises(RuntimeError, match="has halted or was stopped"):
         run.query(100)
-    assert (run.asked, run.halted_at, run.loss) == (1, None, before)
+    assert (run.answered, run.halted_at, run.loss) == (1, None, before)
 
 
 @every
@@ -122,7 +122,7 @@ def test_first_above_is_the_loop_over_query(name):
                 break
         assert whole.first_above(queries) == by_hand == whole.halted_at
         if by_hand is not None:
-            assert whole.asked == by_hand + 1
+            assert whole.answered == by_hand + 1
 
 
 @every

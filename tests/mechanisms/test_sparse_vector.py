@@ -50,7 +50,7 @@ def test_runs_have_the_law_on_paper(method, noise, is_monotonic, hits, share):
     for _ in range(RUNS):
         run = SparseVector(threshold, epsilon=epsilon, rng=rng, **options)
         list(run.answers(queries))
-        observed[run.found] = observed.get(run.found, 0) + 1
+        observed[run.hits_at] = observed.get(run.hits_at, 0) + 1
     for factor, agrees in ((F(1), True), (F(13, 10), False), (F(10, 13), False)):
         law = SparseLaw(
             queries, F(threshold), hits, run.eps1 * factor, run.eps2 * factor, method, noise, step=F(1, 1024)
@@ -85,11 +85,11 @@ def test_it_answers_until_the_last_hit_and_then_refuses(method):
     """Each hit is told, the last one ends it, and the next question is refused, again and again."""
     run = SparseVector(10, hits=2, epsilon=1000, method=method, rng=random.Random(1))
     assert [run.query(value) for value in (0, 100, -5, 100)] == [False, True, False, True]
-    assert (run.asked, run.found, run.hits_found, run.hits) == (4, (1, 3), 2, 2)
+    assert (run.answered, run.hits_at, run.hits_found, run.hits) == (4, (1, 3), 2, 2)
     for _ in range(2):
         with pytest.raises(RuntimeError, match="this SparseVector has halted or was stopped; start a new one"):
             run.query(0)
-    assert (run.asked, run.hits_found) == (4, 2)
+    assert (run.answered, run.hits_found) == (4, 2)
 
 
 @both_methods
@@ -101,7 +101,7 @@ def test_it_can_be_stopped(method):
     run.stop()
     with pytest.raises(RuntimeError, match="has halted or was stopped"):
         run.query(100)
-    assert (run.asked, run.hits_found, run.loss) == (1, 1, before)
+    assert (run.answered, run.hits_found, run.loss) == (1, 1, before)
 
 
 @both_methods
@@ -115,7 +115,7 @@ def test_answers_are_those_of_query_and_read_no_further(method):
         by_hand = [loop.query(value) for value in values[: len(said)]]
         assert said == by_hand
         assert list(stream) == values[len(said) :]
-        assert whole.found == tuple(k for k, hit in enumerate(said) if hit)
+        assert whole.hits_at == tuple(k for k, hit in enumerate(said) if hit)
         assert len(said) == len(values) or whole.hits_found == 2
 
 

@@ -353,7 +353,7 @@ def streams(make, settings):
                 if not mechanism._open:
                     break
             hits = getattr(mechanism, "found", None), getattr(mechanism, "halted_at", None)
-            return given, mechanism.asked, mechanism.loss, hits
+            return given, mechanism.answered, mechanism.loss, hits
 
         return answers
 

@@ -54,7 +54,7 @@ class QueryStream(Unique):
         self._lock = threading.RLock()  # re-entrant: a signal handler must not deadlock with the query it interrupts
         self._open = True
         self._drawing = False
-        self.asked = 0
+        self.answered = 0
 
     def _set_rates(self, eps1: Fraction, eps2: Fraction) -> None:
         """Set the noise rates of the threshold and of the queries, and the range to which queries are clamped."""
@@ -83,7 +83,7 @@ class QueryStream(Unique):
             above = self._noisy_above(number) if isinstance(number, Fraction) else number > 0
             if above:
                 self._hit()
-            self.asked += 1
+            self.answered += 1
             self._drawing = False
         return above
 
@@ -186,7 +186,7 @@ class _OneHit(QueryStream):
         return next((k for k, value in enumerate(values) if self.query(value)), None)
 
     def _hit(self) -> None:
-        self.halted_at, self._open = self.asked, False
+        self.halted_at, self._open = self.answered, False
 
 
 def checked_share(share: Number) -> Fraction:

@@ -67,13 +67,13 @@ class SparseVector(QueryStream):
         self._set_rates(rates.eps1, rates.eps2)
         self.loss = promise.loss(rates.costs(), neighbors)
         self._pay(budget, f"sparse vector, {self.hits} hits")
-        self.found: tuple[int, ...] = ()
+        self.hits_at: tuple[int, ...] = ()
         self._renew()
 
     @property
     def hits_found(self) -> int:
         """The number of hits so far: queries that were noisily above the threshold."""
-        return len(self.found)
+        return len(self.hits_at)
 
     def answers(self, values: Iterable[Query]) -> Iterator[bool]:
         """Answer the values in order, up to the last hit."""
@@ -89,7 +89,7 @@ class SparseVector(QueryStream):
         return self._noisy_threshold.reached_by(value)
 
     def _hit(self) -> None:
-        self.found = (*self.found, self.asked)
+        self.hits_at = (*self.hits_at, self.answered)
         if self.hits_found == self.hits:
             self._open = False
         elif self.method == "iterated":
