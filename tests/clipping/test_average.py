@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from nobounds.auditing.audit import all_data, neighbors_of
-from nobounds.clipping import average
 from nobounds.clipping.average import Average, AverageRule
 from nobounds.noise import additive
 from nobounds.noise.additive import Additive, two_laplace
@@ -120,13 +119,14 @@ def test_a_record_that_turns_from_missing_to_present_costs_no_more_rho(epsilon):
 def test_the_audit_sees_noise_that_is_too_small(script, monkeypatch):
     """Noise of half the scale shows twice the loss, and no noise on the number of records an infinite one."""
     how, pair = rule("swap", 1, 2), [(WIDTH, WIDTH), (WIDTH, MISSING)]
+    more, others = rule("swap", 1, 10), [(*data, *[MISSING] * 8) for data in pair]  # so many are not overlooked
     assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == pytest.approx(1)
+    assert log_ratio(*(script.law(more, data, (11, 60)) for data in others)) <= 1 + 1e-9
     real = script.draw
     monkeypatch.setattr(additive, "discrete_laplace", lambda rate, bits: real(2 * rate, bits))
     assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == pytest.approx(2)
     monkeypatch.setattr(additive, "discrete_laplace", lambda rate, bits: real(rate, bits) * (rate < F(1, 2)))
-    monkeypatch.setattr(average, "FEW_MISSING", 0)
-    assert log_ratio(*(script.law(how, data, (11, 60)) for data in pair)) == math.inf
+    assert log_ratio(*(script.law(more, data, (11, 60)) for data in others)) == math.inf
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
