@@ -5,7 +5,7 @@ import pytest
 from support.laws import adult, answer_law, mean_error
 
 AGES = adult()["age"].astype(float)
-SCALES = [1e-9, 1e-6, 1, 1e9, 1e15]
+SCALES = [1e-9, 1, 1e15]
 STEP = 2.0**-8  # the widest rung of the default ladder, relative to its value
 
 

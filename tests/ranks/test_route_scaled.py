@@ -120,15 +120,17 @@ def test_the_law_of_an_answer_mixes_the_scales():
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_answers_by_way_of_a_scale_follow_their_law(neighbors):
-    """Ten bands of the median's law catch their share of 1,500 answers (chi-square), through the public function."""
+    """Ten bands of the median's law catch their share of 600 answers by chi-square; those of twice the epsilon do not."""
     rng = np.random.default_rng(11)
     data = rng.normal(1, 2, 2000)
-    law = answer_law(data, 0.5, least=1e-6, epsilon=0.5, neighbors=neighbors)
-    answers = np.array([nb.quantile(data, 0.5, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(2000)])
-    cuts = np.unique(np.quantile(answers[:500], np.linspace(0, 1, 11)[1:-1]))
-    expected = -np.diff([1.0, *(law.above(cut) for cut in cuts), 0.0]) * 1500
-    counted = np.histogram(answers[500:], [-np.inf, *np.nextafter(cuts, np.inf), np.inf])[0]
-    assert stats.chisquare(counted, expected * 1500 / expected.sum()).pvalue > 1e-6
+    answers = np.array([nb.quantile(data, 0.5, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(800)])
+    cuts = np.unique(np.quantile(answers[:200], np.linspace(0, 1, 11)[1:-1]))
+    counted = np.histogram(answers[200:], [-np.inf, *np.nextafter(cuts, np.inf), np.inf])[0]
+    for epsilon, agrees in ((0.5, True), (1, False)):
+        law = answer_law(data, 0.5, least=1e-5, epsilon=epsilon, neighbors=neighbors)
+        expected = -np.diff([1.0, *(law.above(cut) for cut in cuts), 0.0])
+        p = stats.chisquare(counted, expected * 600 / expected.sum()).pvalue
+        assert (p > 1e-9) if agrees else (p < 1e-9)
 
 
 @pytest.mark.parametrize("rows", [4, 4000])

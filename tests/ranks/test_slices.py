@@ -170,15 +170,15 @@ def test_the_law_in_a_slice_is_exponential_in_the_distance(aim, piece, leaf, rat
 
 
 def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
-    """Chi-square over all places, where most records share rungs: 40,000 draws."""
+    """Chi-square over all places, where most records share rungs: 5,000 draws."""
     histogram, aim = on_ten(RECORDS), SliceAim(F(1, 2), F(1, 3), False)
     runs, off = (runs_in(histogram, Slice(1, 38, 4), aim, rate, Prior(2, F(1, 4))) for rate in (F(1), F(13, 10)))
     assert (runs.growth > 0).sum() >= 4
     source = random_source(np.random.default_rng(3))
-    counts = np.bincount([weighted_rung(runs, source) - 1 for _ in range(40_000)], minlength=37)
+    counts = np.bincount([weighted_rung(runs, source) - 1 for _ in range(5_000)], minlength=37)
     law, other = (np.exp(weighted_law(each).log_pmf()) for each in (runs, off))
-    assert stats.chisquare(counts, law / law.sum() * 40_000).pvalue > 1e-9
-    assert stats.chisquare(counts, other / other.sum() * 40_000).pvalue < 1e-9
+    assert stats.chisquare(counts, law / law.sum() * 5_000).pvalue > 1e-9
+    assert stats.chisquare(counts, other / other.sum() * 5_000).pvalue < 1e-9
 
 
 def test_doubles_and_balls_choose_alike_where_ties_are_spread():

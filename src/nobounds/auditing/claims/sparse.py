@@ -70,10 +70,10 @@ def pure_seen(rates: Rates, moves: Sequence[str], length: int = 120, **options: 
 
 def short_laws(rates: Rates, **options: Any) -> Iterator[tuple[str, Floats, Floats]]:
     """The laws of two neighbours for all moves that a record may make on a short stream."""
-    for name, threshold in product(MOVES, (0, 2, 5)):
+    unmoved = {threshold: law(rates, [0] * SHORT, threshold, **options) for threshold in (0, 2, 5)}
+    for name, threshold in product(MOVES, unmoved):
         if name != "across" or not rates.is_monotonic:
-            p, q = (law(rates, stream, threshold, **options) for stream in ([0] * SHORT, MOVES[name]))
-            yield f"{name}, threshold {threshold}", p, q
+            yield f"{name}, threshold {threshold}", unmoved[threshold], law(rates, MOVES[name], threshold, **options)
 
 
 def rho_seen(rates: Rates, **options: Any) -> Iterator[Worst]:
