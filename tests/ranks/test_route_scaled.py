@@ -120,7 +120,7 @@ def test_the_law_of_an_answer_mixes_the_scales():
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_answers_by_way_of_a_scale_follow_their_law(neighbors):
-    """Ten bands of the median's law catch their share of 600 answers by chi-square; those of twice the epsilon do not."""
+    """Ten bands of the law of the median catch their share of 600 answers by chi-square; twice the epsilon does not."""
     rng = np.random.default_rng(11)
     data = rng.normal(1, 2, 2000)
     answers = np.array([nb.quantile(data, 0.5, epsilon=0.5, neighbors=neighbors, rng=rng).value for _ in range(800)])
