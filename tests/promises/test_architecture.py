@@ -125,9 +125,9 @@ def test_a_decision_is_short_and_names_files_that_exist(path):
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_the_measurements_of_a_decision_can_be_made_again(path):
-    """Each target of make, and each measurement of benchmarks/choices.py, is there."""
+    """Each target of make, and each measurement of benchmarks/tuning/choices.py, is there."""
     text = path.read_text()
-    makefile, choices = (ROOT / "Makefile").read_text(), (ROOT / "benchmarks" / "choices.py").read_text()
+    makefile, choices = (ROOT / "Makefile").read_text(), (ROOT / "benchmarks" / "tuning" / "choices.py").read_text()
     for target in re.findall(r"`make (\w+)`", text):
         assert re.search(rf"^{target}:", makefile, re.M), target
     for names in re.findall(r"`python benchmarks/choices\.py ([\w ]+)`", text):
