@@ -873,7 +873,7 @@ MUTANTS = [
     ),
     Mutant(
         "statistics/describe.py",
-        "DescribePlan.count",
+        "DescribePlan.count_part",
         binary("/", "_1"),
         "the counts of all columns would cost as that of one",
         "statistics/test_describe.py",
