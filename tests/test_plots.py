@@ -28,6 +28,7 @@ def test_the_lines_of_a_walk_are_its_probabilities(tmp_path):
     assert (tmp_path / "laws.png").read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.medium
 def test_the_area_under_answers_is_their_probability():
     """The densities of answers integrate to the mass between the two values."""
     data = np.random.default_rng(1).lognormal(3, 0.8, 1000)

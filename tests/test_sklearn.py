@@ -14,6 +14,7 @@ from nobounds.sklearn import PrivateClipper
 X = np.random.default_rng(1).lognormal([3, 0], [1, 2], (5000, 2))
 
 
+@pytest.mark.medium
 @parametrize_with_checks([PrivateClipper(), PrivateClipper((0.05, 0.95), epsilon=0.3, neighbors="swap")])
 def test_it_is_an_estimator_like_any_other(estimator, check):
     """All of scikit-learn's own checks."""
@@ -44,6 +45,7 @@ def test_epsilon_is_for_all_features_and_is_charged_once():
         PrivateClipper(epsilon=2, budget=budget).fit(X)
 
 
+@pytest.mark.medium
 def test_odd_values_do_not_raise():
     """NaN stays missing, infinities are clipped, and no error tells that they are there."""
     odd = X.copy()
@@ -85,6 +87,7 @@ def fractional(make, records) -> int:
     return sum(bool((np.stack([each.lower_, each.upper_]) % 1).any()) for each in fitted)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", ["polars", "arrow", "pandas", "pandas with Arrow", "category"])
 def test_a_null_does_not_change_the_ladder(kind):
     """Whole numbers have whole bounds by their declared type; a category declares none, and has floats either way."""
@@ -101,6 +104,7 @@ def test_a_null_does_not_change_the_ladder(kind):
     assert (without > 0, with_null > 0) == (kind == "category",) * 2
 
 
+@pytest.mark.medium
 def test_columns_of_a_frame_have_their_own_types():
     """Whole numbers beside floats have whole bounds; text, dates and complex numbers are refused by name and type."""
     pandas = pytest.importorskip("pandas")

@@ -53,6 +53,7 @@ def hockey_stick(p, q, epsilon):
 # --- the convolution ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(steps=st.lists(fixed, min_size=1, max_size=7), epsilon=st.fractions(0, 5, max_denominator=10))
 def test_the_convolution_is_the_sum_over_all_outcomes(steps, epsilon):
     """Mechanisms with one t each: delta is that of the product of their laws, here written out."""
@@ -63,6 +64,7 @@ def test_the_convolution_is_the_sum_over_all_outcomes(steps, epsilon):
     assert delta_of(steps, epsilon) == pytest.approx(hockey_stick(p, q, float(epsilon)), rel=1e-9, abs=1e-14)
 
 
+@pytest.mark.medium
 @settings(max_examples=20, deadline=None)
 @given(steps=st.lists(fixed, min_size=1, max_size=6), delta=st.sampled_from([F(1, 100), MICRO]))
 def test_the_grid_is_never_below_the_convolution(steps, delta):
@@ -111,6 +113,7 @@ CASES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("steps", CASES.values(), ids=CASES)
 def test_no_strategy_on_a_grid_of_t_exceeds_the_recursion(steps):
     """Over all adaptive choices of 81 values of each t delta is not larger, and at most 1 % smaller."""
@@ -127,6 +130,7 @@ def test_the_order_counts():
     assert abs(delta_of([large, small], 1) / delta_of([small, large], 1) - 1) > 1e-3
 
 
+@pytest.mark.medium
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), eta=st.floats(0.1, 2), size=st.integers(2, 5), epsilon=st.fractions(0, 2, max_denominator=20))
 def test_no_mechanism_exceeds_its_band(data, eta, size, epsilon):
@@ -147,6 +151,7 @@ def test_no_mechanism_exceeds_its_band(data, eta, size, epsilon):
     assert hockey_stick(p, q, float(epsilon)) <= delta_of([band, band], epsilon) + 1e-15
 
 
+@pytest.mark.medium
 @settings(max_examples=25, deadline=None)
 @given(steps=st.lists(fixed | loose, min_size=1, max_size=5), delta=st.sampled_from([F(1, 3), F(1, 1000), MICRO]))
 def test_delta_and_epsilon_undo_each_other(steps, delta):
@@ -168,6 +173,7 @@ def test_the_ends():
         delta_of(steps, -1)
 
 
+@pytest.mark.medium
 def test_many_mechanisms():
     """Three hundred mechanisms are within 1 % of the limit in which the loss is normal."""
     eta, n = 0.05, 300
@@ -180,6 +186,7 @@ def test_many_mechanisms():
 # --- without looking at earlier answers ---------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 @pytest.mark.parametrize("eta", [F(3, 10), F(1), F(3)], ids=str)
 def test_equal_mechanisms_that_do_not_look_have_the_closed_form(count, eta):
@@ -202,6 +209,7 @@ def test_equal_mechanisms_that_do_not_look_have_the_closed_form(count, eta):
         assert max(at(rng.uniform(0, float(eta), count)) for _ in range(200)) <= closed * (1 + 1e-9)
 
 
+@pytest.mark.medium
 def test_looking_at_earlier_answers_costs():
     """A strategy for three mechanisms has 2 % more than the closed form allows, which is therefore not charged."""
     band = Band.of(F(1), F(1))
@@ -213,6 +221,7 @@ def test_looking_at_earlier_answers_costs():
 # --- the cheapest way ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 def test_each_way_is_the_cheapest_somewhere():
     """An epsilon at a delta among them: the sum. Gaussian noise: zCDP. Losses: ranges. Costs: sides."""
     one = monotonic(F(1, 10), F(1, 10))
@@ -223,6 +232,7 @@ def test_each_way_is_the_cheapest_somewhere():
     assert cheapest([one] * 30, MICRO).rule == "sides"
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("cost", [monotonic(F(1, 10), F(1, 10)), general(F(1, 10), F(1, 20)), range_bounded(F(1, 5))])
 @pytest.mark.parametrize("count", [2, 10, 40])
 def test_the_ways_are_in_order(cost, count):
@@ -246,6 +256,7 @@ def test_both_directions_and_all_kinds_are_taken():
         assert cheapest([same] * 5, MICRO) == Cheapest(max(found), "sides")
 
 
+@pytest.mark.medium
 def test_mechanisms_of_opposite_orientation_are_told_apart():
     """Sides that lean to and fro compose to something else than sides that all lean one way."""
     lean = monotonic(F(1), F(1, 4))
@@ -262,6 +273,7 @@ def test_losses_at_a_delta_and_of_different_meaning():
         cheapest([PrivacyLoss.pure(1), PrivacyLoss.pure(1, unit="person")], MICRO)
 
 
+@pytest.mark.medium
 def test_etas_of_a_loss_are_read_as_a_band():
     """A range-bounded loss composes by its range, and one whose range says nothing by its epsilon."""
     assert cheapest([PrivacyLoss.range_bounded(F(1, 10))] * 30, MICRO).epsilon == pytest.approx(

@@ -59,6 +59,7 @@ class TestWhatFits:
         assert budget.remaining == 0
         assert budget.spent.epsilon == 3.0
 
+    @pytest.mark.medium
     @settings(max_examples=50)
     @given(st.lists(st.decimals(min_value=0, max_value=1, places=6).map(float), max_size=20))
     def test_charges_fit_as_their_fractions_do(self, epsilons: list[float]):
@@ -349,6 +350,7 @@ class TestObjects:
             with pytest.raises(AttributeError):
                 setattr(budget, name, 0)
 
+    @pytest.mark.medium
     def test_importing_nobounds_does_not_load_sqlite(self):
         """The database is loaded with the first budget."""
         code = """if True:
@@ -362,6 +364,7 @@ class TestObjects:
 
 
 class TestAtOnce:
+    @pytest.mark.medium
     def test_threads_never_overspend(self, make: Make):
         """Sixteen threads that charge until nothing is left make exactly the charges that fit."""
         budget = make(epsilon=10)
@@ -374,6 +377,7 @@ class TestAtOnce:
         assert len(counts) == 16 and sum(counts) == 100 == len(budget.history)
         assert budget.remaining == 0 and budget.spent.epsilon == 10
 
+    @pytest.mark.medium
     def test_threads_with_a_budget_each_share_the_file(self, tmp_path: Path):
         """Each thread opens the file anew for each charge, while the others charge, and the sum is exact."""
         path = tmp_path / "people.budget"
@@ -390,6 +394,7 @@ class TestAtOnce:
             thread.join()
         assert Budget(path=path).remaining == 0 and len(Budget(path=path).history) == 40
 
+    @pytest.mark.medium
     def test_processes_never_overspend(self, tmp_path: Path):
         """Eight processes that charge until nothing is left make exactly the charges that fit."""
         path = tmp_path / "people.budget"
@@ -412,6 +417,7 @@ class TestAtOnce:
         assert sum(counts) == 200 == len(budget.history)
         assert budget.remaining == 0
 
+    @pytest.mark.medium
     def test_a_forked_process_shares_a_file_and_is_refused_a_memory(self, tmp_path: Path):
         """The child charges the file that the parent opened; a budget in memory it may not use, only print."""
         code = """if True:
@@ -443,6 +449,7 @@ class TestAtOnce:
         assert file == "Budget(epsilon 3, spent 0.2, remaining 2.8; a)"
         assert memory == "Budget(epsilon 3, spent 0.1, remaining 2.9; in memory)"
 
+    @pytest.mark.medium
     def test_threads_children_and_copies_share_one_file(self, tmp_path: Path):
         """Children forked while threads charge a file, and copies of all kinds, spend exactly what there is."""
         code = """if True:
@@ -487,6 +494,7 @@ class TestAtOnce:
         assert sum(count for count, _ in counts) == 120 == len(Budget(path=tmp_path / "a").history)
         assert Budget(path=tmp_path / "a").remaining == 0
 
+    @pytest.mark.medium
     def test_a_child_forked_while_threads_charge_a_memory_is_refused(self):
         """It is refused at once, whatever the threads of its parent were doing, and the parent spends what there is."""
         code = """if True:

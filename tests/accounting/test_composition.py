@@ -30,6 +30,7 @@ def loss(epsilon: float, rho: float = math.inf, delta: float = 0.0) -> PrivacyLo
     return PrivacyLoss(epsilon, rho, math.inf, "swap", "row", delta)
 
 
+@pytest.mark.medium
 @given(st.lists(st.tuples(decimals, decimals, st.floats(0, 1e-3))))
 def test_totals_are_the_exact_sums_of_the_numbers_as_written(found: list[tuple[float, float, float]]):
     """Epsilons, rhos and deltas add up as the fractions that their decimal texts are."""
@@ -38,6 +39,7 @@ def test_totals_are_the_exact_sums_of_the_numbers_as_written(found: list[tuple[f
     assert [totals.epsilon, totals.rho, totals.delta] == (sums or [0, 0, 0])
 
 
+@pytest.mark.medium
 @given(st.lists(decimals, min_size=1), st.integers(1, 40))
 def test_what_remains_is_the_limit_less_the_sum_rounded_down(epsilons: list[float], limit: int):
     """What remains is at most the exact difference, and the next float is above it."""
@@ -81,6 +83,7 @@ def test_pure_within_undoes_rho_from_pure(rho: Fraction):
     assert rational(rho_from_pure(epsilon * (1 + Fraction(1, 10**12))), "rho") > rho
 
 
+@pytest.mark.medium
 @given(st.fractions(min_value=0, max_value=10**6))
 def test_rounding_down_never_says_more(x: Fraction):
     """What is said to be left, as a float or as a text, is there."""
@@ -197,6 +200,7 @@ def test_an_adaptive_adversary_stays_within_epsilon_at_delta(seed: int, menu: li
     assert excess(0.5, found) <= 0.2
 
 
+@pytest.mark.medium
 def test_the_second_rule_bites():
     """Many small questions do go beyond epsilon, and only delta covers it; three times the rho is too much."""
     epsilon, delta = Fraction(1, 2), Fraction(1, 5)

@@ -121,6 +121,7 @@ def test_an_epsilon_as_written_comes_back_as_written(epsilon, delta):
     assert text(epsilon_from_rho(rho_from_approximate(epsilon, delta), delta)) <= epsilon
 
 
+@pytest.mark.medium
 @given(delta=powers, a=epsilons, b=epsilons)
 def test_conversions_are_monotone(delta, a, b):
     """More rho or less delta, more epsilon; more epsilon or more delta, more rho."""

@@ -57,6 +57,7 @@ def definition_A1(f, g, eps1, eps2, delta):
     return max([at(k) for k in range(1, len(f) + 1)], default=F(0))
 
 
+@pytest.mark.medium
 @given(stream=streams, eps1=positives, eps2=positives, delta=positives)
 def test_one_sided_loss_is_definition_A1(stream, eps1, eps2, delta):
     """On a stream that goes on with equal queries, the one-sided loss is the maximum of Definition A.1."""
@@ -67,6 +68,7 @@ def test_one_sided_loss_is_definition_A1(stream, eps1, eps2, delta):
     assert one_sided_loss(f, g, eps1=eps1, eps2=eps2, sensitivity=delta) == printed
 
 
+@pytest.mark.medium
 @given(stream=streams, eps1=positives, eps2=positives)
 def test_never_halting_counts_as_an_outcome(stream, eps1, eps2):
     """The loss is at least that of Definition A.1, and at least eps1 times the largest rise: the cost of never."""
@@ -76,6 +78,7 @@ def test_never_halting_counts_as_an_outcome(stream, eps1, eps2):
     assert found == max(definition_A1(f, g, eps1, eps2, F(1)), never)
 
 
+@pytest.mark.medium
 @given(stream=streams, eps1=positives, eps2=positives, factor=positives, shift=values)
 def test_one_sided_loss_scales_and_shifts(stream, eps1, eps2, factor, shift):
     """It is homogeneous in (eps1, eps2), inverse in the sensitivity, and blind to public shifts."""
@@ -193,6 +196,7 @@ def test_several_rows_a_person_cost_the_same_at_sensitivity_m(m, q):
         assert worst_over(people, eps1, eps2, sensitivity=m) == claim(moving_threshold(q, eps1, eps2))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("m", [2, 3])
 def test_several_rows_a_person_under_swap(m):
     """Under swap with m rows the pure cost is still eps1 + eps2; the range is at most 2 (eps1 + eps2)."""
@@ -214,6 +218,7 @@ one_kind = st.builds(Sides, positives, positives)
 some_costs = st.lists(st.builds(lambda sides, rho: Cost((sides,), rho), one_kind, positives), min_size=1, max_size=4)
 
 
+@pytest.mark.medium
 @given(costs=some_costs)
 def test_worst_is_taken_on_each_side(costs):
     """Which of several mechanisms is run may be chosen privately: each side of the log-ratio has its own maximum."""
@@ -223,6 +228,7 @@ def test_worst_is_taken_on_each_side(costs):
     assert worst(costs).rho == max(cost.rho for cost in costs)
 
 
+@pytest.mark.medium
 @given(costs=some_costs)
 def test_costs_add_on_each_side(costs):
     """One mechanism after the other: the one-sided losses add, and so do epsilon at most, range and rho."""
@@ -236,6 +242,7 @@ def test_costs_add_on_each_side(costs):
     assert total.rho == sum(cost.rho for cost in costs)
 
 
+@pytest.mark.medium
 @given(a=one_kind, b=one_kind, c=one_kind)
 def test_kinds_of_pairs_are_kept_apart(a, b, c):
     """Under two kinds of pairs the cost is the worse of both; a mechanism of one kind adds to either."""
@@ -278,6 +285,7 @@ COSTS = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS.keys())
 @given(epsilon=positives, share=st.fractions(F(1, 50), F(49, 50), max_denominator=50))
 def test_split_inverts_the_cost_exactly(cost, epsilon, share):
@@ -290,6 +298,7 @@ def test_split_inverts_the_cost_exactly(cost, epsilon, share):
 # --- PrivacyLoss --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(
     cost=st.builds(lambda kinds, rho: Cost(tuple(kinds), rho), st.lists(one_kind, min_size=1, max_size=3), positives)
 )
@@ -300,6 +309,7 @@ def test_losses_are_never_below_the_exact_ones(cost):
         assert text(math.nextafter(printed, -math.inf)) < exact <= text(printed)
 
 
+@pytest.mark.medium
 @given(a=positives, b=positives, c=positives, d=positives)
 def test_losses_add(a, b, c, d):
     """epsilon and rho add up and are rounded up; the range of one counts with twice the epsilon of the other."""
@@ -361,6 +371,7 @@ def test_unknown_relations_are_refused(name):
 # --- losses by plain numbers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(size=positives)
 def test_losses_of_plain_numbers_are_those_of_costs(size):
     """pure, range_bounded and zcdp are the losses of such mechanisms, each number rounded up."""
@@ -380,6 +391,7 @@ def test_losses_of_plain_numbers_have_defaults():
     assert str(PrivacyLoss.zcdp(0.5) + PrivacyLoss.approximate(1, 1e-6)) == "no bound (add-remove, per row)"
 
 
+@pytest.mark.medium
 @given(epsilon=positives, delta=st.fractions(F(1, 10**9), F(1, 10)))
 def test_an_approximate_loss_says_nothing_else(epsilon, delta):
     """It has no rho and no range, travels, and adds up with a pure one."""
@@ -392,6 +404,7 @@ def test_an_approximate_loss_says_nothing_else(epsilon, delta):
     assert (total.delta, total.rho, total.eta) == (loss.delta, math.inf, math.inf)
 
 
+@pytest.mark.medium
 @given(epsilon=positives, rho=positives, delta=st.fractions(F(1, 10**9), F(1, 10)))
 def test_the_epsilon_at_a_delta_is_the_smaller_of_two(epsilon, rho, delta):
     """at(delta) is epsilon where its own delta is at most that, or what rho gives, whichever is smaller."""

@@ -76,6 +76,7 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestExclusion:
+    @pytest.mark.medium
     @pytest.mark.parametrize("to_write", [True, False])
     def test_every_name_has_the_same_lock(self, kind, path, other, to_write):
         """While one holds the path, others have neither the path nor a link to it in another folder; then they do."""
@@ -132,6 +133,7 @@ class TestExclusion:
                     pass
                 tool.execute("ROLLBACK")
 
+    @pytest.mark.medium
     def test_a_killed_holder_leaves_it_free(self, kind, path, other):
         """The system drops the lock of a process that is gone."""
         with Other() as holder:
@@ -186,6 +188,7 @@ class TestWaiting:
         with pytest.raises(OSError, match=r"cannot be locked, and without a lock nothing is released .*not supported"):
             locked(path, to_write=True, patience=0).__enter__()
 
+    @pytest.mark.medium
     def test_a_child_neither_drops_nor_keeps_it(self, kind, path):
         """The lock ends when the parent leaves its block, although a child forked meanwhile shares the open file."""
         code = """if True:
@@ -223,6 +226,7 @@ class TestWaiting:
 
 
 class TestSystems:
+    @pytest.mark.medium
     @pytest.mark.parametrize(
         ("system", "found", "vfs"),
         [
@@ -237,6 +241,7 @@ class TestSystems:
         monkeypatch.setattr(sys, "platform", system)
         assert (platform_kind(), sqlite_vfs()) == (found, vfs)
 
+    @pytest.mark.medium
     def test_a_python_that_does_not_name_the_lock_of_linux_has_it_all_the_same(self, path, other, monkeypatch):
         """The number of the command is the same on every Linux."""
         assert fcntl.F_OFD_SETLK == 37

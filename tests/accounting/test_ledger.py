@@ -157,6 +157,7 @@ class TestCreation:
             Ledger.create(tmp_path / "a", TERMS)
         assert snapshot(tmp_path) == {"a": b"first"}
 
+    @pytest.mark.medium
     def test_a_killed_creation_leaves_nothing_under_the_name(self, tmp_path: Path):
         """A process that dies before the last step has made no ledger, and the next one can."""
         code = """if True:
@@ -242,6 +243,7 @@ class TestRefusals:
             Ledger.open(path, to_write=to_write)
         assert snapshot(path.parent) == before
 
+    @pytest.mark.medium
     def test_every_flipped_bit_in_a_row_is_noticed(self, path: Path):
         """A flip of any bit in the texts of the rows is refused: terms, what, numbers and seals."""
         clean = path.read_bytes()
@@ -253,6 +255,7 @@ class TestRefusals:
                 with pytest.raises(ValueError, match="is damaged"):
                     Ledger.open(path)
 
+    @pytest.mark.medium
     def test_a_flipped_bit_anywhere_is_refused_or_makes_no_difference(self, path: Path):
         """With any one bit of the file flipped, it is refused and not touched, or says what it said before."""
         clean, said = path.read_bytes(), Ledger.open(path).read()
@@ -402,6 +405,7 @@ class TestNames:
             ledger.append(f"by name {number}", LOSS, anything)
         assert [len(ledger.read().charges) for ledger in ledgers] == [6, 6, 6]
 
+    @pytest.mark.medium
     def test_an_unfinished_charge_under_another_name_is_refused_until_it_is_undone(self, path: Path, other: Path):
         """Nothing is charged under a name that lacks the journal, so undoing the charge later takes nothing with it."""
         said, opened = Ledger.open(path).read(), Ledger.open(other)
@@ -417,6 +421,7 @@ class TestNames:
         opened.append("more", LOSS, anything)
         assert len(Ledger.open(path).read().charges) == len(Ledger.open(other).read().charges) == 4
 
+    @pytest.mark.medium
     def test_a_symbolic_link_leads_to_the_journal(self, path: Path):
         """By a symbolic link the unfinished charge is undone as by the path."""
         said, link = Ledger.open(path).read(), path.parent / "link"
@@ -424,6 +429,7 @@ class TestNames:
         link.symlink_to(path)
         assert Ledger.open(link).read() == said
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("how", ["with its journal", "without its journal"])
     def test_a_ledger_that_was_moved(self, path: Path, how: str):
         """With its journal an unfinished charge is undone in the new place; without it the ledger is refused."""
@@ -508,6 +514,7 @@ class TestNames:
 
 
 class TestFailures:
+    @pytest.mark.medium
     @pytest.mark.parametrize("statement", ["BEGIN", "SELECT * FROM charges", "INSERT", "COMMIT"])
     def test_a_kill_before_the_commit_leaves_the_ledger_as_before(self, path: Path, statement: str):
         """A process that dies at any statement of a charge has charged nothing, and the next one can charge."""
@@ -550,6 +557,7 @@ class TestFailures:
             Ledger.open(path, to_write=False)
         assert snapshot(path.parent) == before
 
+    @pytest.mark.medium
     def test_a_full_disk_charges_nothing(self, path: Path):
         """If the file may not grow, the charge fails with an OSError, and the ledger is as before."""
         code = """if True:
@@ -616,6 +624,7 @@ class TestFailures:
         opening.join()
         assert said == ["database is locked\n"]
 
+    @pytest.mark.medium
     def test_a_fork_waits_for_the_transaction_of_another_thread(self, path: Path):
         """A child that is forked while a thread charges can charge too, and both charges are there."""
         code = """if True:
@@ -643,6 +652,7 @@ class TestFailures:
         assert result.returncode == 0, result.stderr
         assert [charge.what for charge in Ledger.open(path).read().charges][3:] == ["thread", "child"]
 
+    @pytest.mark.medium
     def test_a_child_that_is_forked_inside_of_a_charge_leaves_it_to_its_parent(self, path: Path):
         """Such a child, of a signal handler say, can neither finish nor undo the charge, and can make others later."""
         code = """if True:

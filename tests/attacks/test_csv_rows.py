@@ -74,6 +74,7 @@ def test_one_row_more_is_one_record_more(row, tmp_path):
         assert np.nansum(numbers) in (sum(range(1000)), sum(range(1000)) + 7)
 
 
+@pytest.mark.medium
 def test_where_each_line_is_a_record_any_line_is_one(tmp_path):
     """Without newlines in fields, no bytes of a line change how another line is read."""
     random_source = random.Random(3)
@@ -86,6 +87,7 @@ def test_where_each_line_is_a_record_any_line_is_one(tmp_path):
         assert len(numbers) == 3 and (numbers[0], numbers[2]) == (1.0, 3.0)
 
 
+@pytest.mark.medium
 def test_a_fuzzed_file_has_the_tally_of_the_same_data_in_parquet(tmp_path):
     """100,000 well-formed records, with fields of up to a megabyte of anything: the same keys, counts and sums."""
     pick = random.Random(5)
@@ -147,6 +149,7 @@ def command(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.medium
 def test_no_query_shows_the_first_line_of_a_file(command):
     """Names of columns of a CSV file are shown after --header yes, and those that are declared."""
     everything = "select * from 'none.csv'"
@@ -162,6 +165,7 @@ def test_no_query_shows_the_first_line_of_a_file(command):
     assert "Ann2" in command("describe", "--sql", everything, "--header", "yes", "--type", "86421=number")
 
 
+@pytest.mark.medium
 def test_a_query_reads_its_files_with_declared_types(command):
     """Types go to the files that have such a column; one that is in none, or names DuckDB confuses, are refused."""
     both = "select x, z from 'a.csv', 'b.csv' limit 500"

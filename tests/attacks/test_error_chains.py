@@ -163,6 +163,7 @@ def test_neither_do_units(kind):
     failed(lambda: nb.Table(Stream(), neighbors="swap").count(epsilon=1))  # which counts the rows alone
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("connect", [psycopg.connect, psycopg2.connect], ids=["psycopg", "psycopg2"])
 def test_neither_does_a_server(connect, postgres):
     """PostgreSQL quotes the text that it could not read."""

@@ -69,6 +69,7 @@ def steps(value, clip, integral=False):
     return Fraction(value) / lattice.step
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("relation", NEIGHBOURS)
 @pytest.mark.parametrize("spent", [{"epsilon": 1.0}, {"rho": 0.5}], ids=str)
 @pytest.mark.parametrize("facts", [{}, {"lower": 0.0, "upper": 0.3}], ids=str)
@@ -81,6 +82,7 @@ def test_sums_lie_on_a_lattice_that_the_release_tells(relation, spent, facts):
             assert (2 * steps(release.value, release.parameters["clip"])).denominator == 1
 
 
+@pytest.mark.medium
 def test_grouped_sums_lie_on_a_lattice_that_the_release_tells():
     """So do the sums of groups, which come from a tally."""
     for data in NEIGHBOURS["add-remove"]:
@@ -91,6 +93,7 @@ def test_grouped_sums_lie_on_a_lattice_that_the_release_tells():
                 assert steps(value, release.parameters["clip"]).denominator == 1
 
 
+@pytest.mark.medium
 def test_noise_reaches_every_step():
     """On a coarse lattice one can watch it: sums that are seen often on one neighbour are seen on the other."""
     seen = []
@@ -116,6 +119,7 @@ def assert_one_support(one, other):
     assert often >= 4
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("relation", MEANS)
 def test_means_are_quotients_of_noisy_whole_numbers(relation):
     """The means seen often on one neighbour are seen on the other, to the last bit."""
@@ -138,6 +142,7 @@ def test_the_support_attack_catches_a_mean_of_floats():
         assert_one_support(*seen)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("relation", ["add-remove", "swap"])
 @pytest.mark.parametrize("spent", [{"epsilon": 1.0}, {"rho": 0.5}], ids=str)
 def test_counts_are_whole_numbers(relation, spent):
@@ -163,6 +168,7 @@ def test_quantiles_are_candidates_whatever_the_data(q, method, relation):
     assert min(masses.sum(), other_masses.sum()) == pytest.approx(1)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [0.5, 0.99])
 def test_quantiles_without_bounds_are_candidates(q):
     """Every answer is the value of a rung of the ladders in the plan, which are fixed before the data are read."""

@@ -64,6 +64,7 @@ def test_hostile_csv_files_are_read_or_refused(case, suffix, tmp_path):
         assert isinstance(found, expected)
 
 
+@pytest.mark.medium
 def test_a_csv_file_of_a_hundred_thousand_columns_is_read(tmp_path):
     """The last of 10**5 columns has its mean, and an unknown one is refused in a short line."""
     path = tmp_path / "wide.csv"
@@ -132,6 +133,7 @@ def test_every_type_of_a_parquet_file_is_served_or_refused(name, tmp_path):
     assert table.columns.keys() == set(_table().column_names)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("step", [41, 97])
 def test_no_broken_byte_of_a_parquet_file_tells_of_a_record(step, tmp_path):
     """With any one byte turned over the file is read, or refused as damaged; some are refused."""
@@ -171,6 +173,7 @@ def test_columns_of_one_name_in_a_parquet_file_are_refused(tmp_path):
     assert "more than once" in str(answer(path))
 
 
+@pytest.mark.medium
 def test_a_wide_parquet_file_is_read(tmp_path):
     """The last of 5000 columns has its mean, and columns whose names are the start of others' are told apart."""
     path = tmp_path / "a.parquet"
@@ -232,6 +235,7 @@ def _text(data, folder):
 SLOW = [pytest.param(engine, marks=pytest.mark.slow) for engine in ("pandas", "polars", "lazy", "arrow", "parquet")]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("engine", ["dict", "duckdb", "csv", *SLOW])
 def test_columns_may_have_any_name(engine, tmp_path):
     """A name is a name, not SQL, a pattern or one of our own: as value, key and unit it gives its column's answers."""

@@ -41,6 +41,7 @@ def survives(connection):
     return connection.execute("select count(*), sum(secret) from victim").fetchone() == (100, 100)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("evil", EVIL)
 def test_names_and_keys_with_sql_in_them_are_data(evil, victim):
     """As the name of a column, a unit and a key, and as a key itself, SQL counts its rows and touches nothing."""
@@ -170,6 +171,7 @@ def test_devices_folders_and_other_formats_are_refused(path):
     assert "root:" not in str(caught.value)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("evil", EVIL)
 def test_the_command_line_takes_sql_for_names(evil, tmp_path):
     """Columns, units, groups and keys on the command line are names and texts, with SQL in them or not."""
@@ -189,6 +191,7 @@ def test_the_command_line_takes_sql_for_names(evil, tmp_path):
     assert run("mean", path, "--column", "no" + evil, "--epsilon", "1").exit_code == 2
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statement", [s for s in STATEMENTS if "no_such" not in s])
 def test_the_command_line_runs_one_select(statement, tmp_path, monkeypatch):
     """`--sql` with anything but one select is a plain line, and files are as before."""
@@ -204,6 +207,7 @@ def test_the_command_line_runs_one_select(statement, tmp_path, monkeypatch):
         assert survives(connection)
 
 
+@pytest.mark.medium
 def test_a_select_of_the_command_line_cannot_write_to_sqlite(tmp_path):
     """A database is opened to be read only, so that even what gets by as a query changes nothing."""
     path = tmp_path / "a.db"

@@ -180,6 +180,7 @@ def test_a_child_does_not_wait_for_a_lock(hits, make):
         thread.join()
 
 
+@pytest.mark.medium
 @forking
 @every
 def test_a_pool_of_processes_gets_no_answer(hits, make):
@@ -387,6 +388,7 @@ def law_of_whole_numbers(make, stream):
     return called_law(partial(make, 0), stream)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS)
 @pytest.mark.parametrize(("sensitivity", "threshold", "query"), SCALES)
 def test_queries_of_every_scale_cost_what_is_claimed(sensitivity, threshold, query, make):

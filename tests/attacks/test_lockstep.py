@@ -78,12 +78,14 @@ def each(statistics):
     return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in statistics]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statistic", each(CASES))
 def test_the_loss_of_every_transcript_is_within_what_was_charged(statistic):
     """Both runs draw, release and are charged the same; log-ratios, ranges and divergences are within the loss."""
     assert not findings(statistic).wrong
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statistic", each(CASES))
 def test_the_bound_bites(statistic):
     """Some transcript tells nearly as much as was charged."""
@@ -108,12 +110,14 @@ def _public(kind):
     return {name for name in vars(kind) if not name.startswith("_")}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statistic", each(["quantile, auto", "sum", "Table.sum", "group_by, private keys, mean"]))
 def test_all_draws_are_known(statistic):
     """No bits are drawn outside the hooked samplers but the 62 that choose the rows of a unit."""
     assert findings(statistic).bits == ({62} if "." in statistic or "group" in statistic else set())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("owner", "name"), [hook[:2] for hook in HOOKS])
 def test_hooks_find_their_samplers(owner, name):
     """Each sampler is where the hooks look for it, and in each module that imports it."""
@@ -265,6 +269,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_planted_mistakes_are_found(mistake):
     """Each mistake in the library tells two runs apart, or costs more than was charged."""

@@ -78,6 +78,7 @@ def near(statistic, value):
     return math.isfinite(value) and abs(value - truth) <= off
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("poison", POISON)
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_a_poisoned_record_hardly_moves_an_answer(statistic, poison):
@@ -95,6 +96,7 @@ def test_numpy_is_poisoned():
     assert not near("sum", float(np.sum(np.append(GOOD, math.inf))))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_engine_is_poisoned(engine, tmp_path):
     """In every engine, of rows and of users, and by groups, no poison makes an error, a NaN or another shape."""
@@ -119,6 +121,7 @@ def test_a_poisoned_row_hardly_moves_a_vector(poison):
         assert near("mean", value)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("poison", [math.nan, math.inf, -math.inf, -0.0, 5e-324])
 def test_poisoned_keys_and_users_are_keys_or_missing(poison, tmp_path):
     """A key or a user that is NaN is missing, -0.0 is 0.0, and the other floats are keys like any."""

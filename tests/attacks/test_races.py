@@ -19,6 +19,7 @@ def check(budget, given, most):
     assert budget.spent.epsilon <= most / 10 + 1e-12
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("place", ["memory", "one file", "a file each"])
 @pytest.mark.parametrize("asked", [STATISTICS, USERS], ids=["rows", "users"])
 def test_threads_get_no_more_than_there_is(asked, place, tmp_path):
@@ -32,6 +33,7 @@ def test_threads_get_no_more_than_there_is(asked, place, tmp_path):
         check(budget, sum(job.result() for job in jobs), most)
 
 
+@pytest.mark.medium
 def test_threads_share_a_budget_with_a_delta(tmp_path):
     """With keys that are chosen privately, delta is shared as well, and none of it is spent twice."""
     budget = nb.Budget(epsilon=1.0, delta=1e-5, path=tmp_path / "a.budget")

@@ -134,6 +134,7 @@ def ended_well(pid, patience=120):
 KINDS = ["dict", "pandas", "csv", "parquet", "stream", "lazy", "relation", "duckdb", "sqlite"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("unit", UNIT)
 @pytest.mark.parametrize("name", KINDS)
 def test_threads_get_the_answers_of_one_thread(name, unit, sources):
@@ -142,6 +143,7 @@ def test_threads_get_the_answers_of_one_thread(name, unit, sources):
     assert at_once(lambda k: answers(table, k)) == [answers(table, k) for k in range(THREADS)]
 
 
+@pytest.mark.medium
 def test_threads_share_a_connection_to_a_server(connection):  # noqa: F811
     """So do threads whose table is a query to PostgreSQL by one connection, of each driver."""
     query = "select i % 7 as k, i / 2.0 as pay from generate_series(1, 2000) i"
@@ -154,6 +156,7 @@ def test_threads_share_a_connection_to_a_server(connection):  # noqa: F811
     assert at_once(ask) == [ask(k) for k in range(THREADS)]
 
 
+@pytest.mark.medium
 @fork
 @pytest.mark.parametrize("unit", UNIT)
 @pytest.mark.parametrize("name", ["dict", "pandas", "csv", "parquet"])
@@ -166,6 +169,7 @@ def test_forked_processes_get_the_answers_of_their_parent(name, unit, sources):
     assert [ended_well(pid) for pid in pids] == [True] * 3
 
 
+@pytest.mark.medium
 @fork
 @pytest.mark.parametrize("name", ["stream", "lazy", "relation", "duckdb", "sqlite", "reader"])
 def test_a_query_belongs_to_the_process_that_opened_it(name, sources, tmp_path):
@@ -207,6 +211,7 @@ def test_threads_read_the_records_of_one_spool(pread, monkeypatch):
     assert all(chunk.flags.writeable for chunk in found.chunks())
 
 
+@pytest.mark.medium
 @fork
 def test_forked_processes_read_the_records_of_one_spool():
     """So do forked processes, which share the file and its position with this one."""
@@ -229,6 +234,7 @@ def test_a_reader_is_read_by_one_thread():
         assert isinstance(each, nb.Release) or str(each).startswith("the reader was read before, and can be read once")
 
 
+@pytest.mark.medium
 def test_threads_have_the_precision_that_they_asked_for():
     """The precision of ball arithmetic is one for all threads: no bound gets looser, nor stays so."""
     exact, before = conversions.rho_from_pure.__wrapped__, ctx.prec
@@ -258,6 +264,7 @@ def test_a_copy_is_charged_to_the_same_budget(kept, unit, tmp_path):
     assert budget is None or (len(budget.history) == 4 and budget.remaining == 1)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("how", ["pickle", "cloudpickle"])
 def test_no_table_is_pickled(how, sources, tmp_path):
     """It holds data and a budget: what would be another table with another budget elsewhere is refused in words."""

@@ -204,6 +204,7 @@ def some_slow(kinds, fast):
 FAST = ["list", "float64", "int64", "bool", "masked", "pandas Int64", "polars float", "arrow double", *REFUSED]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", some_slow(COLUMNS, FAST))
 def test_no_column_tells_of_a_record(kind, capfd):
     """Every function of a column is the same to look at on neighbouring columns of any type, refused ones too."""
@@ -233,6 +234,7 @@ def test_no_column_tells_of_a_record(kind, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", ["float64", "int64"])
 def test_no_matrix_tells_of_a_row(kind):
     """Sums and means of vectors are the same to look at on neighbouring matrices."""
@@ -252,6 +254,7 @@ def test_no_matrix_tells_of_a_row(kind):
     assert seen.calls >= share
 
 
+@pytest.mark.medium
 def test_no_stream_fails_on_a_value():
     """Mechanisms on streams answer queries of any value, and the answers have one type."""
     seen = Observer()
@@ -292,6 +295,7 @@ FRAMES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", some_slow(FRAMES, ["dict", "pandas"]))
 def test_no_frame_tells_of_a_row(kind):
     """A private summary is the same to look at on neighbouring frames."""
@@ -321,6 +325,7 @@ MATRICES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", MATRICES)
 def test_no_feature_tells_of_a_row(kind):
     """The clipper learns bounds of one shape and type from neighbouring matrices, as long as there is a row."""
@@ -396,6 +401,7 @@ TABLES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", some_slow(TABLES, ["lists", "arrow", "csv"]))
 def test_no_table_tells_of_a_row(kind, tmp_path, capfd):
     """Every statistic of a table is the same to look at on neighbouring tables, wherever they lie."""
@@ -459,6 +465,7 @@ def _text(element):
 PUBLIC_KEYS = {("k",): ["a", "'; drop table x; --"], ("k", "u"): [("a", 1), ("b", 2)]}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", some_slow(TABLES, ["lists", "arrow", "csv"]))
 def test_no_group_tells_of_a_row(kind, tmp_path):
     """Public keys have their answers in all cases, and keys that are chosen privately have one type."""
@@ -492,6 +499,7 @@ def test_no_group_tells_of_a_row(kind, tmp_path):
     assert seen.calls >= share
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", some_slow(TABLES, ["arrow"]))
 def test_no_group_tells_of_a_user(kind, tmp_path):
     """So are groups of users, each of whom is in some groups at most, when all rows of a user are taken away."""
@@ -532,6 +540,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.medium
 def test_no_command_tells_of_a_row(tmp_path, monkeypatch):
     """Commands on neighbouring files print JSON that differs in numbers alone, no errors, and exit with one status."""
     runner = CliRunner()
@@ -568,6 +577,7 @@ BYTES = st.binary(max_size=40) | st.sampled_from(
 )
 
 
+@pytest.mark.medium
 def test_no_bytes_below_the_header_are_an_error(tmp_path):
     """Whatever lines follow the header of a CSV file, its statistics are the same to look at."""
     seen = Observer()

@@ -83,6 +83,7 @@ RECORDS = st.sampled_from([x for x in ODD if x == x] + [BIG, -BIG, BIG + 2, 1e-3
 LATTICES = st.sampled_from([(-1, 1), (0, 2**53), (-(2**70), 2**70), (Fraction(1, 3), Fraction(2, 3)), (-5, 10**300)])
 
 
+@pytest.mark.medium
 @given(rows=st.lists(RECORDS, min_size=1, max_size=40), ends=LATTICES, seed=st.integers(0, 99), cut=st.integers(1, 7))
 def test_no_order_and_no_chunks_change_a_sum(rows, ends, seed, cut):
     """Shuffled and cut anywhere, the sum is the same whole number; without a record it is less by 0 to the width."""
@@ -99,6 +100,7 @@ def test_no_order_and_no_chunks_change_a_sum(rows, ends, seed, cut):
         assert 0 <= total - rest <= lattice.width
 
 
+@pytest.mark.medium
 @given(rows=st.lists(RECORDS, min_size=1, max_size=30), ends=LATTICES, seed=st.integers(0, 99))
 def test_no_order_changes_the_sums_of_groups(rows, ends, seed):
     """So with the tally of groups: one record changes the sum of its group by 0 to the width, and no other group's."""
@@ -164,6 +166,7 @@ def test_every_engine_has_one_sum_for_all_orders(engine, tmp_path):
         assert one_by_one == _grouped(ORDERS["pandas"](_shuffled(seed), folder), lattice)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statistic", ["sum", "mean"])
 def test_answers_do_not_depend_on_the_order(statistic):
     """With one seed the whole release is the same for every order of the records, in memory and by groups."""

@@ -51,6 +51,7 @@ def commands(name, odd):
     yield "quantile", name, "--column", odd, "--q", "0.5", "--q", "0.9", *spend
 
 
+@pytest.mark.medium
 def test_no_command_obeys_a_name_or_a_key(folder):
     """Whatever names the files, columns, units and keys have, what is printed is printable."""
     name, odd = folder
@@ -60,6 +61,7 @@ def test_no_command_obeys_a_name_or_a_key(folder):
         assert not obeyed(done.stdout) and not done.stderr
 
 
+@pytest.mark.medium
 def test_json_stays_json(folder):
     """With --json the same commands print one valid object, in which names and keys are as they were."""
     name, odd = folder
@@ -75,6 +77,7 @@ def test_json_stays_json(folder):
             assert sorted(found["keys"]["key"]) == sorted(["plain", *([] if missing else [odd])])
 
 
+@pytest.mark.medium
 def test_no_error_obeys_a_name(folder):
     """Errors that name a file, a column or a budget are printable lines too."""
     name, odd = folder
@@ -98,6 +101,7 @@ def test_no_error_obeys_a_name(folder):
         assert not obeyed(done.stderr) and done.stderr.count("\n") == 1, words
 
 
+@pytest.mark.medium
 def test_no_budget_obeys_a_name(folder):
     """A budget in a file of an odd name, for an odd unit, shows its charges in printable lines and in JSON."""
     name, odd = folder
@@ -139,6 +143,7 @@ def test_releases_are_printable():
     assert not obeyed(repr(table)) and not obeyed(repr(nb.Budget(epsilon=1, unit=EVIL)))
 
 
+@pytest.mark.medium
 def test_a_real_terminal_gets_no_escape_of_a_name(tmp_path):
     """On a terminal, where the tables have colours of their own, the title of the window stays what it was."""
     path = tmp_path / "a.csv"

@@ -13,6 +13,7 @@ ROWS = re.findall(r"^\| (?!promise|---)(.+?) \| (.+?) \|$", MODEL, flags=re.MULT
 NAMED = sorted(set(re.findall(r"`(tests/[^`]+)`", MODEL + AUDIT)))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("named", NAMED)
 def test_every_test_that_is_named_is_there(named):
     """A name is that of a file and of a function or method that is a test; a file alone is not enough."""

@@ -375,6 +375,7 @@ def counted(release):
     return float(release.value if isinstance(release, nb.Release) else release.values[0])
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", COLUMNS)
 def test_no_column_has_another_type_with_a_record_more(name):
     """Arrays, lists and Series of all types, in a dict of columns, and as an Index where pandas has one."""
@@ -390,6 +391,7 @@ def test_no_column_has_another_type_with_a_record_more(name):
         attack(opened, way.records, way.odd, way.key, way.numeric, [*OF_ROWS, *(["units"] if units else [])])
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("engine", TABLES)
 def test_no_table_has_another_type_with_a_record_more(engine, tmp_path):
     """Frames, streams, relations, files and queries, with columns of all types that they can hold."""
@@ -422,6 +424,7 @@ SERVED = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", SERVED)
 def test_no_server_has_another_type_with_a_record_more(kind, postgres):
     """The types of PostgreSQL are declared, and none of their values makes the reading fail."""

@@ -42,6 +42,7 @@ def test_counts_under_swap_with_the_threshold_fixed(noise, eps1, eps2):
     claim_is_tight(found, loss.monotonic(eps1, eps2), reaches_its_range(noise, eps1, eps2))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("up", [True, False], ids=["up", "down"])
 @pytest.mark.parametrize("q", [F(0), F(1, 4), F(1, 2), F(4, 5), F(1)], ids=str)
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)
@@ -94,6 +95,7 @@ def several_rows(noise, eps1, eps2, relation, threshold):
     return [audit(law(layout, shift), PERSONS, 2, relation, least) for layout, shift in SETTINGS]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)
 def test_two_rows_a_person_cost_the_same_with_noise_scaled_to_two(noise, eps1, eps2):
     """Add-remove of a person with two rows costs what the table says for one, with moving and with fixed threshold."""
@@ -103,6 +105,7 @@ def test_two_rows_a_person_cost_the_same_with_noise_scaled_to_two(noise, eps1, e
     claim_is_tight(fixed, loss.fixed_threshold(eps1, eps2), eta=False)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)
 def test_two_rows_a_person_under_swap_are_pure_as_one(noise, eps1, eps2):
     """Swapping a person with two rows costs eps1 + eps2, with range at most twice that."""

@@ -68,6 +68,7 @@ def test_the_laws_here_are_those_of_nobounds(queries):
 # --- the right ones pass ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("make", "moves"), [(broken.correct, GENERAL), (broken.correct_monotonic, (0, 1))])
 @pytest.mark.parametrize("c", [1, 2, 3])
 def test_the_right_ones_keep_their_claim(make, moves, c):

@@ -36,6 +36,7 @@ def test_the_incomplete_beta_function_is_right():
         assert incomplete_beta(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), rel=1e-7, abs=1e-12)
 
 
+@pytest.mark.medium
 def test_there_are_no_false_alarms():
     """Mechanisms of exactly epsilon 1 are called broken at 90 % confidence in less than 10 % of 200 trials each."""
     rng = np.random.default_rng(7)
@@ -43,6 +44,7 @@ def test_there_are_no_false_alarms():
         assert sum(bug.caught(4000, rng, confidence=0.9) for _ in range(200)) < 20
 
 
+@pytest.mark.medium
 def test_the_error_rate_is_what_it_says_where_it_is_worst():
     """With one event of log-ratio exactly 1 and nothing else to choose, alarms stay within the confidence as well."""
     p = np.array([0.4, 0.6])
@@ -52,6 +54,7 @@ def test_the_error_rate_is_what_it_says_where_it_is_worst():
     assert sum(bug.caught(1000, rng, confidence=0.8) for _ in range(300)) < 0.2 * 300
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("bug", "runs"),
     [
@@ -130,6 +133,7 @@ BROKEN = [
 GOOD = [(broken.correct, False), (broken.correct_monotonic, True)]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("make", "monotonic", "runs"), BROKEN, ids=lambda value: getattr(value, "__name__", str(value))
 )
@@ -139,6 +143,7 @@ def test_broken_mechanisms_are_caught_by_runs(make, monotonic, runs):
     assert found.epsilon > 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("make", "monotonic"), GOOD, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_right_mechanisms_pass(make, monotonic):
     """The right ones show less, but not for nothing."""
@@ -146,6 +151,7 @@ def test_right_mechanisms_pass(make, monotonic):
     assert 0.3 < found.epsilon <= 1
 
 
+@pytest.mark.medium
 def test_above_threshold_passes():
     """The AboveThreshold of nobounds itself, by its name, with few runs."""
     row = mine.audit_mine("nobounds:AboveThreshold", 1.0, False, 4000, rng=random.Random(7))
@@ -192,6 +198,7 @@ halved.log_law = law_with(1, 2)
 """
 
 
+@pytest.mark.medium
 def test_a_file_of_mechanisms_is_audited_from_the_command_line(tmp_path):
     """Exit status 0 for a good law, 1 for a broken one or a broken sampler; the table names it."""
     path = tmp_path / "mechanisms.py"

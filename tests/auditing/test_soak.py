@@ -78,6 +78,7 @@ class TestShort:
         assert any("KeyError" in text for text in outcome.undocumented)
         assert outcome.left and not outcome.passed
 
+    @pytest.mark.medium
     def test_the_command_is_checked_before_it_runs(self, tmp_path: Path, capsys):
         """No time and a folder that is not there are refused at once."""
         for words in (["--minutes", "0"], ["--processes", "0"], ["--out", str(tmp_path / "no" / "report.md")]):
@@ -92,6 +93,7 @@ class TestCalls:
         assert draw(1, 2, 3) == draw(1, 2, 3)
         assert len({draw(1, life, number) for life in range(5) for number in range(20)}) == 100
 
+    @pytest.mark.medium
     def test_all_forms_faults_and_statistics_come_up(self):
         """In a few thousand calls there is everything."""
         drawn = [draw(1, life, number) for life in range(60) for number in range(60)]
@@ -103,6 +105,7 @@ class TestCalls:
 
 
 class TestTruth:
+    @pytest.mark.medium
     @pytest.mark.parametrize("form", forms())
     def test_every_form_gives_the_answer_that_is_expected(self, form: str, tmp_path: Path):
         """What a call answers on a table of a form is what the clean process gives, and near the truth."""
@@ -112,6 +115,7 @@ class TestTruth:
             life, at = map(int, call.name.split("-"))
             assert judge(3, life, at, made(call, folder, None).to_json()) is None
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("moment", ["before", "opened", "charged"])
     def test_spoilt_rows_of_a_csv_file_count_as_empty_ones(self, moment: str, tmp_path: Path):
         """A file with spoilt rows gives, bit for bit, the answer of one in which they are empty."""

@@ -43,12 +43,14 @@ def holds(case):
     assert all(NEAR <= row.ratio <= 1 + 1e-9 for row in rows if row.kind == "tight")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("case", [case for case in CASES if name(case) not in set(map(name, SCRIPTED))], ids=name)
 def test_every_claim_of_the_quick_table_holds(case):
     """No claim is exceeded, and a tight one is reached to 2 %."""
     holds(case)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("case", [case for case in SCRIPTED if case is not MEAN], ids=name)
 def test_every_claim_of_code_as_it_runs_holds(case):
     """So it is for counts, sums, means, vectors, loops and samplers with scripted noise, by all that they release."""
@@ -56,11 +58,13 @@ def test_every_claim_of_code_as_it_runs_holds(case):
     holds(case)
 
 
+@pytest.mark.medium
 def test_a_mean_tells_noisy_numbers_alone():
     """Its noise scale and interval depend on no exact number of records: they are a part of what is audited."""
     holds(MEAN)
 
 
+@pytest.mark.medium
 def test_the_quick_table_is_a_part_of_the_full_one():
     """It has every mechanism of the full table, with all noises, relations and units of the cost table."""
     full = table.all_cases()
@@ -73,6 +77,7 @@ def test_the_quick_table_is_a_part_of_the_full_one():
     assert {case.noise for case in walks.cases()} == {"exponential", "laplace", "gumbel"}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("case", list(planted_bugs.cases()), ids=name)
 def test_planted_bugs_are_caught(case):
     """Each shows more than the right mechanism claims; even noise that is 5 % too small."""
@@ -155,6 +160,7 @@ def test_the_table_is_plain_when_piped(monkeypatch):
     assert "2 claims: none exceeded." in out
 
 
+@pytest.mark.medium
 def test_two_processes_find_the_same():
     """Cases run in other processes give the rows they give here."""
     alone, together = (table.run("quick", processes) for processes in (1, 2))
@@ -248,6 +254,7 @@ def test_what_only_one_of_two_can_release_is_seen():
     assert rho_between(log_p, log_q) == math.inf and rho_between(log_p, log_p) == 0
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 @pytest.mark.parametrize("queries", [(0,), (-1, 0), (3, -2, 0, 1)], ids=str)
 def test_the_loop_and_the_sampler_have_the_law_on_paper(noise, queries):
@@ -270,6 +277,7 @@ def test_gumbel_walks_are_sampled_by_the_law_on_paper():
     assert [math.exp(walk.logs[k]) for k in range(5)] == pytest.approx(on_paper.tolist(), abs=1e-7)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("times", [F(1), F(1, 4), F(9, 10)])
 def test_vectors_have_the_rho_of_their_variance(times):
     """The rho of the noise on a sum of vectors goes by one over its variance; what the clip costs is added."""

@@ -14,6 +14,7 @@ from support.shell import SURE, answer, run, value
 COMMANDS = ["quantile", "maximum", "minimum", "bounds"]
 
 
+@pytest.mark.medium
 def test_quantiles_are_right_at_a_huge_epsilon(people):
     """Each --q is answered, in the order asked, to the precision of the ladder; one alone is a plain quantile."""
     got = answer("quantile", people, "--column", "income", "--q", "0.99", "--q", "0.5", *SURE)
@@ -24,6 +25,7 @@ def test_quantiles_are_right_at_a_huge_epsilon(people):
     assert one["statistic"] == "quantile" and one["value"] == pytest.approx(2980, rel=0.02)
 
 
+@pytest.mark.medium
 def test_extremes_are_right_at_a_huge_epsilon(people):
     """The maximum, the minimum and both bounds are near the true ones."""
     assert answer("maximum", people, "--column", "income", *SURE)["releases"][0]["value"] == pytest.approx(
@@ -100,6 +102,7 @@ def test_the_table_of_bounds_has_both_ends(people):
     assert "one row replaced by another" in result.stdout
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -161,6 +164,7 @@ def test_help_has_an_example(command):
         assert f"--{option}" in text
 
 
+@pytest.mark.medium
 def test_the_version_is_that_of_the_package():
     """`nobounds --version` prints the name and the version."""
     result = subprocess.run(
@@ -170,6 +174,7 @@ def test_the_version_is_that_of_the_package():
     assert result.stdout.split()[1][0].isdigit()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("library", ["typer", "rich"])
 def test_without_its_libraries_the_command_says_what_to_install(library):
     """With typer or rich missing, the command names the extra to install and exits with code 1."""
@@ -179,6 +184,7 @@ def test_without_its_libraries_the_command_says_what_to_install(library):
     assert result.stderr == f"Error: the nobounds command needs {library}: pip install 'nobounds[all]'\n"
 
 
+@pytest.mark.medium
 def test_rho_is_a_total_as_well(people):
     """With --rho every command costs at most that rho, nearly all of it, and says so."""
     for words in (
@@ -212,6 +218,7 @@ def test_what_cannot_be_asked_together_is_named(people, words, error):
     assert error in result.stderr and result.stderr.count("\n") == 1
 
 
+@pytest.mark.medium
 def test_a_budget_file_is_charged_by_every_command(people, tmp_path):
     """Each command spends from the file, names what it asked, and is refused when nothing is left."""
     ledger, column = tmp_path / "people.budget", ["--column", "income"]

@@ -67,6 +67,7 @@ def example(*path):
     return shlex.split(lines[lines.index("Example:") + 1])
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ALL)
 def test_every_command_has_an_example_that_runs(here, name):
     """Each help has a line to copy, for this very command; with the files that it names it gives an answer."""
@@ -126,6 +127,7 @@ def test_a_typo_suggests_what_was_meant(words, near):
     assert result.exit_code == 2 and near in result.stderr and not result.stdout
 
 
+@pytest.mark.medium
 def test_a_budget_that_has_not_enough_left_has_a_status_of_its_own(here):
     """Scripts can tell it from a command that was not understood; nothing is printed or charged."""
     missing = run("budget", "show", "people.budget")
@@ -152,6 +154,7 @@ def damaged(here) -> Path:
 CHARGED = "; the budget was charged (epsilon 1) before the data were read\n"
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     "words",
     [
@@ -252,6 +255,7 @@ def test_percentages_of_the_concepts_are_on_the_safe_side():
 CODE = "from nobounds.cli.__main__ import main; main()"
 
 
+@pytest.mark.medium
 def test_a_closed_pipe_is_quiet(here):
     """After `| head` nothing is said on stderr, whether the output was written at once or at the end."""
     words = ["sum", "people.csv", "--column", "income", "--epsilon", "1", "--by", "user_id", "--delta", "0.5", "--csv"]
@@ -272,6 +276,7 @@ def complete(text: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.medium
 def test_the_shell_completes_names_and_columns_of_parquet_files(here):
     """Commands, names that options take, and columns of a schema; nothing of the first line of a CSV file."""
     assert complete("nobounds qu") == ["quantile"]

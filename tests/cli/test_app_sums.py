@@ -65,6 +65,7 @@ def test_describe_as_json_is_the_description(people):
     assert set(found["columns"]["income"]) == {"values", "intervals", "costs"}
 
 
+@pytest.mark.medium
 def test_describe_draws_a_picture(people, tmp_path):
     """--plot writes a PNG; a name that cannot be drawn into is refused before anything is spent."""
     target = tmp_path / "out.png"

@@ -89,6 +89,7 @@ def groups(*words: object) -> dict:
 # Where tables come from
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_several_files_and_globs_are_one_table(folder, kind):
     """Two parts, by name, by a glob that the shell left alone, or by both, have as many rows as the whole."""
@@ -110,6 +111,7 @@ def test_every_named_file_must_be_there(folder):
     assert result.exit_code == 2 and "no file is named" in result.stderr and "none*.csv" in result.stderr
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_the_standard_input_is_a_table(folder, kind):
     """A pipe is told apart by its first bytes, and leaves nothing in the folder for temporary files."""
@@ -126,6 +128,7 @@ def test_the_standard_input_is_a_table(folder, kind):
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.medium
 def test_the_standard_input_may_be_zipped_or_of_a_stated_format(folder):
     """gzip is known by its first bytes; tabs need --format."""
     text = (folder / "sales.csv").read_bytes()
@@ -149,6 +152,7 @@ def test_a_query_may_name_files(folder, sales):
     assert found["pairs"] == {("north",): truth(sales)["north"][0], ("east",): 0}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["sales.duckdb", "sales.db"])
 def test_queries_run_on_databases_that_are_only_read(folder, sales, name):
     """DuckDB and SQLite files give rows, units and groups, and stay as they are."""
@@ -162,6 +166,7 @@ def test_queries_run_on_databases_that_are_only_read(folder, sales, name):
     assert list(folder.glob(f"{name}?*")) == []
 
 
+@pytest.mark.medium
 def test_queries_run_on_postgresql(postgres, tmp_path):
     """A postgresql:// URL is a database; its name is in the budget, and a wrong server is one plain line."""
     host = postgres.split()[0].removeprefix("host=")
@@ -196,6 +201,7 @@ def test_queries_run_on_postgresql(postgres, tmp_path):
 # Units
 
 
+@pytest.mark.medium
 def test_a_unit_is_whom_the_loss_is_for(folder):
     """The loss names the unit in the JSON, in the sentence and in the budget's file."""
     ledger = folder / "unit.budget"
@@ -216,6 +222,7 @@ def test_a_unit_is_whom_the_loss_is_for(folder):
     assert refused.exit_code == 2 and "unit" in refused.stderr
 
 
+@pytest.mark.medium
 def test_at_most_so_many_rows_of_a_unit_count(folder):
     """Of three rows of each user two are used, and in one group one of them."""
     words = [folder / "sales.parquet", "--unit", "user", "--epsilon", "1e7"]
@@ -232,6 +239,7 @@ def test_describe_takes_a_unit(folder):
     assert found["columns"]["amount"]["values"]["count"] == N
 
 
+@pytest.mark.medium
 def test_rows_per_unit_are_suggested(folder):
     """Each user has three rows; the sentence is an option to copy."""
     words = ["rows-per-unit", folder / "sales.csv", "--unit", "user", *SURE]
@@ -243,6 +251,7 @@ def test_rows_per_unit_are_suggested(folder):
 # Groups and keys
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["sales.parquet", "sales.csv"])
 def test_each_group_has_its_answer(folder, sales, name):
     """Quantiles, extremes, sums, means and counts of each region, in the order of the public keys."""
@@ -338,6 +347,7 @@ def test_a_terminal_gets_the_first_groups_and_how_many_more(capsys, monkeypatch)
 # Privacy: charges, errors, progress
 
 
+@pytest.mark.medium
 def test_a_charge_is_made_before_records_are_read(tmp_path, sales):
     """A file whose second row group is corrupt cannot be read, and leaves the charge, with its unit, behind."""
     path, ledger = tmp_path / "sales.parquet", tmp_path / "a.budget"
@@ -360,6 +370,7 @@ def test_a_charge_is_made_before_records_are_read(tmp_path, sales):
     assert (shown["remaining"], shown["unit"], len(shown["charges"])) == (0, "user", 4)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("words", "fix"),
     [
@@ -402,6 +413,7 @@ def test_options_that_do_not_go_together_are_one_line_with_the_fix(folder, words
     assert json.loads(run("budget", "show", ledger, "--json").stdout)["charges"] == []
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("words", "fix"),
     [
@@ -423,6 +435,7 @@ def test_a_wrong_query_or_source_is_one_plain_line(words, fix):
     assert fix in result.stderr and result.stderr.count("\n") == 1
 
 
+@pytest.mark.medium
 def test_errors_have_no_records_in_them(tmp_path):
     """Failing casts, missing headers and broken lines never show what they stumbled over."""
     path = tmp_path / "secret.csv"
@@ -448,6 +461,7 @@ def test_errors_have_no_records_in_them(tmp_path):
         assert not any(secret in result.stderr for secret in ("86421", "97531", "b'86"))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_long_read_shows_progress_on_a_terminal_unless_quiet(folder, quiet):
     """A pipe that takes its time brings a bar to the terminal, and with --quiet nothing at all; no number of rows."""
@@ -507,6 +521,7 @@ def test_the_share_of_files_read_grows_to_the_whole(folder, name):
         assert sum(rows) == N and told == sorted(told) and told[-1] == 1
 
 
+@pytest.mark.medium
 def test_help_lists_where_tables_come_from():
     """Each command has the options for sources and units, and those that answer by group those for keys."""
     for command in ("describe", "quantile", "maximum", "minimum", "bounds", "sum", "mean", "count"):

@@ -92,6 +92,7 @@ def worst(script, relation, epsilon):
     return worst
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(1), F(3)], ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_average_costs_what_it_says(script, relation, epsilon):
@@ -116,6 +117,7 @@ def test_a_record_that_turns_from_missing_to_present_costs_no_more_rho(epsilon):
     assert 0.85 * how.cost().rho < half + how.for_count.cost().rho <= how.cost().rho
 
 
+@pytest.mark.medium
 def test_the_audit_sees_noise_that_is_too_small(script, monkeypatch):
     """Noise of half the scale shows twice the loss, and no noise on the number of records an infinite one."""
     how, pair = rule("swap", 1, 2), [(WIDTH, WIDTH), (WIDTH, MISSING)]
@@ -227,6 +229,7 @@ def coverage(how, count, share, draws=10_000, seed=1):
     return held / draws
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("share", [F(1, 2), F(9, 10)], ids=str)
 @pytest.mark.parametrize(
     ("relation", "missing", "least"),

@@ -60,6 +60,7 @@ def test_walks_outward_cost_what_they_say(relation, origin, two_sided, epsilon):
     assert 0.98 * float(epsilon) < found <= float(epsilon) + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(5)], ids=str)
 @pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -78,6 +79,7 @@ def test_walks_inward_cost_what_they_say(relation, two_sided, epsilon):
     assert 0.98 * float(epsilon) < found <= float(epsilon) + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("origin", [1, 33])
 def test_a_walk_inward_must_not_tell_never_from_last(origin):
     """Positions alone would tell more: the last counts records of both sides. Both are the width 0, and that is kept.
@@ -106,6 +108,7 @@ def test_a_public_bound_at_the_centre_leaves_one_side(relation):
     assert minus.levels.tolist() == zero.levels.tolist()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("each", [F(1, 4), F(1)], ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_scale_of_deviations_costs_what_it_says(relation, each):
@@ -122,6 +125,7 @@ def test_the_scale_of_deviations_costs_what_it_says(relation, each):
     assert 0.8 * cost < found.epsilon <= cost + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_centre_costs_what_it_says(relation):
     """The median, asked for a size that the data need not have: also a record that turns missing tells no more."""
@@ -138,6 +142,7 @@ def test_the_centre_costs_what_it_says(relation):
     assert asked.cost().epsilon <= 1
 
 
+@pytest.mark.medium
 @given(
     st.fractions(F(1, 1000), 20, max_denominator=10**6),
     st.one_of(st.integers(0, 2000), st.integers(0, 10**7)),
@@ -251,6 +256,7 @@ def test_widths_on_a_grid_are_grid_points(unit):
         assert float(search.width(candidates, int(rung))) >= record  # a clip at a record's rung leaves it as it is
 
 
+@pytest.mark.medium
 @given(st.lists(st.floats(width=64), max_size=30), st.sampled_from(RELATIONS), st.integers(0, 10**6))
 @settings(deadline=None, max_examples=60)
 def test_a_clip_stays_within_the_public_bounds(records, relation, seed):
@@ -294,6 +300,7 @@ CASES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("case", CASES)
 def test_the_law_of_a_clip_is_that_of_the_search(case):
     """Its probabilities add up to 1 but for what is left out, and 1000 searches follow it (chi-square on each side)."""

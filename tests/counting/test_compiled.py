@@ -63,6 +63,7 @@ def assert_equal(one: Histogram, other: Histogram) -> None:
     assert np.array_equal(one.counts, other.counts)
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records)
@@ -71,6 +72,7 @@ def test_compiled_counts_are_those_of_numpy(ladder, values):
     assert_equal(compiled_histogram(values, ladder), numpy_histogram(values, ladder))
 
 
+@pytest.mark.medium
 @every
 def test_many_records_with_missing_ones(ladder):
     """Blocks with and without missing records, and a last one that is not full."""
@@ -80,6 +82,7 @@ def test_many_records_with_missing_ones(ladder):
     assert_equal(compiled_histogram(values, ladder), numpy_histogram(values, ladder))
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records, parts=st.integers(1, 20), threads=st.integers(1, 5))
@@ -88,6 +91,7 @@ def test_threads_do_not_matter(ladder, values, parts, threads):
     assert_equal(compiled_histogram(values, ladder, parts=parts, threads=threads), numpy_histogram(values, ladder))
 
 
+@pytest.mark.medium
 @few
 @given(values=records.filter(len), full=st.integers(2, 9))
 def test_entries_do_not_overflow(values, full):
@@ -125,6 +129,7 @@ def test_a_fork_after_threads_counts_as_well():
     assert_equal(here, there)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("values", "before", "expected"), [(1 << 20, "", False), (1 << 20, "numba", True)])
 def test_numba_is_not_loaded_for_a_million_values(values, before, expected):
     """Without it a million values are counted sooner than it is loaded; a process that has it uses it."""
@@ -138,6 +143,7 @@ def test_numba_is_not_loaded_for_a_million_values(values, before, expected):
     assert out.split() == [str(expected), str(expected)]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("installed", [True, False])
 def test_numba_is_loaded_once_it_pays(installed):
     """After as many values as numpy counts in the time that loading takes; where it cannot be loaded, never."""

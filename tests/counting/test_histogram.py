@@ -43,6 +43,7 @@ def cut(values: np.ndarray, at: list[int]) -> list[np.ndarray]:
     return np.split(values, sorted(min(place, len(values)) for place in at))
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records)
@@ -51,6 +52,7 @@ def test_counts_are_those_of_a_count_one_by_one(ladder, values):
     assert table(Histogram.of([values], ladder)) == brute_force(values, ladder)
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records, at=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 2**32))
@@ -60,6 +62,7 @@ def test_order_and_chunking_do_not_matter(ladder, values, at, seed):
     assert table(Histogram.of(iter(cut(mixed, at)), ladder)) == table(Histogram.of([values], ladder))
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records, at=st.lists(st.integers(0, 60), min_size=2, max_size=2))
@@ -70,6 +73,7 @@ def test_histograms_of_parts_add_up(ladder, values, at):
     assert table(a + b + c) == table(c + (b + a)) == whole
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records, at=st.lists(st.integers(0, 60), max_size=4), dense=st.integers(1, 40), chunk=st.integers(1, 9))
@@ -82,6 +86,7 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
     assert found == brute_force(values, ladder)
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records, at=st.lists(st.integers(0, 60), max_size=4), many=st.integers(0, 60), weights=st.booleans())
@@ -163,6 +168,7 @@ def test_no_records(chunks, ladder):
 # --- the value itself ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=records, at=st.floats(allow_nan=False))
@@ -222,6 +228,7 @@ def peak_of(size: int, ladder: Ladder) -> int:
     return peak
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("ladder", [Ladder.float_bits(8), Ladder.float_bits(14), Ladder.grid(0.01, 11)])
 def test_memory_does_not_grow_with_the_data(ladder):
     """Counting 4,500,000 values takes at most 60 MB, and about what 1,500,000 take, in compiled code or not."""

@@ -58,6 +58,7 @@ def exactly(lattice, value):
     return low if value == -math.inf else high if value == math.inf else min(max(F(value), low), high)
 
 
+@pytest.mark.medium
 @given(lattices(), st.lists(VALUES, max_size=30))
 def test_steps_stay_within_the_width(lattice, values):
     """Whatever the record, its whole number is between 0 and the width, and its value at most `largest` from 0."""
@@ -67,6 +68,7 @@ def test_steps_stay_within_the_width(lattice, values):
     assert {0, lattice.width} == set(steps_of(lattice, [-math.inf, math.inf]))
 
 
+@pytest.mark.medium
 @given(lattices(), st.lists(MAYBE, max_size=30), MAYBE, MAYBE)
 def test_one_record_changes_the_sum_by_no_more_than_the_width(lattice, values, one, other):
     """To change a record changes the sum by at most the width; to add one, by at most the largest magnitude."""
@@ -89,6 +91,7 @@ def test_the_width_and_the_largest_are_reached():
         assert max(abs(lattice.low + first), abs(lattice.low + last)) == lattice.largest
 
 
+@pytest.mark.medium
 @given(lattices(), st.lists(VALUES, max_size=40))
 def test_the_sum_is_right_to_half_a_step_a_record(lattice, values):
     """The sum of steps differs from the exact sum of the clipped records by at most half a step each."""
@@ -97,6 +100,7 @@ def test_the_sum_is_right_to_half_a_step_a_record(lattice, values):
     assert abs((total + lattice.low * count) * lattice.step - exact) <= F(count, 2) * lattice.step
 
 
+@pytest.mark.medium
 @given(st.integers(-20, 45), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 def test_a_record_goes_to_its_nearest_step(octave, values):
     """The whole number of a record within the clip is that of its exact value, rounded half to even."""
@@ -122,6 +126,7 @@ def test_records_with_counts_are_those_records_many_times():
     assert total == sum(times * steps for times, steps in zip((3, 10**9, 7), whole, strict=True))
 
 
+@pytest.mark.medium
 @given(ENDS, ENDS, st.booleans())
 def test_a_lattice_covers_its_clip_and_hardly_more(one, other, integral):
     """It begins and ends within a step of the clip; it has enough steps, and few enough for floats to hold them."""
@@ -138,6 +143,7 @@ def test_a_lattice_covers_its_clip_and_hardly_more(one, other, integral):
     assert not integral or lattice.exponent >= 0
 
 
+@pytest.mark.medium
 @given(st.lists(st.integers(-(10**6), 10**6), max_size=50), st.integers(-1000, 0), st.integers(1, 2000))
 def test_integers_are_summed_exactly(values, low, high):
     """On the lattice of a clip of integers the sum is that of Python's own integers."""
@@ -147,6 +153,7 @@ def test_integers_are_summed_exactly(values, low, high):
     assert total + low * count == sum(min(max(value, low), high) for value in values)
 
 
+@pytest.mark.medium
 @given(lattices(), st.lists(MAYBE, max_size=60), st.integers(0, 10**6), st.integers(1, 7))
 def test_order_and_chunks_do_not_matter(lattice, values, seed, size):
     """Any permutation in any chunks has the same number of records and the same sums."""
@@ -211,6 +218,7 @@ def test_a_sum_hides_what_rounding_of_floats_would_show():
 # --- squares ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(lattices(), st.lists(VALUES, min_size=1, max_size=30), st.floats(0, 1))
 def test_squares_are_whole_numbers_up_to_their_width(lattice, values, share):
     """Each is between 0 and the width, and right to 2**-38 of the largest square."""

@@ -61,6 +61,7 @@ def within(histogram, first, last):
     return histogram.rungs[inside].tolist(), kept.tolist(), before, histogram.total - before - int(kept.sum())
 
 
+@pytest.mark.medium
 @given(ladder_pairs(), records, st.floats(-60, 60), st.floats(0, 60))
 @example((Ladder.float_bits(3), Ladder.float_bits(20)), np.array([]), 0.0, 1.0)
 @example((Ladder.float_bits(3), Ladder.float_bits(20)), np.array([1.0, math.inf, math.inf, -math.inf]), 3.0, 0.0)
@@ -134,6 +135,7 @@ def test_an_answer_by_second_look_is_that_of_the_full_histogram(name, q):
     assert partial > 6  # the second look really left something out
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [F(1, 10), F(1, 2)], ids=str)
 def test_a_look_that_is_too_narrow_is_not_trusted(q):
     """Where the exact rungs are too few to decide, the full histogram is asked for, and the answer is its answer."""
@@ -156,6 +158,7 @@ def test_a_look_that_is_too_narrow_is_not_trusted(q):
         assert len(asked) > before
 
 
+@pytest.mark.medium
 def test_exact_rungs_that_miss_the_answer_are_not_trusted():
     """A histogram that claims less than it has is asked less: the answer stays that of the full one."""
     counts = counts_of(DATA["lognormal"], COARSE, 1000)
@@ -183,6 +186,7 @@ MAPS = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("ladder", MAPS, ids=lambda ladder: str(ladder.describe()))
 @given(at=st.floats(0, 1), value=st.floats(allow_nan=False, allow_infinity=False))
 @settings(deadline=None, max_examples=40)

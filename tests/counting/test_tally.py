@@ -297,6 +297,7 @@ def references(table):
     return tallies, [Histogram.of([values], ladder) for ladder in LADDERS]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
 def test_every_engine_makes_the_same_tally(engine, table, references, tmp_path, request):
     """Keys, units, rungs, counts and exact sums are the same arrays, and so are the histograms of the column."""
@@ -318,6 +319,7 @@ def test_every_engine_makes_the_same_tally(engine, table, references, tmp_path, 
         assert np.array_equal(found.counts, histogram.counts)
 
 
+@pytest.mark.medium
 def test_the_tables_are_hard():
     """Nearly a quarter of the records lie within two floats of an edge: a rounding would put them on another rung."""
     values = doubles(np.random.default_rng(20), 100_000)
@@ -359,6 +361,7 @@ def parts_of(tally):
     return [part.tolist() for part in (tally.groups, tally.rungs, tally.counts, tally.high, tally.low)]
 
 
+@pytest.mark.medium
 @given(records)
 def test_sums_are_exact(rows):
     """The sum of a tally is that of its records: all but NaN, those below the floor as 0, infinities as the largest."""
@@ -372,6 +375,7 @@ def test_sums_are_exact(rows):
     assert repr(tally) == repr(tallied([]))
 
 
+@pytest.mark.medium
 @given(records, st.lists(st.integers(0, 60), max_size=4), st.booleans())
 def test_tallies_of_parts_add_up_to_the_whole(rows, cuts, growing):
     """However the records are cut, and in which order the parts are added, the tally is the same."""
@@ -388,6 +392,7 @@ def test_tallies_of_parts_add_up_to_the_whole(rows, cuts, growing):
         assert parts_of(sum(map(tallied, parts), tallied([]))) == whole
 
 
+@pytest.mark.medium
 @given(records, st.sets(st.integers(0, 4)))
 def test_some_groups_are_those_of_a_smaller_table(rows, wanted):
     """Groups that are picked are numbered anew, in order, with all their records."""
@@ -442,6 +447,7 @@ def brute(tally, lattice):
 PARTS = ("groups", "rungs", "counts", "high", "low")
 
 
+@pytest.mark.medium
 @settings(deadline=None)
 @given(st.data(), lattices)
 def test_totals_are_those_of_fractions(data, lattice):
@@ -463,6 +469,7 @@ def test_sums_half_way_between_steps_are_rounded_up(integral, low):
             assert tally.totals(lattice, 1)[1].tolist() == [brute(tally, lattice)[0]]
 
 
+@pytest.mark.medium
 @settings(deadline=None, max_examples=200)
 @given(st.data(), lattices)
 def test_one_record_changes_one_sum_by_no_more_than_the_width(data, lattice):
@@ -484,6 +491,7 @@ def test_the_width_is_reached():
         assert tallied([(0, x)]).totals(lattice, 1)[1].tolist() == [change]
 
 
+@pytest.mark.medium
 @settings(deadline=None)
 @given(st.data(), lattices, st.lists(st.integers(1, 2**44), min_size=1, max_size=8))
 def test_huge_counts_do_not_overflow(data, lattice, times):

@@ -50,6 +50,7 @@ def kept(source, bounding, by=("g",), known=None, name="x"):
     return rows, dict(zip(names, found.units.tolist(), strict=True))
 
 
+@pytest.mark.medium
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 6), SALTS)
 def test_no_unit_has_more_rows_or_groups_than_it_may(most, groups, salt):
@@ -89,6 +90,7 @@ def entries(local, bounding):
     return sums, Counter(dict(zip(names, found.units.tolist(), strict=True)))
 
 
+@pytest.mark.medium
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 20), st.integers(1, 6), SALTS)
 def test_a_unit_that_is_removed_takes_its_kept_rows_and_nothing_else(most, groups, salt):
@@ -118,6 +120,7 @@ def in_batches(data, size):
     return Local(TableStream(stream.facts, stream.others, stream.kinds, batches, lambda: len(data)))
 
 
+@pytest.mark.medium
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.integers(20, 700), st.integers(1, 20), st.integers(1, 6), SALTS)
 def test_neither_the_order_nor_the_batches_matter(seed, size, most, groups, salt):
@@ -165,6 +168,7 @@ def row_chances(rows):
     return min(*found, *stats.chi2.sf(each, MANY))
 
 
+@pytest.mark.medium
 def test_each_row_is_kept_with_the_same_chance(choices):
     """Two of five: 2 / 5 for each row, for each unit on its own over salts; other chances are noticed."""
     rows, _ = choices
@@ -176,6 +180,7 @@ def test_each_row_is_kept_with_the_same_chance(choices):
     assert row_chances(rng.permuted(np.tile([ROUNDS, ROUNDS, 0, 0, 0], (MANY, 1)), axis=1)) < 1e-6  # one salt for all
 
 
+@pytest.mark.medium
 def test_each_group_of_a_unit_is_chosen_with_the_same_chance(choices):
     """One of five, for each unit on its own; an order by hashes that are combined by XOR is noticed."""
     _, groups = choices
@@ -225,6 +230,7 @@ def test_without_a_value_each_row_counts():
     assert (rows, units) == (Counter({("a", 0): 3}), {("a",): 2})
 
 
+@pytest.mark.medium
 def test_several_columns_make_a_key():
     """A group is a pair of keys, and a unit is bounded in pairs; a row that lacks one of them is left out."""
     g, h = ["a", "a", "b", "b", None, "a"], [1, 2, 1, 2, 1, None]
@@ -241,6 +247,7 @@ def test_several_columns_make_a_key():
     assert chosen == set(every)
 
 
+@pytest.mark.medium
 def test_public_keys_are_chosen_from_first():
     """Rows in other groups do not use up what a unit may have."""
     data = pa.table({"unit": [1] * 102, "g": ["z"] * 100 + ["a"] * 2, "x": np.arange(1.0, 103)})
@@ -372,6 +379,7 @@ def test_queries_are_bounded_like_tables(through, request):
         assert rows == kept(TABLE, Bounding("unit", 3, 2, 5))[0]
 
 
+@pytest.mark.medium
 def test_a_query_that_fails_while_it_is_bounded_tells_nothing(postgres):
     """The error is that of the query, whatever stands between."""
     with psycopg.connect(postgres) as connection:
@@ -383,6 +391,7 @@ def test_a_query_that_fails_while_it_is_bounded_tells_nothing(postgres):
 LATIN = nb.Csv(encoding="latin-1")
 
 
+@pytest.mark.medium
 def test_people_whose_names_differ_outside_of_utf8_are_different_units(tmp_path):
     """One of two people of a Latin-1 file leaves, and the other's rows stay as they were; as UTF-8 all are missing."""
 

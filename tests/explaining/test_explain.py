@@ -66,6 +66,7 @@ def words(found, **how):
     return " ".join(" ".join(lines) for _, lines in paragraphs(found, **{"sizes": (), **how}))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", MADE)
 def test_every_release_is_explained(name):
     """Of all that the library writes there are paragraphs of whole sentences, as text and as Markdown."""
@@ -101,6 +102,7 @@ FACTS = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", FACTS)
 def test_what_a_release_says_is_in_its_words(name):
     """Whom it protects, what it cost and on what, and how it can be wrong."""
@@ -109,6 +111,7 @@ def test_what_a_release_says_is_in_its_words(name):
         assert fact.lower() in text.lower()
 
 
+@pytest.mark.medium
 def test_what_was_spent_on_the_parts_is_what_was_spent():
     """The parts of an epsilon, or of a rho, add up to it, for a unit as well."""
     for name in ("quantile", "quantile by rho", "quantiles", "bounds", "sum", "count", "describe", "describe by rho"):
@@ -163,6 +166,7 @@ def odds(prior, epsilon, answer):
     return (after[1] / after[0]) / (before[1] / before[0])
 
 
+@pytest.mark.medium
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=9), st.floats(0.01, 0.99), st.integers(-20, 40))
 def test_odds_change_as_is_told_for_whom_it_is_told(others, believed, answer):
     """Where beliefs about the other rows do not hang on Bob, an answer changes the odds by at most the factor."""
@@ -173,6 +177,7 @@ def test_odds_change_as_is_told_for_whom_it_is_told(others, believed, answer):
         )
 
 
+@pytest.mark.medium
 def test_odds_change_more_for_those_who_believe_that_rows_go_together():
     """With Bob there are 200 others, without him there is nobody: then a count tells it, and the limits say so."""
     assert odds({(1, 200): 0.5, (0, 0): 0.5}, 1.0, 200) > 1e80 > told_factor(1.0)
@@ -223,6 +228,7 @@ def test_a_loss_without_limit_says_so():
     assert "no limit in practice" in text and "promises little" in text and "100 %" in text
 
 
+@pytest.mark.medium
 def test_places_are_those_of_the_planner():
     """The places that are told for a shape are the rank errors that plan forecasts."""
     one = ErrorModel("quantile", (F(1, 2),), Spending(F(1), False), "add-remove", {}, 20_000.0, F(1, 2))
@@ -232,6 +238,7 @@ def test_places_are_those_of_the_planner():
     assert "among 1,000 records" in text
 
 
+@pytest.mark.medium
 def test_as_many_records_lie_outside_a_clip_as_is_told():
     """Sums of uniform, lognormal and Pareto data leave so many outside as the forecast says, within its range."""
     made = ErrorModel("sum", (), Spending(F(1), False), "add-remove", {}, 0.0, F(1))
@@ -249,6 +256,7 @@ def test_what_was_not_worked_out_is_not_told():
     assert "was not worked out" in words(MADE["own ladder"]().to_dict(), n=1000)
 
 
+@pytest.mark.medium
 def test_bounds_that_were_not_found_have_no_forecast():
     """Where there were too few records, nothing is told of how many lie outside; else it is, and they are few."""
     assert "records outside" not in words(MADE["mean of few"]().to_dict(), n=1000)
@@ -325,6 +333,7 @@ BAD = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", BAD)
 def test_anything_else_is_one_plain_line(name, tmp_path):
     """A file that is no release is refused in a line that says what explain takes, with exit status 2."""
@@ -388,6 +397,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", [*MADE, "budget", "several"])
 def test_a_hostile_value_in_any_place_is_refused_in_words(name):
     """Of every kind of JSON, with any one value replaced: an explanation without inf and nan, or an error in words."""
@@ -411,6 +421,7 @@ def test_a_hostile_value_in_any_place_is_refused_in_words(name):
     assert 0 < explained < asked
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [5e-324, 1e-300, 1 - 2**-53])
 def test_forecasts_for_hostile_ranks_are_finite(q):
     """The forecasts too have no overflow, and no warning."""
@@ -468,6 +479,7 @@ def said(found):
         return str(error)
 
 
+@pytest.mark.medium
 @given(DAMAGE)
 @example(("chosen groups", ("by", 0), "\x1f", False))  # the error named the key column as it stood in the file
 @example(("quantile", ("parameters", "split", "size"), "", True))
@@ -482,6 +494,7 @@ def test_a_damaged_release_is_explained_or_refused_in_words(damage):
 ODD = "\x1f\x1b[2J\n\x9b\u202e\u2028\ud800"
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", DAMAGED)
 def test_nothing_is_shown_that_a_terminal_obeys(name):
     """Of every kind of JSON, odd characters in any place, as a value, in a list, as a name: all lines are printable."""
@@ -495,6 +508,7 @@ def test_nothing_is_shown_that_a_terminal_obeys(name):
     assert seen > 3
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("place", [("by", 0), ("keys", "town", 0), ("loss", "unit"), ("statistic",), ("parameters",)])
 def test_the_command_shows_nothing_that_a_terminal_obeys(place, tmp_path):
     """So does the command, as text, as Markdown and in errors, on the file and on its name."""

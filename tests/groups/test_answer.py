@@ -67,6 +67,7 @@ def asked(qs, epsilon, ladder, neighbors="add-remove", rows=None, method="auto",
     return Question.of(problem, epsilon, zcdp)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("zcdp", [False, True])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("name", LADDERS)
@@ -97,6 +98,7 @@ def test_large_groups_of_both_signs_take_scales_and_tilts(name, q):
         check(replace(question, routes=(routes,)), groups_of(data))
 
 
+@pytest.mark.medium
 def test_several_quantiles_are_drawn_one_after_the_other():
     """Each group learns its size once, and then has its quantiles in the order asked."""
     rng = np.random.default_rng(4)
@@ -122,6 +124,7 @@ def test_other_noises_are_drawn_by_the_scalar_code(noise):
     check(asked((F(1, 2), F(1)), F(1), LADDERS["integers"], noise=noise), groups_of(some_data(rng, [0, 1, 300], 20)))
 
 
+@pytest.mark.medium
 def test_numbers_of_many_digits_are_left_to_the_scalar_code():
     """A rank of 18 digits and an epsilon of 1e-9 do not fit into 64 bits; the answers are the same."""
     rng = np.random.default_rng(7)
@@ -155,6 +158,7 @@ def undecided(*found):
     return *rest, np.zeros_like(decided)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("zcdp", [False, True])
 @pytest.mark.parametrize("q", [F(1, 20), F(1, 2), F(1)], ids=str)
 def test_what_doubles_cannot_decide_balls_decide_from_the_same_words(q, zcdp, monkeypatch):
@@ -197,6 +201,7 @@ def test_each_route_is_for_the_sizes_of_the_scalar_code():
         assert [routes[k] for k in chosen] == [first_allowed(routes, int(size)) for size in sizes]
 
 
+@pytest.mark.medium
 def test_all_kinds_of_routes_are_among_those_tested():
     """A control on the questions above: outward walks, scales, flips and weights, tilts and plain walks."""
     found = set()
@@ -248,6 +253,7 @@ def test_a_tiny_exponential_variable_halts_among_the_runs_that_doubles_leave_out
     assert halted(2**126) == 2**40 + 5
 
 
+@pytest.mark.medium
 def test_many_groups_flip_by_the_weights_of_the_scalar_code():
     """Close calls among few rungs: hundreds of groups in which permute-and-flip differs from other choices."""
     rng = np.random.default_rng(8)

@@ -110,6 +110,7 @@ def chi_square(draws, log_weight):
     ).pvalue
 
 
+@pytest.mark.medium
 def test_a_million_draws_have_the_law_and_not_one_two_percent_off():
     """Laplace and Gaussian noise by chi-square: p > 1e-6, and p < 1e-9 against a scale 2 % off."""
     source = random_source(np.random.default_rng(5))

@@ -38,6 +38,7 @@ def some_edges(table: np.ndarray, beta: Fraction) -> list[int]:
     return sorted({*range(min(300, most)), most - 1, *(rng.randrange(most) for _ in range(40))})
 
 
+@pytest.mark.medium
 @geometric
 def test_geometric_edges_are_the_exact_ones_rounded_up(beta, lower, scale):
     """Edge i is the smallest float at or above lower + scale * (beta**i - 1), by exact fractions."""
@@ -48,6 +49,7 @@ def test_geometric_edges_are_the_exact_ones_rounded_up(beta, lower, scale):
         assert Fraction(math.nextafter(float(table[i]), -INF)) < exact
 
 
+@pytest.mark.medium
 @geometric
 def test_geometric_ladders_decide_exactly_at_their_edges(beta, lower, scale):
     """At an edge, one float below and one above, the rung is the number of exact edges at or below the value."""
@@ -79,6 +81,7 @@ def test_edges_closer_to_a_float_than_any_ball_are_decided_exactly():
         assert Ladder.geometric(2, lower=0.1, scale=scale, upper=100).map.table[1] == edge
 
 
+@pytest.mark.medium
 def test_the_papers_ladder_reaches_the_end_of_the_floats():
     """With no `upper` the edges beta**i - 1 go on while there are floats: ln(1.8e308)/ln(1.001) of them."""
     table = Ladder.geometric().map.table
@@ -112,6 +115,7 @@ def test_uniform_edges_are_the_exact_ones_rounded_up(lower, upper, steps):
         assert Fraction(math.nextafter(edge, -INF)) < low + width * i <= Fraction(edge)
 
 
+@pytest.mark.medium
 @given(edges=st.lists(st.fractions(-1000, 1000), min_size=1, max_size=12, unique=True), value=finite)
 def test_given_edges_decide_exactly(edges, value):
     """The rung is the number of exact edges at or below the value, the last rung taking all above."""

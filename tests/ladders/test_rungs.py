@@ -97,6 +97,7 @@ def test_grid_intervals_hold_their_values(ladder, value):
     assert low - slack <= value <= high + slack
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("resolution", [1, 0.01, 0.25, "1e-9", 3])
 @pytest.mark.parametrize("bits", [0, 1, 8, 11])
 def test_grid_has_one_rung_a_point_near_zero(resolution, bits):
@@ -130,6 +131,7 @@ def test_grid_rungs_are_not_wasted():
         assert high - low > low / 2**9
 
 
+@pytest.mark.medium
 def test_cents_come_back_as_themselves():
     """0.00 to 20.47 with 11 bits: every amount that was read from text is returned as the same float."""
     ladder = Ladder.grid(0.01, 11)

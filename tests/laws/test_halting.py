@@ -55,6 +55,7 @@ def test_gumbel_noise_matches_lemma_3_3(queries, threshold, eps):
     assert law[-1] == pytest.approx(base / sums[-1], rel=1e-10)
 
 
+@pytest.mark.medium
 @given(
     st.lists(st.tuples(st.integers(1, 40), st.integers(-4, 12)), min_size=1, max_size=8),
     st.sampled_from(["exponential", "laplace", "gumbel"]),
@@ -77,6 +78,7 @@ def test_runs_tails_and_masses_agree(runs, noise, eps, threshold):
     assert short.between(0, len(queries)) == pytest.approx(1 - masses[-1], abs=1e-12)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 @pytest.mark.parametrize(("eps1", "eps2"), [(F(2, 5), F(8, 5)), (F(1, 20), F(1, 10)), (F(3), F(1, 2))], ids=str)
 def test_a_fine_lattice_by_gauss_rules_is_the_whole_sum(noise, eps1, eps2, monkeypatch):

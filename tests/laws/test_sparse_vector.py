@@ -86,6 +86,7 @@ def test_the_iterated_law_by_hand():
     assert dict(zip(found.patterns, np.exp(found.log_pmf()), strict=True)) == pytest.approx(by_hand, rel=1e-9)
 
 
+@pytest.mark.medium
 def test_a_finer_lattice_changes_little():
     """The lattice of the sampler, 1/1024, and one of 1/64 agree to a few in a thousand, by both ways to the law."""
     for method in METHODS:
@@ -102,6 +103,7 @@ def audited(rates: Rates, moves, **options):
     return found["epsilon"].value, found["range"].value
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 def test_monotonic_streams_keep_their_epsilon_and_use_it_up(method):
     """No pattern of two hits shows more than epsilon or the range, and one shows 98 % of each.
@@ -115,6 +117,7 @@ def test_monotonic_streams_keep_their_epsilon_and_use_it_up(method):
     assert 0.98 * claimed < eta <= claimed + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 def test_general_streams_keep_their_epsilon_and_use_it_up(method):
     """So for queries that move either way, whose range is bounded but not reached."""
@@ -124,6 +127,7 @@ def test_general_streams_keep_their_epsilon_and_use_it_up(method):
     assert eta <= 2 + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 def test_laplace_noise_keeps_its_epsilon(method):
     """Both with discrete Laplace noise."""
@@ -131,12 +135,14 @@ def test_laplace_noise_keeps_its_epsilon(method):
     assert 0.98 < audited(rates, ONE_WAY[:2], noise="laplace")[0] <= 1 + 1e-9
 
 
+@pytest.mark.medium
 def test_gumbel_noise_keeps_its_epsilon():
     """And the iterated one with Gumbel noise."""
     rates = rates_for(PURE, "iterated", True)
     assert 0.95 < audited(rates, ONE_WAY[:2], noise="gumbel")[0] <= 1 + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("is_monotonic", [True, False])
 def test_query_noise_that_does_not_grow_with_hits_is_caught(is_monotonic):
     """A classical sparse vector with the query noise of one hit shows what its second hit costs."""
@@ -148,12 +154,14 @@ def test_query_noise_that_does_not_grow_with_hits_is_caught(is_monotonic):
     assert 0.98 * truth < epsilon <= truth + F(1, 10**9)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 def test_the_monotonic_price_for_other_queries_is_caught(method):
     """A stream that moves both ways costs more than the price of a monotonic one."""
     assert audited(rates_for(PURE, method, True), EITHER_WAY)[0] > 1.3
 
 
+@pytest.mark.medium
 def test_a_threshold_that_is_not_renewed_costs_less():
     """The threshold's noise is then paid for once: eps1 + 2 eps2 where the iterated price is 2 eps1 + 2 eps2."""
     rates = rates_for(PURE, "iterated", True)
@@ -175,6 +183,7 @@ def worst_delta(rates, epsilon, **options):
     return max(one.value for one in delta_seen(rates, epsilon, **options))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("is_monotonic", "rho"), [(True, F(2)), (False, F(1, 10))])
 def test_rho_holds(method, is_monotonic, rho):
@@ -182,6 +191,7 @@ def test_rho_holds(method, is_monotonic, rho):
     assert worst_renyi(rates_for(Promise(None, None, rho), method, is_monotonic, HITS)) <= float(rho) + 1e-12
 
 
+@pytest.mark.medium
 def test_the_rho_of_one_hit_for_all_is_caught():
     """Rates that give each of four hits the whole rho show more than it."""
     rates = rates_for(Promise(None, None, F(1, 10)), "iterated", True, 1)
@@ -191,6 +201,7 @@ def test_the_rho_of_one_hit_for_all_is_caught():
 APPROXIMATE = [(F(1), F(1, 1000)), (F(2), F(1, 100)), (F(3), F(1, 10))]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("is_monotonic", "epsilon", "delta"), [(True, *APPROXIMATE[0]), (False, *APPROXIMATE[1]), (False, *APPROXIMATE[2])]
@@ -201,6 +212,7 @@ def test_an_epsilon_at_a_delta_holds(method, is_monotonic, epsilon, delta):
     assert worst_delta(rates, float(epsilon)) <= delta
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("epsilon", "delta"), APPROXIMATE)
 def test_bugs_are_caught_at_a_delta(epsilon, delta):
     """Query noise that does not grow with the hits, and the rates of one hit for all of them, exceed delta."""

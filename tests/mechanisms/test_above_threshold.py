@@ -54,6 +54,7 @@ CASES = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("name", "is_monotonic", "share"), CASES)
 def test_runs_have_the_law_on_paper(name, is_monotonic, share):
     """Where 4,000 runs halt agrees with the exact law, by chi-square; an epsilon 30 % off is rejected."""
@@ -173,6 +174,7 @@ def test_values_above_everything_halt(name, high):
         assert mechanism(name, 0, epsilon=1, rng=random.Random(seed)).query(high)
 
 
+@pytest.mark.medium
 @every
 @settings(max_examples=60, deadline=None)
 @given(
@@ -200,6 +202,7 @@ def test_queries_are_rounded_down_to_the_lattice(name, value, sensitivity):
     assert 0 <= Fraction(value) - seen[0] * sensitivity < sensitivity / 1024
 
 
+@pytest.mark.medium
 @given(
     a=st.fractions(-50, 50),
     move=st.fractions(-1, 1),
@@ -261,6 +264,7 @@ def test_tiny_and_huge_epsilons(name, epsilon):
 # --- cost ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @every
 @pytest.mark.parametrize("is_monotonic", [True, False])
 @given(epsilon=st.fractions(Fraction(1, 1000), 100, max_denominator=1000))

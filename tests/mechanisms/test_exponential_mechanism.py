@@ -31,6 +31,7 @@ def test_the_law_is_exponential_in_the_distance(q, rate):
     assert np.exp(weighted_law(runs_of(q, rate)).log_pmf()) == pytest.approx(weights / weights.sum(), rel=1e-12)
 
 
+@pytest.mark.medium
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 9,000 draws."""
     runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(3))
@@ -40,6 +41,7 @@ def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     assert stats.chisquare(counts, off / off.sum() * 9_000).pvalue < 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [F(1, 2), F(123456789, 10**9)], ids=str)
 def test_doubles_and_balls_choose_alike(q):
     """From the same uniform number, ball arithmetic chooses the run that double precision chose."""
@@ -58,6 +60,7 @@ def test_doubles_and_balls_choose_alike(q):
     assert decided >= 49
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("relation", "q", "reached"),
     [

@@ -44,6 +44,7 @@ def test_the_law_is_that_of_noisy_max_with_exponential_noise(q, rate):
     assert np.exp(flip_law(runs).log_pmf()) == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.medium
 def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     """Chi-square over all rungs of a small ladder, 8,000 draws."""
     runs, source = runs_of(F(3, 10)), random_source(np.random.default_rng(3))
@@ -53,6 +54,7 @@ def test_the_sampler_matches_the_law_and_rejects_one_20_percent_off():
     assert stats.chisquare(counts, off / off.sum() * 8_000).pvalue < 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [F(1, 2), F(123456789, 10**9)], ids=str)
 def test_doubles_and_balls_choose_alike(q):
     """From the same variables, ball arithmetic chooses the run that double precision chose."""
@@ -72,6 +74,7 @@ def test_doubles_and_balls_choose_alike(q):
     assert decided >= 24
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("relation", "q", "reached"),
     [

@@ -74,6 +74,7 @@ def test_chances_follow_the_recursion(epsilon, delta):
     assert chances.ball(chances.certain + 7) == 1
 
 
+@pytest.mark.medium
 @settings(max_examples=60)
 @given(
     epsilon=st.fractions(Fraction(1, 20), 20, max_denominator=1000),
@@ -233,6 +234,7 @@ def fit(found: np.ndarray, repeats: int, choice: KeySelection) -> float:
     return float(stats.chi2.sf(z.sum(), len(z)))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("epsilon", "delta", "groups"), SAMPLED)
 def test_keys_are_kept_as_often_as_they_should(epsilon, delta, groups):
     """Frequencies fit the chances by chi-square; with an epsilon 10 % larger or smaller they do not."""

@@ -35,6 +35,7 @@ def exact_distances(ranks, target, lowered):
     return [each - min(found) for each in found]
 
 
+@pytest.mark.medium
 @given(
     st.lists(st.tuples(st.integers(0, 2**60), st.integers(0, 2**60)), min_size=1, max_size=6),
     st.fractions(0, 2**60),
@@ -94,6 +95,7 @@ def alike(doubles, balls):
         assert abs(arb(double) / each - 1) < DOUBLE_ERROR
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("rate", [F(10) ** k for k in (4, 5, 8, 12)], ids=str)
 def test_doubles_and_balls_choose_alike_at_any_rate(rate):
     """Where two runs nearly tie, uniform numbers around the border between them are decided as balls decide them."""

@@ -45,6 +45,7 @@ def test_draws_match_the_law_and_reject_one_5_percent_off(noise, many):
         assert p_value(draws, Law(walk_of(noise, eps2=off)).pmf()) < 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
 def test_a_fine_lattice_has_the_noise_of_its_step(noise):
     """On steps of a half, 6,000 draws match the law, and reject the one whose threshold noise is for whole steps."""
@@ -75,6 +76,7 @@ def test_double_precision_says_so_when_it_cannot_tell(noise):
     assert len({k for k in draws if k is not None and k >= 10**18}) > 5
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 def test_a_long_ladder_follows_its_law(noise):
     """On a walk of 10**12 queries in four runs, the fractions of draws in ten blocks are those of the law."""

@@ -40,6 +40,7 @@ CASES = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("method", "noise", "is_monotonic", "hits", "share"), CASES)
 def test_runs_have_the_law_on_paper(method, noise, is_monotonic, hits, share):
     """The hits of 8,000 runs agree with the exact law, by chi-square; rates 30 % off are rejected."""
@@ -131,6 +132,7 @@ def test_the_threshold_is_renewed_after_a_hit():
         assert len({id(threshold) for threshold in seen}) == changes + 1
 
 
+@pytest.mark.medium
 @settings(max_examples=40, deadline=None)
 @given(
     queries=st.lists(st.fractions(-6, 6, max_denominator=2048), min_size=1, max_size=8),
@@ -161,6 +163,7 @@ def costs_of(run, is_monotonic):
     return Rates(run.method, run.hits, is_monotonic, run.eps1, run.eps2).costs()
 
 
+@pytest.mark.medium
 @both_methods
 @pytest.mark.parametrize("is_monotonic", [True, False])
 @given(hits=hit_counts, epsilon=epsilons)
@@ -175,6 +178,7 @@ def test_a_pure_epsilon_is_spent_exactly(method, is_monotonic, hits, epsilon):
     assert run.loss.eta <= 2 * run.loss.epsilon * (1 + 1e-12)
 
 
+@pytest.mark.medium
 @settings(max_examples=30)
 @given(hits=hit_counts, rho=epsilons, is_monotonic=st.booleans(), method=st.sampled_from(METHODS))
 def test_a_rho_is_kept_and_used_up(hits, rho, is_monotonic, method):
@@ -188,6 +192,7 @@ def test_a_rho_is_kept_and_used_up(hits, rho, is_monotonic, method):
     assert len(parts) * row(run.eps1 * more, (1 if method == "iterated" else hits) * run.eps2 * more).rho > rho
 
 
+@pytest.mark.medium
 @settings(max_examples=25, deadline=None)
 @given(
     hits=hit_counts,
@@ -206,6 +211,7 @@ def test_an_epsilon_at_a_delta_is_kept_and_used_up(hits, epsilon, is_monotonic, 
     assert text(run.loss.rho) >= sum(cost.rho for cost in costs_of(run, is_monotonic))
 
 
+@pytest.mark.medium
 def test_nothing_allows_more_than_the_sides():
     """For forty hits at a delta the sides win, before ranges, zCDP and the sum of epsilons."""
     run = SparseVector(0, hits=40, epsilon=1, delta=MICRO, monotonic=True, method="iterated")
@@ -215,6 +221,7 @@ def test_nothing_allows_more_than_the_sides():
     assert 1.02 < cheapest(losses, MICRO).epsilon < sum(losses[1:], losses[0]).at(MICRO)
 
 
+@pytest.mark.medium
 def test_a_delta_helps_many_hits():
     """With a hundred hits the noise at delta 1e-6 is a third of that of a pure iterated one, and of no use for one."""
     hundred = {"hits": 100, "epsilon": 1, "monotonic": True, "method": "iterated", "share": F(1, 2)}
@@ -223,6 +230,7 @@ def test_a_delta_helps_many_hits():
     assert SparseVector(0, delta=MICRO, **one).eps2 < SparseVector(0, **one).eps2 * (1 + F(1, 10**4))
 
 
+@pytest.mark.medium
 def test_very_many_hits_are_composed_by_zcdp():
     """Beyond a thousand hits rho is what an epsilon at a delta allows, or else the epsilons add up."""
     tiny = SparseVector(0, hits=2000, epsilon="1e-12", delta="1e-300", method="iterated")
@@ -270,6 +278,7 @@ def test_the_classical_share_is_the_published_one(hits, is_monotonic):
     assert float(c * run.eps2 / run.eps1) == pytest.approx(c ** (2 / 3), rel=2e-3)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("promised", [{"epsilon": 1}, {"rho": F(1, 50)}, {"epsilon": 1, "delta": MICRO}], ids=str)
 @pytest.mark.parametrize("is_monotonic", [True, False])
 @pytest.mark.parametrize("hits", [1, 8])
@@ -287,6 +296,7 @@ def test_no_other_method_or_share_has_much_less_noise(promised, is_monotonic, hi
     assert max(others) > 1.5 * chosen
 
 
+@pytest.mark.medium
 def test_a_few_hits_are_best_classical_and_many_iterated():
     """One threshold for all is better for a few hits, with and without a delta; a delta turns it round for many."""
     for hits, method in ((2, "classical"), (30, "classical"), (100, "iterated")):

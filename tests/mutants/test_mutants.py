@@ -72,6 +72,7 @@ COVERED = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file} {mutant.function}")
 def test_every_mutant_applies_to_the_source(mutant: Mutant):
     """Its function has the node, the change is one, it still compiles, and its tests are there."""
@@ -84,6 +85,7 @@ def test_every_mutant_applies_to_the_source(mutant: Mutant):
         assert not name or f"def {name}(" in text or f"class {name}:" in text
 
 
+@pytest.mark.medium
 def test_no_change_is_made_twice():
     """Each mutant differs from all others."""
     changes = Counter((mutant.file, change(mutant)[0]) for mutant in MUTANTS)
@@ -168,6 +170,7 @@ def test_names_and_formatting_do_not_matter():
     assert "max(x + limit, -limit)" in mutated(renamed, "outer", binary("-", "_1"))[0]
 
 
+@pytest.mark.medium
 def test_the_copy_is_what_is_imported():
     """A test process imports the mutant, from a folder that is gone afterwards; the checkout is as it was."""
     mutant = MUTANTS[0]
@@ -180,6 +183,7 @@ def test_the_copy_is_what_is_imported():
     assert not place.exists() and (ROOT / file).read_text() == before
 
 
+@pytest.mark.medium
 def test_a_harmless_change_survives_and_a_harmful_one_is_killed():
     """The runner tells one from the other, and names the test that failed."""
     tests = "accounting/test_conversions_zcdp.py::test_known_values"

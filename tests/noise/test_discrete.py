@@ -48,6 +48,7 @@ both = pytest.mark.parametrize("name", SAMPLERS)
 # --- the laws -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @both
 @pytest.mark.parametrize("rate", [Fraction(1, 1000), Fraction(1, 30), Fraction(3, 10), Fraction(1), Fraction(7, 3)])
 def test_draws_have_the_law_on_paper(name, rate):
@@ -61,6 +62,7 @@ def test_draws_have_the_law_on_paper(name, rate):
         assert chi_square(draws, tail(float(rate) / 1.05)) < LIMIT
 
 
+@pytest.mark.medium
 @both
 def test_small_outcomes_have_their_probability(name):
     """At rate 1 each of the outcomes 0, 1, 2, 3 (and -1, -2, -3) is as frequent as its exact probability says."""
@@ -72,6 +74,7 @@ def test_small_outcomes_have_their_probability(name):
         assert stats.binomtest(int(np.sum(draws == j)), DRAWS, probability).pvalue > LIMIT, j
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10**30)])
 def test_tiny_rates_reach_the_continuous_law(rate):
     """At a tiny rate, rate * J is exponential, by Kolmogorov and Smirnov; a scale 5 % off is rejected."""
@@ -81,6 +84,7 @@ def test_tiny_rates_reach_the_continuous_law(rate):
     assert stats.kstest(draws * 1.05, stats.expon.cdf).pvalue < LIMIT
 
 
+@pytest.mark.medium
 def test_rates_below_the_floats():
     """A rate of 1e-400 is 0 as a float; its draws are exponential all the same."""
     rate, source = Fraction(1, 10**400), random_source(random.Random(5))
@@ -88,6 +92,7 @@ def test_rates_below_the_floats():
     assert stats.kstest(draws, stats.expon.cdf).pvalue > LIMIT
 
 
+@pytest.mark.medium
 def test_tiny_rates_of_both_signs():
     """At a tiny rate the discrete Laplace law is the continuous one."""
     rate, source = Fraction(1, 10**12), random_source(random.Random(6))
@@ -263,6 +268,7 @@ def test_sources_give_as_many_bits_as_asked(rng, k):
     assert (all_ones, all_zeros) == (2**k - 1, 0)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("rng", [lambda: np.random.default_rng(2), lambda: random.Random(2)], ids=["numpy", "python"])
 @pytest.mark.parametrize("k", [1, 3, 64])
 def test_bits_are_fair(rng, k):

@@ -46,6 +46,7 @@ def chi_square(draws, variance: F) -> float:
 # --- the law ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @variances
 def test_draws_have_the_law_on_paper(variance):
     """P(J = j) is proportional to exp(-j**2 / (2 variance)), by chi-square. A variance 30 % off is rejected."""
@@ -57,6 +58,7 @@ def test_draws_have_the_law_on_paper(variance):
     assert chi_square(draws, variance / F(13, 10)) < LIMIT
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("variance", [F(1, 4), F(1), F(5)])
 def test_small_outcomes_have_their_probability(variance):
     """Each of the outcomes -3, ..., 3 is as frequent as its exact probability says."""
@@ -177,6 +179,7 @@ def test_two_sided_by_the_continuous_law_is_hardly_more(variance, chance):
     assert smallest(variance, chance) <= two_sided(variance, chance) <= smallest(variance, chance) + 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("variance", [F(50), F(2**80), F(2**400)])
 def test_two_sided_grows_as_the_chance_falls(variance):
     """It is 0 for a chance of 1, never falls as the chance falls, and stays below sigma sqrt(2 ln(2 / chance)) + 1."""
@@ -195,6 +198,7 @@ def test_sums_and_the_line_agree():
         assert summed <= line <= summed + 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("variance", [F(3), F(2**90)])
 def test_as_many_draws_lie_beyond_as_the_chance_says(variance):
     """Of 20,000 draws at most about one in ten lies beyond the bound of chance 1/10, and beyond one step less more."""

@@ -87,6 +87,7 @@ PURE_QUANTILES = [case for case in QUANTILES if not case.gaussian]
 APPROXIMATE_QUANTILES = [case for case in QUANTILES if case.gaussian]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("case", ids(PURE_QUANTILES, lambda case: "linear" in case.name))
 def test_quantiles_are_within_epsilon_by_their_exact_laws(case):
     """On Google's pair no answer of a private quantile is likelier by more than e^epsilon, at any of the ranks."""

@@ -59,6 +59,7 @@ def test_a_quick_choice_is_that_of_the_exact_law(rate, weighted, law):
     assert masses == pytest.approx(exact.tail(first) - exact.tail(last + 1), abs=1e-6)
 
 
+@pytest.mark.medium
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=12), st.fractions(0, 1), st.floats(-5, 5))
 def test_a_sample_has_the_quantiles_and_ranks_of_its_records(data, q, answer):
     """With repeated values and without."""
@@ -120,6 +121,7 @@ def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
         assert found[usual] == pytest.approx(expected[usual], rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("n", "q", "epsilon"), [(300, "0.5", 1), (300, "0.9", 0.5), (40, "0.5", 1), (300, "1", 1)])
 def test_quick_errors_on_one_data_set_are_those_of_the_exact_law(n, q, epsilon):
     """The expected rank error, over all ways, agrees with the exact law to 2 %, and the median answer is its median."""
@@ -147,6 +149,7 @@ def test_scales_are_as_likely_as_in_the_exact_law():
     assert none == pytest.approx(1 - exact[1] + exact[-1], rel=0.03)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("epsilon", [0.3, 3])
 def test_quick_errors_of_a_sum_on_one_data_set_are_those_of_the_exact_law(epsilon, neighbors):

@@ -62,6 +62,7 @@ def test_the_predicted_rank_error_is_the_measured_one(family, q, n):
     assert predicted == pytest.approx(found.mean(), rel=0.05)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("spent", [{"epsilon": 1}, {"epsilon": 0.3, "neighbors": "swap"}, {"rho": 0.1}], ids=str)
 @pytest.mark.parametrize(("statistic", "family"), [("sum", "exponential"), ("mean", "normal"), ("mean", "poisson")])
 def test_sums_and_means_err_as_predicted(statistic, family, spent):
@@ -81,6 +82,7 @@ def test_sums_and_means_err_as_predicted(statistic, family, spent):
         assert np.mean(found <= 0.98 * predicted) - margin < chance < np.mean(found <= 1.02 * predicted) + margin
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statistic", ["maximum", "minimum", "bounds", "quantiles"])
 def test_extremes_and_many_quantiles_err_as_predicted(statistic):
     """The mean rank error of 400 releases on fresh data is within 5 standard errors, and 3 %, of the forecast."""
@@ -127,6 +129,7 @@ def test_more_epsilon_never_errs_more(statistic, asked, spending):
         assert all(after <= 1.02 * before for before, after in pairwise(lines))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("statistic", "asked", "wanted"),
     [
@@ -146,6 +149,7 @@ def test_the_inverse_undoes_the_forecast(statistic, asked, wanted):
     assert getattr(less.rows[0], name) > most
 
 
+@pytest.mark.medium
 def test_a_family_has_a_scale_and_errors_follow_it():
     """Errors in value are multiplied by a power of two, and ranks stay as they are."""
     one, many = (plan("quantile", q=0.9, n=1000, data="normal", epsilon=1, scale=s).rows[0] for s in (1, 1024))
@@ -153,6 +157,7 @@ def test_a_family_has_a_scale_and_errors_follow_it():
     assert many.value_error == pytest.approx(1024 * one.value_error, rel=0.02)
 
 
+@pytest.mark.medium
 def test_a_public_sample_is_as_good_as_its_family():
     """A sample of 4,000 predicts within 10 % in ranks, and 20 % in value, what its family does for more records.
 
@@ -166,6 +171,7 @@ def test_a_public_sample_is_as_good_as_its_family():
     assert plan("count", data=sample, epsilon=1).parameters["n"] == 4000
 
 
+@pytest.mark.medium
 def test_size_costs_nothing():
     """A billion records have the rank error of a thousand, and a trillion are forecast from a few thousand values."""
     few, many = (plan("quantile", q=0.5, n=n, data="lognormal", epsilon=1).rows[0].rank_error for n in (10**3, 10**9))
@@ -173,6 +179,7 @@ def test_size_costs_nothing():
     assert len(Forecaster.of("mean", (), 10**12, Shape.of("normal"), {}).fresh(1).values) < 20_000
 
 
+@pytest.mark.medium
 def test_a_forecast_is_the_same_each_time():
     """Its seeds are fixed, for releases too."""
     for asked in ({"statistic": "sum"}, {"statistic": "quantiles", "q": [0.2, 0.8]}):
@@ -180,6 +187,7 @@ def test_a_forecast_is_the_same_each_time():
         assert one == other
 
 
+@pytest.mark.medium
 def test_a_forecast_is_a_table_a_sentence_and_plain_values():
     """Nine rows by default, aligned; a sentence on epsilon 1; and JSON without gaps."""
     forecast = plan("quantile", q="0.5", n=500, data="exponential", scale=3)
@@ -193,6 +201,7 @@ def test_a_forecast_is_a_table_a_sentence_and_plain_values():
     assert plain["typical"] == [pytest.approx(3 * math.log(2), rel=1e-3)] and not plain["sampled"]
 
 
+@pytest.mark.medium
 def test_the_picture_has_the_rows(tmp_path):
     """A panel of rank errors and one of errors in value, each line with the errors of its rows."""
     pytest.importorskip("matplotlib")
@@ -245,6 +254,7 @@ def test_errors_name_the_parameter_and_the_rule(asked, error, text):
         plan(**given)
 
 
+@pytest.mark.medium
 def test_an_error_that_cannot_be_reached_is_refused():
     """There is no epsilon for an error below the ladder's steps, nor one in ranks for a sum."""
     with pytest.raises(ValueError, match=r"no epsilon up to 1000 has an expected value_error of 1e-09 or less"):

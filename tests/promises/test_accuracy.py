@@ -46,6 +46,7 @@ def our_error(data, q, truth, low, high, **options):
     return float(masses @ np.abs(values - truth) / masses.sum())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["swap", "add-remove"])
 @pytest.mark.parametrize("name", SETS)
 def test_quantiles_beat_the_bounded_exponential_mechanism(name, neighbors):
@@ -75,6 +76,7 @@ def test_quantiles_beat_the_bounded_exponential_mechanism(name, neighbors):
     assert np.exp(np.mean(np.log(ratios))) <= promises[neighbors == "add-remove"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("q", "below"), [(0.5, 0.0003), (0.99, 0.03)])
 @pytest.mark.parametrize("neighbors", ["swap", "add-remove"])
 def test_precision_grows_with_the_records(q, below, neighbors):
@@ -88,6 +90,7 @@ def test_precision_grows_with_the_records(q, below, neighbors):
     assert masses @ np.abs(values - truth) / masses.sum() < below
 
 
+@pytest.mark.medium
 def test_a_high_quantile_of_few_records_needs_no_bound():
     """The 99 % quantile of a thousand lognormal records: a mean error below 8, where peers given [0, 10^4] are lost."""
     ours, theirs = [], []

@@ -21,6 +21,7 @@ def chance_of_catastrophe(data, q, **options):
     return law.above(float(data.max()) + reach) + law.below(float(data.min()) - reach)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("n", [40, 200, 2_000, 200_000])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -34,6 +35,7 @@ def test_answers_stay_near_the_data_where_records_suffice(family, n, neighbors):
         assert chance_of_catastrophe(data, q, epsilon=epsilon, neighbors=neighbors) < 1e-3, (q, epsilon)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_mostly_missing_records_are_no_catastrophe(neighbors):
     """A thousand rows of which 70 % are missing fail no worse than the three hundred that are there."""

@@ -20,6 +20,7 @@ def concepts():
     return module
 
 
+@pytest.mark.medium
 def test_every_picture_is_made_and_shown(concepts):
     """The command draws exactly the files that are there, and each is on a page, with a description of a sentence."""
     shown = {}
@@ -31,6 +32,7 @@ def test_every_picture_is_made_and_shown(concepts):
     assert all(len(words.split()) > 10 for words in shown.values())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["neighbours", "budget"])
 def test_a_second_run_changes_no_byte(concepts, name, tmp_path):
     """No date, no random name: two runs write the same file, on a white ground."""

@@ -62,6 +62,7 @@ def test_the_code_of_a_page_runs(page, folder):
         run(block, namespace, folder)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("page", "mark"), MARKED, ids=lambda value: value if isinstance(value, str) else name(value))
 def test_what_is_marked_says_why(page, mark, request):
     """A block that does not run with its page has a reason that we know, and is Python if it says so."""

@@ -33,6 +33,7 @@ def encloses(make, count, bands):
     return True
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("size", [F(1, 10), F(1)], ids=str)
 def test_pure_composition_is_that_of_randomised_response(size, count):
@@ -48,6 +49,7 @@ def test_pure_composition_is_that_of_randomised_response(size, count):
     assert not encloses(response, count, [Band.of(size * F(101, 100), 2 * size * F(101, 100))] * count)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("count", COUNTS)
 def test_pure_composition_is_that_of_privacy_parameters(count):
     """So is that of a mechanism of which only its epsilon is known."""
@@ -60,6 +62,7 @@ def test_pure_composition_is_that_of_privacy_parameters(count):
         assert theirs * 0.99 - 1e-12 <= found <= theirs * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize(
     "cost", [monotonic(F(1, 4), F(1, 4)), fixed_threshold(F(1, 2), F(1, 5)), general(F(1, 9), F(1, 9))]
@@ -79,6 +82,7 @@ def test_sides_compose_as_the_package_composes_their_laws(cost, count):
         assert encloses(pair, count, [Band.fixed(Sides(t, rest))] * count)
 
 
+@pytest.mark.medium
 def test_mechanisms_of_several_sizes_compose_as_in_the_package():
     """A convolution of four different pure mechanisms, one of them twenty times."""
     sizes = [(F(1, 10), 20), (F(1, 3), 1), (F(1, 2), 2), (F(1, 7), 3)]

@@ -8,6 +8,7 @@ RNG = np.random.default_rng(5)
 SIGNS = {"positive": lambda n: 1, "negative": lambda n: -1, "mixed": lambda n: RNG.choice([-1, 1], n)}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1])
 @pytest.mark.parametrize("n", [1, 2, 5, 12, 25, 50])
@@ -22,6 +23,7 @@ def test_the_answer_is_not_ten_times_too_large(n, epsilon, neighbors):
                 assert law.above(limit) + law.below(-limit) <= 1e-3
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("n", [1, 10, 50])
 def test_small_whole_numbers_are_as_gentle(n, neighbors):

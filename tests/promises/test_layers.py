@@ -157,6 +157,7 @@ def test_no_room_is_crowded(folder: Path):
     assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 26
 
 
+@pytest.mark.medium
 def test_importing_nobounds_loads_no_optional_library():
     """After `import nobounds`, no library that only some users need is loaded."""
     optional = {

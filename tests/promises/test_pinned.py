@@ -18,6 +18,7 @@ def pinned() -> dict[str, object]:
     return json.loads(PINNED.read_text())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", CASES)
 def test_a_seeded_release_is_as_pinned(name: str, pinned: dict[str, object]):
     """Same data, same seed, same release: value, loss, parameters and interval."""

@@ -22,6 +22,7 @@ def log_pmf(queries, threshold, eps1, eps2, noise, step=F(1)):
     return Law(Walk.of(queries, F(threshold), eps1=eps1, eps2=eps2, noise=noise, step=step)).log_pmf()
 
 
+@pytest.mark.medium
 @settings(deadline=None)
 @given(pairs=PAIRS, threshold=st.integers(-4, 4), eps1=EPSILONS, eps2=EPSILONS, noise=NOISES)
 def test_no_outcome_of_any_stream_exceeds_the_one_sided_loss(pairs, threshold, eps1, eps2, noise):

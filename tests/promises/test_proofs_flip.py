@@ -70,6 +70,7 @@ def test_permute_and_flip_has_a_wider_range_than_the_exponential_mechanism():
     assert 0.8 < widest(weighted_law) <= 1 + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("law", [flip_law, weighted_law])
 @pytest.mark.parametrize("rungs", [100, 10**5])
 def test_far_empty_rungs_win_with_at_most_their_number_times_an_exponential(law, rungs):

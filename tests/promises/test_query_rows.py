@@ -74,6 +74,7 @@ STATISTICS = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "relation", "lazy frame", "stream"])
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_releases_of_a_query_say_that_their_rows_are_those_of_its_result(statistic, name, connections):
@@ -132,6 +133,7 @@ def test_rows_of_a_result_and_of_a_table_are_one_unit_to_a_budget(connections):
     assert [charge.loss.unit for charge in budget.history] == ["row", "row"] and budget.remaining == 0
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     "query",
     [

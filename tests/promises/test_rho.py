@@ -43,6 +43,7 @@ class Refusing:
         raise nb.BudgetExceeded("nothing is left")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("rho", ["0.001", "0.125", 2])
 @pytest.mark.parametrize("name", STATISTICS)
@@ -53,6 +54,7 @@ def test_rho_is_the_total(name, rho, neighbors):
     assert (loss.epsilon == math.inf) == (name in ADDED)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_budget_is_charged_once_with_the_loss_of_the_release(name):
     """What is written down is what the release says, and a refusal ends the call."""
@@ -66,6 +68,7 @@ def test_a_budget_is_charged_once_with_the_loss_of_the_release(name):
     assert len(refusing.asked) == 1
 
 
+@pytest.mark.medium
 def test_the_exponential_mechanism_and_gaussian_noise_beat_pure_mechanisms_under_zcdp():
     """At one rho a median may have more than 1.8 times the epsilon of a pure mechanism, and a mean less noise."""
     assert nb.quantile(X, 0.5, rho=0.125, rng=random.Random(1)).loss.epsilon > 0.9

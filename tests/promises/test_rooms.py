@@ -84,6 +84,7 @@ def test_a_file_of_tests_names_its_module(file: Path):
     module_of(file)
 
 
+@pytest.mark.medium
 def test_every_module_has_tests_in_its_room():
     """A file of tests in its room has its name or imports it, but for the modules on the list, and no others."""
     imported = {(file.parts[0], name) for file in FILES for name in imports((TESTS / file).read_text())}

@@ -13,6 +13,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("epsilon", [0.1, 0.2, 0.5, 1, 2, 4])
@@ -26,6 +27,7 @@ def test_the_maximum_exceeds_ten_times_the_true_one_with_probability_below_1e_4(
                 assert law.above(10 * data.max()) < 1e-4
 
 
+@pytest.mark.medium
 def test_the_paper_s_setting_does_run_away():
     """With halves, threshold n and beta 1.01 the clip is more than ten times the maximum in 0.4 % of runs.
 

@@ -9,6 +9,7 @@ SCALES = [1e-9, 1, 1e15]
 STEP = 2.0**-8  # the widest rung of the default ladder, relative to its value
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("size", [1000, len(AGES)])
 @pytest.mark.parametrize("q", [0.5, 1])
@@ -28,6 +29,7 @@ def test_the_relative_error_is_the_same_at_every_scale(q, size, neighbors):
     assert max(errors) - min(errors) < STEP / 2 * (1 + max(errors) * 10)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("resolution", [None, 1])
 @pytest.mark.parametrize("n", [10, 200, 3000])
@@ -52,6 +54,7 @@ def test_powers_of_two_change_nothing_at_all():
     assert scaled_masses == pytest.approx(masses, abs=1e-12)
 
 
+@pytest.mark.medium
 def test_with_a_private_scale_powers_of_two_hardly_matter():
     """More octaves lie below larger data, and a scale may halt there: the laws differ by less than 1 %."""
     data = np.random.default_rng(2).lognormal(0, 1, 2000)

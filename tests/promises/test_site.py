@@ -156,6 +156,7 @@ def test_mathematics_is_drawn_without_a_script(pages, site):
         assert not left, (path, left[:3])
 
 
+@pytest.mark.medium
 def test_dollars_of_prices_and_of_code_are_left_alone(monkeypatch):
     """Only what is between two dollars that touch it is mathematics; what has no MathML stops the build."""
     markdown = pytest.importorskip("markdown")
@@ -218,6 +219,7 @@ def test_links_of_files_outside_the_site_exist(name):
             assert anchor in slugs, link
 
 
+@pytest.mark.medium
 def test_the_words_are_spelled_as_in_a_dictionary():
     """Codespell finds no slip in the README, the documentation, the code and its help texts."""
     program = shutil.which("codespell", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -227,6 +229,7 @@ def test_the_words_are_spelled_as_in_a_dictionary():
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.medium
 def test_a_slip_is_caught(tmp_path):
     """The spelling check is awake."""
     program = shutil.which("codespell", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

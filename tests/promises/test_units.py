@@ -56,6 +56,7 @@ def asked(data, q, epsilon=EPSILON):
     return live(terms.spending.each(facts.unit.rows).plan(partial(Question.of, problem)))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("most", [1, 3, 5])
 @pytest.mark.parametrize("q", [F(0), F(1, 4), F(1, 2), F(1)], ids=str)
 def test_a_user_with_half_of_the_rows_costs_no_more_than_is_stated(q, most):
@@ -75,6 +76,7 @@ def test_a_user_with_half_of_the_rows_costs_no_more_than_is_stated(q, most):
     assert worst > EPSILON / 4  # it is not for nothing
 
 
+@pytest.mark.medium
 def test_without_the_scaling_the_same_user_costs_too_much():
     """The audit sees a mechanism that spends on each row what it may spend on a user."""
     data, with_big = kept(ROWS, 5, 0)
@@ -83,6 +85,7 @@ def test_without_the_scaling_the_same_user_costs_too_much():
     assert found[0] > EPSILON + 0.5
 
 
+@pytest.mark.medium
 def test_without_bounding_the_same_user_costs_too_much():
     """The audit sees a mechanism that is scaled for three rows and is given eight."""
     data, _ = kept(ROWS, 3, 0)
@@ -102,6 +105,7 @@ def by_region(rows, most, groups, salt):
     ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("most", "groups"), [(1, 1), (3, 3), (3, 1), (4, 2)])
 @pytest.mark.parametrize("q", [F(1, 4), F(1)], ids=str)
 def test_all_groups_together_cost_no_more_than_is_stated(q, most, groups):
@@ -124,6 +128,7 @@ def test_all_groups_together_cost_no_more_than_is_stated(q, most, groups):
     assert worst > EPSILON / 5
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("most", "groups"), [(1, 1), (3, 2), (5, 3)])
 def test_sums_of_all_groups_change_by_no_more_than_the_rows_of_a_user(most, groups):
     """In steps of the lattice, over all groups; and the noise of a sum is for that many."""
@@ -152,6 +157,7 @@ def test_what_each_row_may_cost_adds_up_to_what_the_unit_may(spending):
     assert spending.amount == each.amount * (81 if spending.zcdp else 9)
 
 
+@pytest.mark.medium
 def test_a_release_for_users_says_so_and_costs_what_was_asked():
     """Whatever the statistic, the loss is per user and not above the epsilon or rho that was asked for."""
     people = table(ROWS * 30, 3)

@@ -97,6 +97,7 @@ AUDITS = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("qs", "size", "exact"), AUDITS, ids=str)
@@ -110,6 +111,7 @@ def test_all_places_together_cost_their_levels(qs, size, exact, relation, zcdp):
     assert found[0] > (0.6 if relation == "add-remove" else 0.3) * wanted[0]  # though the ladder has five rungs
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("qs", [THIRDS, QUARTERS, SKEWED], ids=str)
 def test_all_places_together_cost_their_rho(qs, relation):
@@ -120,6 +122,7 @@ def test_all_places_together_cost_their_rho(qs, relation):
         assert 0.2 * float(made.cost().rho) < max(found) <= float(made.cost().rho) * (1 + 1e-9)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("qs", [TAILS, (F(1, 3), HALF, F(99, 100)), (HALF, F(1)), (F(0), HALF)], ids=str)
@@ -136,6 +139,7 @@ def test_walks_outward_cost_no_more_than_choices(qs, relation, zcdp):
         assert max(worst(made, setting, spots_for(relation), rho_of, most=2)) <= float(made.cost().rho) * (1 + 1e-9)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_three_levels_cost_three_levels(relation):
     """Seven quantiles, two inner nodes under the first: neighbours of up to two records tell at most their cost."""
@@ -159,6 +163,7 @@ def test_the_cost_is_reached_under_add_remove(zcdp):
         assert 0.97 < loss(*(Joint(made, x, setting) for x in (data, rest)), ends) <= 1 + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("places", "reached"), [(1, 0.99), (2, 0.92)], ids=str)
 def test_the_cost_is_reached_under_swap(places, reached):
     """A record that moves from below all others to above them tells nearly two levels: first it moves, then crosses.
@@ -174,6 +179,7 @@ def test_the_cost_is_reached_under_swap(places, reached):
     assert loss(x, z, ends) <= 0.5 + 1e-9
 
 
+@pytest.mark.medium
 def test_rho_is_reached():
     """Half of the places move away from the target and half towards it: 85 % of the rho of two levels."""
     qs, ladder = (HALF, F(5, 8), F(7, 8)), numbers(50)
@@ -256,6 +262,7 @@ def test_a_record_counted_whole_on_both_sides_is_caught(monkeypatch):
 # --- one level ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(
     st.lists(st.integers(0, 4), max_size=5),
     st.integers(0, 4),
@@ -312,6 +319,7 @@ WALKS = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("relation", "qs", "data", "other"), WALKS, ids=str)
 def test_a_walk_outward_reaches_the_cost_of_a_level(relation, qs, data, other):
     """A record at the end of hundreds of empty rungs tells a level, or, when it crosses to a choice, nearly so."""
@@ -357,6 +365,7 @@ def test_a_walk_has_what_a_level_allows(slope, up, relation, zcdp):
     assert max(limits) == 1
 
 
+@pytest.mark.medium
 @given(st.fractions(F(1, 10), 20, max_denominator=100), st.fractions(0, 1, max_denominator=100))
 def test_a_record_in_parts_costs_no_more_than_a_whole_one(size, part):
     """The rho of a pure loss and of a range is at most in proportion to it; and that of a range is convex."""
@@ -375,6 +384,7 @@ DRAWN = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("kind", "ladder", "qs", "data"), DRAWN, ids=["flip", "exponential", "walks"])
 def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, data):
     """Chi-square of 2000 answers against the joint law, and against that of noise that is 30 % smaller."""
@@ -422,6 +432,7 @@ def answers(joint):
 ranks = st.fractions(0, 1, max_denominator=100)
 
 
+@pytest.mark.medium
 @given(st.lists(ranks, min_size=1, max_size=40, unique=True).map(sorted).map(tuple))
 @settings(deadline=None)
 def test_a_tree_has_as_few_levels_as_possible(qs):

@@ -46,6 +46,7 @@ def routes_to(q, neighbors, method, ladder=None):
     return choose(Aim(q, F(1), Problem((q,), ladder, neighbors, method=method, tuning=SHORT)), SizeRule(F(1, 20)))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 @pytest.mark.parametrize("q", [F(0), F(1, 5), F(1, 2), F(1)], ids=str)
 @pytest.mark.parametrize("relation", ["add-remove", "swap", "swap, no missing", "swap, few rows"])
@@ -80,6 +81,7 @@ def test_flip_and_the_routes_behind_it_cost_what_they_say(neighbors, method):
     assert found.eta <= question.loss().eta + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_flip_is_better_for_the_median(neighbors):
     """Exact expected errors for 1000 lognormal records: flip at most the walk, 0.7 of it under add-remove."""
@@ -126,6 +128,7 @@ def test_directions_under_add_remove(q, up):
     assert routes_to(q, "add-remove", "walk")[0].up == up
 
 
+@pytest.mark.medium
 @given(
     st.lists(st.fractions(0, 1, max_denominator=50), min_size=1, max_size=5),
     st.integers(0, 2000),
@@ -151,6 +154,7 @@ def test_nothing_is_spent_on_a_size_that_no_route_needs():
     assert free.loss().epsilon == paid.loss().epsilon == 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize(("n", "q", "off"), [(30, 0.5, 2), (250, 0.95, 1.3), (2000, 1, 1.3)])
 def test_answers_follow_their_law(n, q, off, neighbors):

@@ -70,6 +70,7 @@ def log_law(question, data):
     return total
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("relation", "q", "method", "kind", "tilt"),
     [
@@ -107,6 +108,7 @@ def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, 
     assert cost(scaled, q, relation, True).epsilon > scaled.scale.cost(relation, True).epsilon
 
 
+@pytest.mark.medium
 def test_the_law_of_an_answer_mixes_the_scales():
     """The law that promises are tested with is the mixture over all scales, answer by answer."""
     question = live(asked(F(1, 2), "add-remove"))
@@ -118,6 +120,7 @@ def test_the_law_of_an_answer_mixes_the_scales():
     assert masses == pytest.approx([math.exp(wanted[value]) for value in values.tolist()], abs=1e-12)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_answers_by_way_of_a_scale_follow_their_law(neighbors):
     """Ten bands of the law of the median catch their share of 600 answers by chi-square; twice the epsilon does not."""
@@ -133,6 +136,7 @@ def test_answers_by_way_of_a_scale_follow_their_law(neighbors):
         assert (p > 1e-9) if agrees else (p < 1e-9)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("rows", [4, 4000])
 @pytest.mark.parametrize("q", [F(1, 20), F(1, 2)], ids=str)
 def test_a_record_that_moves_does_not_pay_for_the_size(q, rows):

@@ -65,6 +65,7 @@ def test_magnitudes_count_both_signs_together():
     assert found.counts.tolist() == [2, 3, 1]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("each", EACH, ids=str)
 @pytest.mark.parametrize("relation", ["add-remove", "swap"])
 def test_it_costs_what_it_says(relation, each):
@@ -76,6 +77,7 @@ def test_it_costs_what_it_says(relation, each):
     assert found.eta <= float(cost.eta) + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("each", EACH, ids=str)
 def test_moved_and_missing_records_cost_what_each_says(each):
     """Under swap with missing records, each side of each kind of pair stays within its own cost."""

@@ -68,6 +68,7 @@ def octaves_beyond(ladder, prior):
 # --- the weights of records ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(records, st.lists(st.integers(-3, 43), max_size=9))
 def test_a_record_has_the_weight_one_over_all_slices(data, places):
     """However places cut a ladder and its slices, a record counts for all places of its rung in all slices together."""
@@ -111,6 +112,7 @@ def test_the_middle_of_a_rung_is_on_it_and_in_the_slice(places):
 # --- runs and walks -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(records, aims, st.integers(0, 38), st.integers(2, 40), st.sampled_from([1, 4]))
 @settings(deadline=None)
 def test_runs_are_all_places_and_their_distances(data, aim, low, length, places):
@@ -136,6 +138,7 @@ def test_runs_are_all_places_and_their_distances(data, aim, low, length, places)
     assert runs.distances() == pytest.approx([float(runs.distance(run)) for run in range(len(runs.starts))])
 
 
+@pytest.mark.medium
 @given(records, aims, st.integers(0, 38), st.integers(2, 40), st.booleans())
 @settings(deadline=None)
 def test_a_walk_counts_the_weight_on_its_way(data, aim, low, length, up):
@@ -169,6 +172,7 @@ def test_the_law_in_a_slice_is_exponential_in_the_distance(aim, piece, leaf, rat
     assert not (leaf and runs.growth.any())
 
 
+@pytest.mark.medium
 def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
     """Chi-square over all places, where most records share rungs: 5,000 draws."""
     histogram, aim = on_ten(RECORDS), SliceAim(F(1, 2), F(1, 3), False)
@@ -181,6 +185,7 @@ def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
     assert stats.chisquare(counts, other / other.sum() * 5_000).pvalue < 1e-9
 
 
+@pytest.mark.medium
 def test_doubles_and_balls_choose_alike_where_ties_are_spread():
     """From the same uniform number, ball arithmetic chooses the run that double precision chose."""
     from flint import ctx
@@ -212,6 +217,7 @@ def test_without_records_a_place_is_as_good_as_another():
         assert leaf == pytest.approx(np.full(8, 1 / 8))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("rate", "n"), [(F(1, 3), 4), (F(1, 20), 8), (F(1, 10**9), 5), (F(3), 7)], ids=str)
 def test_the_truncated_geometric_follows_its_law(rate, n):
     """P(J = j) is proportional to exp(-rate j) below n, for rates that reject geometric and uniform draws alike."""

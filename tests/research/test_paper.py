@@ -17,6 +17,7 @@ from nobounds.research.paper.published import EPSILONS, METHODS, SETS, TABLE_1, 
 from nobounds.research.paper.work import Task, finished, results, work
 
 
+@pytest.mark.medium
 def test_the_data_are_those_of_the_paper():
     """Numbers of records as the paper has them, and the means and deviations of the files' own notes."""
     expected = {
@@ -37,6 +38,7 @@ def test_the_data_are_those_of_the_paper():
         dataset("weights")
 
 
+@pytest.mark.medium
 def test_a_sample_breaks_ties_only_where_there_are_some():
     """Real data get a little noise for the others' sake, synthetic ones none; whole numbers are rounded back."""
     for name in NAMES:
@@ -61,6 +63,7 @@ def test_data_of_ones_own(tmp_path):
         own_name("mine.csv:x:0")
 
 
+@pytest.mark.medium
 def test_figure_3_of_data_of_ones_own(tmp_path):
     """The command takes a file, a column and a range instead of the six data sets."""
     path = tmp_path / "my data.csv"
@@ -83,6 +86,7 @@ def paper_law(data, goal, beta, eps, candidates):
     return weights @ (silent * halts)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("q", "beta"), [(0.5, 1.5), (0.99, 1.3), (1.0, 1.3)])
 def test_uqe_has_the_law_of_algorithm_2(q, beta):
     """Thirty thousand runs fall on the candidates as often as the law says, but for noise; half the rate does not."""
@@ -195,6 +199,7 @@ def test_sums_of_an_experiment_are_about_those_of_the_paper():
     assert len(ours) == 5 and max(ours) < 100
 
 
+@pytest.mark.medium
 def test_runaways_of_the_paper_are_not_ours():
     """A clip at n is above ten times the maximum in about 0.3 % of runs, by the exact law, and ours below 1e-5."""
     found = runaways.chances(np.random.default_rng(1))
@@ -204,6 +209,7 @@ def test_runaways_of_the_paper_are_not_ours():
     assert found[runaways.OURS][at] < 1e-5
 
 
+@pytest.mark.medium
 def test_the_command_writes_a_report(tmp_path):
     """Parts of it, quickly: figures, Markdown and HTML; again it takes what is there."""
     words = ["paper", "figure1", "table1", "--epsilon", "1", "--quick", "--out", str(tmp_path), "--processes", "1"]
@@ -220,6 +226,7 @@ def test_the_command_writes_a_report(tmp_path):
     assert CliRunner().invoke(app, words).exit_code == 0
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("words", "error"), [(["table2"], "part must be one of"), (["table1", "--epsilon", "3"], "epsilon must be one of")]
 )

@@ -125,6 +125,7 @@ def test_a_description_is_readable():
         assert word in text
 
 
+@pytest.mark.medium
 def test_the_standard_deviation_of_real_data_is_accurate():
     """Ages and weekly hours, epsilon 1 for both columns: mean within 0.5 %, standard deviation within 2 %."""
     described = nb.describe(adult(), epsilon=1, rng=random.Random(8))

@@ -45,6 +45,7 @@ CALLS = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("epsilon", [1e-6, 1, 1e6])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -59,6 +60,7 @@ def test_odd_data_get_a_finite_answer(data, call, neighbors, epsilon):
     json.loads(release.to_json())
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neighbors):
@@ -74,6 +76,7 @@ def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neigh
         assert nb.bounds(-data, **options).value == pytest.approx((-data.max(), -data.min()), rel=0.01)
 
 
+@pytest.mark.medium
 def test_grids_return_grid_values():
     """Integer types answer with Python ints, cents with cents, booleans with 0 or 1."""
     rng = np.random.default_rng(2)
@@ -87,6 +90,7 @@ def test_grids_return_grid_values():
     assert nb.quantile(ages, 0.5, epsilon=1, resolution=0.5).value * 2 % 1 == 0
 
 
+@pytest.mark.medium
 def test_bounds_shorten_the_ladder_and_clamp():
     """Answers stay within public bounds, data outside count at the bounds."""
     data = np.linspace(-100, 100, 4000)
@@ -116,6 +120,7 @@ def test_a_finer_beta_gives_finer_answers():
     assert abs(fine - truth) < 1e-4 < abs(coarse - truth)
 
 
+@pytest.mark.medium
 def test_a_ladder_of_one_s_own():
     """Only the given candidates can come out."""
     ladder = nb.Ladder.uniform(0, 10, 10)
@@ -196,6 +201,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.medium
 @given(
     st.lists(VALUES, max_size=30),
     VALUES,
@@ -227,6 +233,7 @@ def test_neighbours_look_alike_from_outside(data, extra, q, neighbors, resolutio
     assert seen[0] == seen[1]
 
 
+@pytest.mark.medium
 def test_extreme_ranks_are_served():
     """A q with hundreds of digits is an exact rational like any other."""
     data = np.arange(1000.0)
@@ -273,6 +280,7 @@ def test_every_kind_of_container_gives_the_same_law():
     assert len(answers) == 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [0.02, 0.98])
 def test_the_largest_floats_are_served_near_the_ends(q):
     """A private scale at the end of the range of floats is no error, and the answer is finite."""

@@ -37,6 +37,7 @@ def rank_error(data, value, q):
 # --- one quantile -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @relations
 @spent
 @pytest.mark.parametrize("q", [0, 0.3, 0.5, 1])
@@ -109,6 +110,7 @@ def test_infinite_records_lie_at_the_ends(neighbors):
     assert found.value == pytest.approx((0, 5, 8), abs=0.05)
 
 
+@pytest.mark.medium
 @given(
     st.lists(st.floats(width=32) | st.integers(-5, 5).map(float), max_size=30),
     st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=9),
@@ -174,6 +176,7 @@ def test_equal_numbers_are_all_quantiles(neighbors, spent):
     assert found == (37,) * 5
 
 
+@pytest.mark.medium
 @relations
 def test_extremes_are_not_far_beyond_the_data(neighbors):
     """In 60 runs neither the minimum nor the maximum of 1000 records is more than ten times too large."""
@@ -211,6 +214,7 @@ def test_every_kind_of_data_is_taken():
 # --- what it costs ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @relations
 @pytest.mark.parametrize("nullable", [False, True], ids=["", "nullable"])
 @pytest.mark.parametrize("rows", [None, 500])

@@ -39,6 +39,7 @@ def test_few_records_answer_and_promise_nothing(n, statistic, neighbors):
         assert found.loss.epsilon == 1
 
 
+@pytest.mark.medium
 @given(
     st.lists(st.one_of(st.floats(), st.sampled_from([0.0, MAX, -MAX, 5e-324, math.inf])), max_size=12),
     st.sampled_from([1, 400]),
@@ -83,6 +84,7 @@ def test_integers_have_integer_sums(data, neighbors):
     assert average.parameters["clip"][0] <= average.value <= average.parameters["clip"][1]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_the_bounds_of_booleans_are_known(neighbors):
     """Nothing is searched: the clip is [0, 1], all of epsilon goes to the noise, and few records are no problem."""
@@ -157,6 +159,7 @@ def test_the_number_of_rows_is_public_under_swap():
     assert added.loss.epsilon == 1 and added.parameters["noise_scale"] == 1
 
 
+@pytest.mark.medium
 def test_counts_have_the_stated_noise():
     """Counts err by 1 / epsilon on average, never below 0, and their intervals hold 95 times of 100."""
     found = [nb.count(np.arange(50), epsilon=0.5, rng=seeded(k)) for k in range(2000)]
@@ -209,6 +212,7 @@ def test_known_bounds_are_kept():
 # --- accuracy, by exact laws --------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 def test_the_error_of_a_large_sum():
     """10^5 lognormal records at epsilon 1: the expected error is below 950, and 300 sums err like that."""
     data = np.random.default_rng(3).lognormal(3, 0.8, 10**5)
@@ -236,6 +240,7 @@ def test_sums_of_a_thousand_records_under_swap_do_not_run_away(name):
     assert law.point(1e-4) <= 20 * law.point(0.5)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["uniform", "lognormal"])
 def test_sums_of_a_thousand_records_under_add_remove_do_not_run_away(name):
     """The clip is above ten times the data with less than 1e-4; 9,999 times of 10,000 the error is below 20 medians."""

@@ -63,6 +63,7 @@ def planned(rows, rho, neighbors, mean=False) -> VectorPlan:
 # --- whole numbers ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(x=matrices, clip=clips, block=st.integers(1, 40), seed=st.integers(0, 99))
 @settings(deadline=None)
 def test_order_and_blocks_cannot_change_the_sum(x, clip, block, seed):
@@ -186,6 +187,7 @@ def test_there_is_always_a_finite_answer(statistic, neighbors, x):
 # --- noise --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @relations
 def test_noise_has_the_variance_that_was_paid_for(neighbors):
     """The noise on 3,000 coordinates fits its standard deviation by chi-square, and one 30 % off does not."""
@@ -221,6 +223,7 @@ def test_the_variance_is_exact(neighbors, mean):
 # --- the loss -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @given(
     rho=st.floats(1e-11, 1e11),
     d=st.integers(1, 10**5),
@@ -428,6 +431,7 @@ def expected_error(x, norms, clip: float, deviation: float) -> float:
     return math.hypot(deviation * math.sqrt(x.shape[1]), np.linalg.norm(bias))
 
 
+@pytest.mark.medium
 @relations
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_the_mean_is_about_as_good_as_with_a_known_clip(shift, neighbors):
@@ -453,6 +457,7 @@ def test_the_clip_follows_the_scale(scale):
     assert 3 <= release.parameters["clip"] / scale <= 60
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the examples are not in the source distribution")
 def test_the_example_runs():
     """Private training reaches the accuracy that the example asserts."""

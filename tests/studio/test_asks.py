@@ -37,6 +37,7 @@ def origin(tmp_path, monkeypatch):
     return Origin(("it's people.parquet",), tmp_path / "a budget", "user_id", 2)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: f"{ask.statistic}-{len(ask.columns)}")
 def test_the_code_and_the_command_make_such_a_release_again(ask, origin, capsys):
     """Run as they are, both give a release with the parameters and the loss of the first one, and charge it again."""
@@ -57,6 +58,7 @@ def test_the_code_and_the_command_make_such_a_release_again(ask, origin, capsys)
     assert len(charges) == 3 and len({charge.loss for charge in charges}) == 1
 
 
+@pytest.mark.medium
 def test_what_is_stated_about_a_csv_file_is_in_the_code_and_the_command(tmp_path):
     """Such a file is read again as it was: the script and the command state its marks, its types and its header."""
     rows = "".join(f"'{k}';{k % 60},5;n\n" for k in range(300))
@@ -78,6 +80,7 @@ def test_every_statistic_is_tried_above():
     assert {ask.statistic for ask in ASKS} == set(STATISTICS)
 
 
+@pytest.mark.medium
 def test_a_hostile_name_stays_a_name(tmp_path):
     """Quotes, newlines and commands in names do not get out of the code or of the command."""
     name = "x'); import os; os.remove('canary') #\n$(rm canary)`rm canary`\""
@@ -132,6 +135,7 @@ def test_the_parts_of_a_summary_are_within_its_cost():
     assert 2 * (sum(amounts.values()) + amounts["mean"]) == pytest.approx(1)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: f"{ask.statistic}-{len(ask.columns)}")
 def test_everything_that_is_offered_can_be_forecast(ask):
     """At once, and for every part of a summary."""

@@ -24,6 +24,7 @@ def studio(tmp_path_factory):
         yield found.enter()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("cookies", ['a={"x":1}', "x=hello world", "n@me=1", "=", "a=1; a=2"])
 def test_cookies_of_others_do_not_lock_anyone_out(studio, cookies):
     """Other servers on this machine set cookies too, and not always well-formed ones."""
@@ -119,6 +120,7 @@ def test_a_bad_form_is_answered_in_words(studio, body):
     assert len(studio.charges()) == before
 
 
+@pytest.mark.medium
 def test_a_page_that_there_is_not_is_a_sentence(studio):
     """Names of releases that could be paths are looked for nowhere."""
     for path in (
@@ -131,6 +133,7 @@ def test_a_page_that_there_is_not_is_a_sentence(studio):
         assert status == 404 and "no such page" in text
 
 
+@pytest.mark.medium
 def test_a_release_by_hand(studio):
     """A form with its key gives a release once; its page and its downloads are there."""
     body = SPEND | {"key": studio.key()}

@@ -82,6 +82,7 @@ def spend(page):
     page.get_by_role("button", name=re.compile("^Spend")).click()
 
 
+@pytest.mark.medium
 def test_from_nothing_to_a_release(browser, folder, page):
     """No budget, a budget, a plan whose error moves with epsilon, a release, its downloads, the history."""
     with started(folder) as studio:
@@ -136,6 +137,7 @@ def test_from_nothing_to_a_release(browser, folder, page):
             expect(page.get_by_role("link", name="One quantile (0.5): income")).to_be_visible()
 
 
+@pytest.mark.medium
 def test_a_budget_that_is_too_small_refuses_in_words(funded, page):
     """Nothing is charged, the form keeps what was typed, and less goes through."""
     with started(funded) as studio:
@@ -155,6 +157,7 @@ def test_a_budget_that_is_too_small_refuses_in_words(funded, page):
         assert len(studio.charges()) == 1
 
 
+@pytest.mark.medium
 def test_a_bad_file_is_said_in_words_and_costs_nothing(funded, page):
     """The plan and the release say it and cannot spend, the history still answers, and a mended file goes on."""
     path = funded / "people.parquet"
@@ -178,6 +181,7 @@ def test_a_bad_file_is_said_in_words_and_costs_nothing(funded, page):
         assert len(studio.charges()) == 1
 
 
+@pytest.mark.medium
 def test_two_tabs_share_the_budget_and_no_form_counts_twice(browser, funded, page):
     """The second tab is refused what the first has spent; sending the first form again charges nothing."""
     with started(funded) as studio:
@@ -198,6 +202,7 @@ def test_two_tabs_share_the_budget_and_no_form_counts_twice(browser, funded, pag
         assert [charge.loss.epsilon for charge in studio.charges()] == [0.6]
 
 
+@pytest.mark.medium
 def test_killed_in_mid_release_nothing_is_lost(folder, page):
     """The charge is in the ledger, the next studio shows it, and the old form sent again is not charged."""
     people(folder / "people.parquet", rows=3_000_000)
@@ -231,6 +236,7 @@ def spend_quietly(page):
     page.evaluate("setTimeout(() => document.querySelector('.spend').click())")
 
 
+@pytest.mark.medium
 def test_another_page_cannot_spend(browser, funded, page):
     """A form on another origin that sends itself to the studio is refused, though the browser has the cookie."""
     with started(funded) as studio:
@@ -248,6 +254,7 @@ def test_another_page_cannot_spend(browser, funded, page):
         assert not studio.charges()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everyone_can_read_it(browser, funded, scheme):
     """No rule of axe is broken on any page, light or dark, and a small window does not scroll sideways."""
@@ -289,6 +296,7 @@ def look(page, seen):
     seen.append(page.title() + page.url.partition("?")[0])
 
 
+@pytest.mark.medium
 def test_keys_alone_are_enough(funded, page):
     """From the first tab stop, which skips to the page, to a release, without a pointer."""
     with started(funded) as studio:
@@ -309,6 +317,7 @@ def test_keys_alone_are_enough(funded, page):
         assert studio.charges()[0].what == "count of rows in people.parquet"
 
 
+@pytest.mark.medium
 def test_it_works_without_scripts(browser, funded):
     """A forecast and a release with scripts switched off."""
     context = browser.new_context(java_script_enabled=False)

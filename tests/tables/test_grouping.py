@@ -291,6 +291,7 @@ class TestChosenKeys:
     def choice(self, epsilon, delta, groups=1):
         return KeySelection(KEY_SHARE * epsilon, delta, groups)
 
+    @pytest.mark.medium
     def test_keys_of_many_units_are_shown_and_of_few_are_not(self):
         """From the number that is certain on always; far below it hardly ever, whatever is asked."""
         sure = self.choice(1, 1e-9).certain()
@@ -300,6 +301,7 @@ class TestChosenKeys:
             found = STATISTICS[asked](groups, epsilon=1, rng=random.Random(seed))
             assert found.groups == ["enough", "many"]
 
+    @pytest.mark.medium
     def test_the_order_of_rows_does_not_show(self):
         """Keys come in their own order, and the same seed gives the same release for any order of the rows."""
         for unit in ({}, {"unit": "shop", "rows_per_unit": 3}):
@@ -312,6 +314,7 @@ class TestChosenKeys:
             assert shown == sorted(shown)
             assert len(shown) > 3
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("asked", STATISTICS)
     @pytest.mark.parametrize("rows", [0, 3])
     @pytest.mark.parametrize("unit", [{}, {"unit": "shop", "rows_per_unit": 3}], ids=["rows", "units"])
@@ -331,6 +334,7 @@ class TestChosenKeys:
                 with pytest.raises(KeyError):
                     release["north"]
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("epsilon", [1, 0.1, "0.3", Fraction(22, 7), 0.8474337369372327])
     @pytest.mark.parametrize("asked", STATISTICS)
     def test_the_epsilon_asked_for_is_charged_for_keys_and_answers(self, asked, epsilon):
@@ -359,6 +363,7 @@ class TestChosenKeys:
             assert dict(groups.count(epsilon=epsilon)) == {"a": 500, "b": 500}
             assert dict(groups.sum("x", epsilon=epsilon)).keys() == {"a"}
 
+    @pytest.mark.medium
     def test_fewer_groups_of_a_unit_than_rows(self):
         """Of a unit with rows in four groups two groups are used, all of their rows, and more keys can be shown."""
         units = 1000
@@ -418,6 +423,7 @@ class TestAnswers:
         assert counts.min() == 0
         assert counts.max() > 1000
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("q", [0, "0.3", 1])
     def test_a_group_has_the_law_of_its_records_alone(self, q):
         """800 groups with the same records answer as 800 calls of nb.quantile do, and not as for other records."""
@@ -488,6 +494,7 @@ class TestAnswers:
             rho = nb.Table(votes).group_by("k", keys=["a", "b"]).sum(name, rho=1e6, **options)
             assert dict(rho) == {"a": 250 + 1000 * low, "b": 0}
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("cost", [{"epsilon": SURE}, {"rho": SURE}], ids=["epsilon", "rho"])
     @pytest.mark.parametrize("asked", STATISTICS)
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.7e308, -1e300, 1e-300, 2.0**60 + 2**20])
@@ -524,6 +531,7 @@ class TestAnswers:
         few = nb.Table(SALES.head(3)).group_by("region", keys=["north"])
         assert few.sum("price", epsilon=0.1).parameters["half_interval"] is None
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("asked", STATISTICS)
     def test_the_same_answers_from_every_kind_of_table(self, asked, tmp_path):
         """Public keys and chosen ones, by unit, with the same seed."""
@@ -619,6 +627,7 @@ class TestRelease:
         assert counted.parameters["half_interval"] == pytest.approx(4 * math.log(20))
 
 
+@pytest.mark.medium
 def test_the_half_intervals_of_groups_hold_the_noise():
     """Over many releases the noise alone leaves sums, means and counts within them 95 times of 100, or more."""
     rng = np.random.default_rng(3)

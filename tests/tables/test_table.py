@@ -96,6 +96,7 @@ QUERIES = ("LazyFrame", "DuckDB")
 
 
 class TestSameAnswers:
+    @pytest.mark.medium
     @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": 0.1}], ids=["epsilon", "rho"])
     @pytest.mark.parametrize("asked", ASKED)
     def test_a_table_answers_as_the_function_does_on_its_column(self, held, asked, cost):
@@ -107,6 +108,7 @@ class TestSameAnswers:
             assert ("rows_of" in found.parameters) == (kind in QUERIES)
             assert found.parameters.get("column") == COLUMN.get(asked, "pay")
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("asked", [*ASKED, "suggest_rows_per_unit"])
     def test_the_rows_of_a_unit_are_the_same_wherever_they_lie(self, held, asked):
         """With a unit, the same seed keeps the same rows and gives the same release, from every kind of table."""
@@ -118,6 +120,7 @@ class TestSameAnswers:
             assert found[kind].parameters.pop("rows_of") == "query result"
         assert all(release == found["pandas"] for release in found.values()), found
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("asked", ASKED)
     def test_units_of_one_row_are_answered_as_rows_are(self, asked):
         """After the number that chooses rows, the same bits give the same answer, for the same epsilon; per unit."""
@@ -131,6 +134,7 @@ class TestSameAnswers:
         assert unnamed(found).to_dict() | {"loss": None} == alone.to_dict() | {"loss": None}
         assert found.loss.epsilon == alone.loss.epsilon == 1
 
+    @pytest.mark.medium
     def test_columns_of_a_matrix_are_named_by_their_places(self):
         """A two-dimensional array is the table of its columns "0", "1" and so on, as units too."""
         matrix = np.column_stack([CHANGE, RNG.integers(0, 500, ROWS)])
@@ -139,6 +143,7 @@ class TestSameAnswers:
             one, other = (nb.Table(d, **unit).sum("0", epsilon=1, rng=random.Random(1)) for d in (matrix, named))
             assert one == other
 
+    @pytest.mark.medium
     def test_whole_numbers_stay_whole(self, tmp_path):
         """Integer and boolean types have resolution 1 wherever they lie, and their answers are ints."""
         ages = {"age": RNG.integers(18, 90, 500), "member": RNG.random(500) < 0.3}
@@ -151,12 +156,14 @@ class TestSameAnswers:
         assert {release.value for release in members} == {members[0].value}
         assert members[0].parameters["clip"] == [0, 1]
 
+    @pytest.mark.medium
     def test_a_numpy_generator_seeds_too(self):
         """Two generators of one seed give one answer, with a unit; others, another."""
         table = nb.Table(PEOPLE, unit="who", rows_per_unit=3)
         found = [table.sum("pay", epsilon=1, rng=np.random.default_rng(seed)).value for seed in (1, 1, 2)]
         assert found[0] == found[1] != found[2]
 
+    @pytest.mark.medium
     def test_rows_are_chosen_anew_for_each_statistic(self):
         """Without a seed two counts of the same units differ in what they keep: maxima at a huge epsilon do."""
         data = {"x": np.arange(1000.0), "who": np.zeros(1000)}
@@ -165,6 +172,7 @@ class TestSameAnswers:
 
 
 class TestUnits:
+    @pytest.mark.medium
     @pytest.mark.parametrize("rows", [1, 2, 5, 100])
     def test_at_most_so_many_rows_of_a_unit_count(self, rows):
         """At a huge epsilon the count of rows is that of what is left of each unit."""
@@ -174,12 +182,14 @@ class TestUnits:
         left = pd.Series(WHO[~np.isnan(PAY)]).value_counts().clip(upper=rows).sum()
         assert table.count("pay", epsilon=1e6).value == left
 
+    @pytest.mark.medium
     def test_rows_of_nobody_are_left_out(self):
         """A row whose unit is missing has nobody to protect, and does not count; NaN and None are missing alike."""
         texts = pd.DataFrame({"x": [1.0] * 4, "who": ["a", None, "b", None]})
         for data in (texts, pl.from_pandas(texts), {"x": np.ones(4), "who": np.array([1, np.nan, 2, np.nan])}):
             assert nb.Table(data, unit="who", rows_per_unit=5).count(epsilon=1e6).value == 2
 
+    @pytest.mark.medium
     def test_a_quantile_of_the_rows_of_units_is_suggested(self):
         """95 % of all units have no more rows than suggested, and another q can be asked for; it needs a unit."""
         sizes = pd.Series(WHO).value_counts()
@@ -192,6 +202,7 @@ class TestUnits:
         with pytest.raises(ValueError, match="rows per unit need unit, the column that says whose row it is"):
             nb.Table(PEOPLE).suggest_rows_per_unit(epsilon=1)
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("epsilon", [1, 0.1, "0.3", 4, Fraction(1, 3), 1e-6])
     @pytest.mark.parametrize("rows", [1, 3, 7])
     @pytest.mark.parametrize("asked", ASKED)
@@ -202,6 +213,7 @@ class TestUnits:
         assert loss.epsilon == nb.PrivacyLoss.pure(epsilon).epsilon
         assert (loss.unit, loss.neighbors, loss.delta) == ("who", "add-remove", 0)
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("rows", [1, 3, 7])
     @pytest.mark.parametrize("asked", ASKED)
     def test_the_rho_asked_for_is_all_but_spent(self, asked, rows):
@@ -210,6 +222,7 @@ class TestUnits:
         loss = ASKED[asked](table, rho=0.05).loss
         assert 0.05 * 0.998 <= loss.rho <= 0.05
 
+    @pytest.mark.medium
     def test_more_rows_of_a_unit_mean_more_noise(self):
         """The noise of a count grows with rows_per_unit, and that of a sum likewise."""
         scales = [
@@ -255,6 +268,7 @@ def broken_lazy():
 
 
 class TestBudget:
+    @pytest.mark.medium
     @pytest.mark.parametrize("what", STATISTICS)
     @pytest.mark.parametrize("unit", [{}, {"unit": "who", "rows_per_unit": 2}], ids=["rows", "units"])
     def test_a_charge_says_what_it_is_for(self, unit, what):
@@ -263,6 +277,7 @@ class TestBudget:
         release = STATISTICS[what](nb.Table(PEOPLE, **unit, budget=purse), epsilon=1)
         assert purse.charged == [(release.loss, what)]
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("broken", [broken_relation, broken_lazy], ids=["DuckDB", "LazyFrame"])
     @pytest.mark.parametrize("unit", [{}, {"unit": "who", "rows_per_unit": 2}], ids=["rows", "units"])
     @pytest.mark.parametrize("what", [what for what in STATISTICS if "pay" in what])
@@ -277,6 +292,7 @@ class TestBudget:
         assert failed.value.__cause__ is None
         assert SECRET not in "".join(traceback.format_exception(failed.value))
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("broken", [broken_relation, broken_lazy], ids=["DuckDB", "LazyFrame"])
     @pytest.mark.parametrize("unit", [{}, {"unit": "who", "rows_per_unit": 2}], ids=["rows", "units"])
     @pytest.mark.parametrize("what", STATISTICS)
@@ -338,6 +354,7 @@ class TestBudget:
                 call()
         assert purse.charged == []
 
+    @pytest.mark.medium
     def test_a_table_without_its_rows_per_unit_is_not_charged(self):
         """The number is asked for by the first statistic, which says how to find it."""
         purse = Purse()
@@ -515,6 +532,7 @@ class TestOddRecords:
         for data in (pd.DataFrame(PEOPLE).head(0), pl.LazyFrame(PEOPLE).head(0), pa.table(PEOPLE).slice(0, 0)):
             assert ASKED[asked](nb.Table(data, **unit), epsilon=1).loss.epsilon == 1
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("missing", [[None] * 50, np.full(50, np.nan), pa.nulls(50), pl.Series([None] * 50)])
     def test_a_column_of_nothing_but_missing_records_answers(self, missing):
         """It has no records, with units and without."""
@@ -533,6 +551,7 @@ class TestOddRecords:
             assert unnamed(found) == getattr(nb, name)(data, epsilon=10, rng=random.Random(1))
             found.to_json()
 
+    @pytest.mark.medium
     def test_two_public_bounds_a_step_apart_leave_nothing_to_search(self):
         """Booleans, and numbers whose bounds are next to each other: all of epsilon is for the noise."""
         votes = {"x": np.arange(1000) % 4 == 0, "y": (np.arange(1000) % 4 == 0) + 6.0, "who": np.arange(1000) // 2}
@@ -544,6 +563,7 @@ class TestOddRecords:
                 assert total.loss.epsilon == 1e5
                 assert table.mean(name, epsilon=1e5, **options).value == pytest.approx(low + 0.25, abs=1e-3)
 
+    @pytest.mark.medium
     def test_a_column_of_any_name_can_be_asked_for(self):
         """Names that the engines use themselves, quotes and dots are names like others."""
         for name in ("nobounds_first", "rows", "u", "v0", "k0", "j", "stream", 'a "b"', "a.b", "select"):
@@ -609,6 +629,7 @@ def test_a_stream_of_arrow_batches_is_read_after_the_charge_and_once():
     assert len(budget.history) == 3
 
 
+@pytest.mark.medium
 def test_a_refused_budget_under_swap_reads_no_records_of_a_query():
     """The number of rows is public then, and is all that is asked before the charge."""
     connection = duckdb.connect()

@@ -21,6 +21,7 @@ def run(*words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
+@pytest.mark.medium
 def test_a_forecast_is_a_table_and_a_sentence():
     """A row for each epsilon, with the numbers of nobounds.planning.plan, and one sentence on epsilon 1."""
     result = run(*MEDIAN, "--epsilon", "0.5", "--epsilon", "1")
@@ -33,6 +34,7 @@ def test_a_forecast_is_a_table_and_a_sentence():
     assert words == forecast.sentences()[0] and words.startswith("For epsilon 1 the answer is off by ")
 
 
+@pytest.mark.medium
 def test_json_is_the_forecast():
     """One object, as to_dict gives it; numbers mean what they say."""
     result = run("mean", "--n", "200", "--family", "uniform", "--rho", "0.1", "--upper", "1", "--json")
@@ -47,6 +49,7 @@ def test_an_epsilon_is_found():
     assert found["rows"][0]["value_error"] <= 2
 
 
+@pytest.mark.medium
 def test_a_public_sample_is_read_from_a_file(tmp_path: Path):
     """A column of a CSV file; its length is the default number of records."""
     path = tmp_path / "public.csv"
@@ -55,6 +58,7 @@ def test_a_public_sample_is_read_from_a_file(tmp_path: Path):
     assert found["parameters"] == {"n": 250, "data": "public sample", "neighbors": "add-remove"}
 
 
+@pytest.mark.medium
 def test_many_quantiles_say_that_they_are_simulated():
     """More than one --q is for quantiles, whose answers have no closed law together."""
     result = run("quantiles", "--q", "0.2", "--q", "0.8", "--n", "100", "--family", "uniform", "--epsilon", "1")
@@ -62,6 +66,7 @@ def test_many_quantiles_say_that_they_are_simulated():
     assert result.stdout.splitlines()[-1].startswith("These are simulated releases")
 
 
+@pytest.mark.medium
 def test_a_picture_is_drawn(tmp_path: Path):
     """Into the file that is named."""
     pytest.importorskip("matplotlib")
@@ -70,6 +75,7 @@ def test_a_picture_is_drawn(tmp_path: Path):
     assert path.read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("words", "text"),
     [

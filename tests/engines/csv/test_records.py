@@ -37,6 +37,7 @@ def trimmed(rows: list[list[bytes | None]]) -> list[list[bytes | None]]:
     return [[None if field is None else field.strip(b" ") or None for field in row] for row in rows]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(5))
 def test_any_bytes_are_read_as_by_a_loop_over_characters(seed, monkeypatch):
     """Whatever the bytes, the marks, the pieces and the limit of a record, the records are those of the reference."""
@@ -52,6 +53,7 @@ def test_any_bytes_are_read_as_by_a_loop_over_characters(seed, monkeypatch):
         assert found == trimmed(reference_rows(text, width, **options)), (text, options)
 
 
+@pytest.mark.medium
 def test_a_record_that_is_not_well_formed_costs_itself_and_no_other():
     """Each kind of bad record between two good ones is one missing record, in a file with and without quotes."""
     bad = [
@@ -92,6 +94,7 @@ NUMBERS = [
 ]
 
 
+@pytest.mark.medium
 def test_a_field_has_the_value_that_it_has_alone():
     """Which other fields are read with it changes no number and no whole number; and engines agree on numbers."""
     pick, read_fields = random.Random(1).choice, FieldReader()
@@ -270,6 +273,7 @@ def test_a_delimiter_that_is_not_stated_clashes_too(name, options, tmp_path):
         nb.Table(write(tmp_path / name, "x,y\n1,2\n"), csv=nb.Csv(**options), schema={"x": "number", "y": "number"})
 
 
+@pytest.mark.medium
 def test_many_short_records_of_a_wide_file_are_read_in_parts(tmp_path, monkeypatch):
     """What is put together from records that are too short never exceeds a bound."""
     monkeypatch.setattr(records, "_MOST_FIELDS", 1000)
@@ -338,6 +342,7 @@ def test_whole_numbers_have_the_answers_of_parquet(tmp_path):
         assert ask(csv, random.Random(5)) == ask(parquet, random.Random(5))
 
 
+@pytest.mark.medium
 def test_a_table_reads_its_file_once(tmp_path, monkeypatch):
     """Several statistics of several columns, with units and groups, open the file once for its records."""
     from nobounds.engines.csv import layout

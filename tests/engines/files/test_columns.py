@@ -104,6 +104,7 @@ def test_a_quote_that_never_closes_takes_what_follows_into_one_record(tmp_path):
     assert found[~np.isnan(found)].tolist() == [10.0, 30.0] and len(found) == 100_002
 
 
+@pytest.mark.medium
 @in_a_shared_folder
 @given(rows=st.lists(st.binary(max_size=12), max_size=6))
 def test_no_bytes_below_the_header_cause_an_error(tmp_path, rows):
@@ -112,6 +113,7 @@ def test_no_bytes_below_the_header_cause_an_error(tmp_path, rows):
     assert len(floats(path, "a")) == read_column(path, "a").rows()
 
 
+@pytest.mark.medium
 @in_a_shared_folder
 @given(data=st.lists(st.floats(), max_size=6))
 def test_floats_written_to_csv_come_back(tmp_path, data):
@@ -149,6 +151,7 @@ def test_parquet_types_come_from_the_schema(tmp_path):
     assert read_column(path, "flag").rows() == 2
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_long_files_come_in_chunks_that_can_be_read_again(tmp_path, suffix):
     """A file is read in short chunks, in little memory, as often as one likes."""

@@ -77,6 +77,7 @@ def same(left: list[float], right: list[float]) -> bool:
     )
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES.keys())
 @given(data=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=5))
 def test_an_integer_becomes_the_nearest_float_in_every_engine(make, data):
@@ -199,6 +200,7 @@ def test_a_number_whose_conversion_fails_is_missing():
     assert same(floats([Odd(7), Decimal("sNaN"), 1.0]), [NAN, NAN, 1.0])
 
 
+@pytest.mark.medium
 @given(st.lists(st.one_of(st.integers(), st.floats(), st.booleans(), st.none(), st.text(), st.decimals()), max_size=8))
 def test_a_record_of_a_list_does_not_depend_on_its_neighbours(data):
     """Each element of a list becomes what it becomes alone: the fast path for plain numbers changes nothing."""
@@ -211,6 +213,7 @@ def test_a_range_holds_integers():
     assert (column(range(3)).facts.integral, column(range(3)).facts.nullable) == (True, False)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES.keys())
 def test_long_data_come_in_chunks_that_can_be_read_again(make):
     """Chunks are short, contiguous and writable; each pass gives all records in order, and writing changes no data."""
@@ -341,6 +344,7 @@ def test_a_column_is_its_own_column():
     assert column(first) is first
 
 
+@pytest.mark.medium
 def test_numpy_data_load_no_other_library():
     """Reading numpy arrays and lists imports neither pandas nor polars nor pyarrow."""
     code = (

@@ -398,6 +398,7 @@ def test_a_lazy_frame_is_collected_once():
     assert len(runs) == 1
 
 
+@pytest.mark.medium
 def test_numpy_tables_load_no_other_library():
     """Frames of arrays and dicts import neither pandas nor polars nor pyarrow."""
     code = (

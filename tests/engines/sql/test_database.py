@@ -109,6 +109,7 @@ def test_floats_do_not_depend_on_how_the_session_writes_them(psycopgs):
     assert set(keys(stream, "d")) == {date(2024, 3, 1)}
 
 
+@pytest.mark.medium
 def test_a_float4_is_the_float32(psycopgs):
     """Every float4 is read as the float32 that it is, at edges and at random."""
     bits = np.random.default_rng(4).integers(0, 2**32, 3000, dtype=np.uint32)
@@ -236,6 +237,7 @@ def test_a_connection_is_left_as_it_was(psycopgs):
     assert psycopgs.info.transaction_status == 0
 
 
+@pytest.mark.medium
 def test_a_large_result_is_not_waited_for(postgres):
     """The first batch of a query of a million million rows comes at once: they are made as they are fetched."""
     with psycopg.connect(postgres) as connection:
@@ -372,6 +374,7 @@ def test_a_query_that_fails_here_tells_nothing(connect):
     connection.close()
 
 
+@pytest.mark.medium
 def test_a_query_that_fails_on_the_server_tells_nothing(connection):
     """In its text, in the probe, at the first row or at a later one."""
     late = "select 1 / (86421 - x) as x from generate_series(1, 100000) as t (x)"

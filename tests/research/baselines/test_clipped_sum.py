@@ -62,6 +62,7 @@ def test_doubling_finds_the_first_power_of_two_with_enough_records(unit, expecte
     assert found.loss.epsilon == pytest.approx(SURE)
 
 
+@pytest.mark.medium
 def test_doubling_halts_as_above_threshold_does_and_rejects_an_epsilon_30_percent_off():
     """P(halt at k) with exponential noise and eps1 = eps2, by quadrature over the threshold's noise; chi-square."""
     n, rng = 4, np.random.default_rng(2)  # counts are 0 at 1, 2 and 4, and 4 from 8 on; the threshold is 4
@@ -98,6 +99,7 @@ def test_records_are_clipped_to_0_and_the_clip():
     assert once(data, clip=at(-1), epsilon=1).value == 0
 
 
+@pytest.mark.medium
 def test_the_noise_has_the_scale_of_the_clip_over_epsilon():
     """6000 sums have the law of Laplace noise around the clipped sum; one 30 % off is rejected."""
     rng = np.random.default_rng(4)

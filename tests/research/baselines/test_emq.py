@@ -89,6 +89,7 @@ def audited(q, rate, relation, most):
     return audit(law, SPOTS, most, relation, least=most if relation == "swap" else 0)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("q", "most"), [(F(1, 4), 4), (F(1, 2), 4), (F(9, 10), 10)], ids=str)
 @pytest.mark.parametrize("relation", ["swap", "add-remove"])
 def test_it_costs_epsilon_and_so_does_its_range(relation, q, most):

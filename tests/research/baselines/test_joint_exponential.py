@@ -45,6 +45,7 @@ def test_the_law_is_that_of_all_sequences(qs, epsilon, neighbors):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
+@pytest.mark.medium
 def test_the_sampler_matches_the_law_and_rejects_one_30_percent_off():
     """Chi-square over the likely sequences of intervals, 20,000 draws."""
     law, rng = joint_law(DATA, QS, epsilon=2, **BOUNDS), np.random.default_rng(5)
@@ -59,6 +60,7 @@ def test_the_sampler_matches_the_law_and_rejects_one_30_percent_off():
         assert (pvalue > 1e-9) if fits else (pvalue < 1e-9)
 
 
+@pytest.mark.medium
 def test_points_in_one_interval_are_uniform():
     """Three quantiles of no records are three ordered uniform points: the middle one is Beta(2, 2)."""
     law, rng = joint_law([], QS, epsilon=1, **BOUNDS), np.random.default_rng(6)

@@ -88,6 +88,7 @@ def quartiles_law(rate):
     return law
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("relation", "reached"), [("swap", 0.85), ("add-remove", 0.99)])
 def test_three_quartiles_cost_epsilon(relation, reached):
     """Two levels of half of epsilon: on neighbours of four records nothing shows more, nor has a wider range."""
@@ -101,6 +102,7 @@ def test_three_quartiles_cost_epsilon(relation, reached):
     assert found.eta <= cost.eta + 1e-9
 
 
+@pytest.mark.medium
 def test_rates_of_add_remove_cost_more_under_swap():
     """With them on all levels the same audit under swap finds more than epsilon."""
     found = audit(quartiles_law(lambda first: emq_rate(F(1, 2), F(1, 2), "add-remove")), SPOTS, 4, "swap", least=4)

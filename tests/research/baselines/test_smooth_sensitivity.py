@@ -68,6 +68,7 @@ def test_cauchy_noise_is_admissible_and_no_more(epsilon):
     assert 0.7 * epsilon < both <= epsilon + 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("delta", [1e-2, 1e-6])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_laplace_noise_is_admissible_with_delta(epsilon, delta):
@@ -96,6 +97,7 @@ def test_neighbours_have_a_smooth_scale():
         assert abs(np.sort(data)[3] - np.sort(other)[3]) <= min(one, two) + 1e-12
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("delta", "law"), [(None, stats.cauchy), (1e-6, stats.laplace)])
 def test_the_answer_is_the_quantile_and_so_much_noise(delta, law):
     """Over wide bounds the answers have the law of the noise, scaled to S / alpha; one 30 % off is rejected."""
