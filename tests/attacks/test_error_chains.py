@@ -151,7 +151,7 @@ def test_a_query_that_fails_on_a_record_leaves_nothing_on_its_error(kind, ask):
     """The error has no context, cause or note, after the charge."""
     table = OPENED[kind]()
     failed(lambda: ASKED[ask](table))
-    assert len(table._budget.charged) == 1
+    assert len(table._opened.budget.charged) == 1
 
 
 @pytest.mark.parametrize("kind", ["DuckDB", "LazyFrame", "LazyFrame of other types", "stream", "reader of other types"])
@@ -231,7 +231,10 @@ def test_neither_do_the_studio_and_the_shell(tmp_path):
 
 # The modules that see records, or errors about them. Damaged files have tests of their own.
 CHECKED = sorted((SOURCE / "engines").rglob("*.py"))
-CHECKED += [SOURCE / name for name in ("sklearn.py", "tables/table.py", "statistics/vectors.py", "studio/desk.py")]
+CHECKED += [
+    SOURCE / name
+    for name in ("sklearn.py", "tables/opened.py", "tables/table.py", "statistics/vectors.py", "studio/desk.py")
+]
 
 
 def raised_in_handlers(source):

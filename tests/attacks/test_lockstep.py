@@ -46,7 +46,8 @@ from nobounds.ranks import auto, question
 from nobounds.statistics import sums as clipped
 from nobounds.statistics import vectors
 from nobounds.tables import grouping
-from nobounds.tables.grouped import GroupedTable, Table
+from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.table import Table
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for
 # all parts at once; vectors have a rho alone, of which a search for the clip does not use all.

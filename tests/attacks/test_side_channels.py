@@ -26,7 +26,8 @@ from typer.testing import CliRunner
 import nobounds as nb
 from nobounds.cli.app import app
 from nobounds.sklearn import PrivateClipper
-from nobounds.tables.grouped import GroupedTable, Table
+from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.table import Table
 
 # Fuzzed calls that each of the tests below must make.
 CALLS = {
