@@ -14,6 +14,7 @@ from nobounds.plots import plot_answers, plot_description, plot_laws
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.medium
 def test_the_lines_of_a_walk_are_its_probabilities(tmp_path):
     """Each line has the law's masses, and the legend the chance never to halt; the file is a picture."""
     laws = {

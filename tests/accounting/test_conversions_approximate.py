@@ -103,6 +103,7 @@ epsilons = st.fractions(F(1, 1000), 100, max_denominator=1000)
 powers = st.integers(1, 60).map(lambda k: F(1, 10**k))
 
 
+@pytest.mark.medium
 @given(epsilon=epsilons, delta=powers)
 def test_the_conversions_undo_each_other(epsilon, delta):
     """rho for epsilon gives back epsilon: never more, and hardly less; and so the other way round."""

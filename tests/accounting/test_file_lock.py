@@ -156,6 +156,7 @@ class TestWaiting:
         with locked(path, to_write=True, patience=30):
             pass
 
+    @pytest.mark.medium
     def test_a_file_that_took_its_place_is_the_one_that_is_held(self, kind, path, other, monkeypatch):
         """If the file is replaced while we wait, the lock is that of the new file."""
         new, held = path.with_name("new"), KINDS[kind]
@@ -173,6 +174,7 @@ class TestWaiting:
             path.unlink()
             assert not file.has_its_name()
 
+    @pytest.mark.medium
     def test_what_is_gone_or_cannot_be_locked_is_refused(self, kind, path, monkeypatch):
         """A missing file says so; a file system without such locks is an error, and never goes without a lock."""
         with (

@@ -84,6 +84,7 @@ def test_every_command_has_an_example_that_runs(here, name):
     assert result.stdout and not result.stderr and "\x1b" not in result.stdout
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["", *ALL])
 def test_help_fits_into_80_columns(name, monkeypatch):
     """All of its lines do, examples too, and no type of Python is in it."""

@@ -150,6 +150,7 @@ def test_the_noise_has_the_stated_scale(relation):
         assert math.isclose(sum(x * x for x in both) / len(both), 4 * scale**2, rel_tol=0.15)
 
 
+@pytest.mark.medium
 @given(
     st.sampled_from(RELATIONS),
     st.integers(0, 50),

@@ -157,6 +157,7 @@ def test_the_value_of_a_rung_lies_in_it(ladder, share, small):
 # --- limits -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @every
 @few
 @given(a=st.fractions(-2000, 2000), b=st.fractions(-2000, 2000), value=numbers)

@@ -53,11 +53,13 @@ def entered():
     return [str(Path(line).relative_to(package)) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.medium
 def test_the_picture_is_what_the_imports_give(architecture):
     """If this fails, run `make architecture` and look at the picture."""
     assert architecture.picture() == architecture.PICTURE.read_text()
 
 
+@pytest.mark.medium
 def test_every_room_has_a_row_and_every_row_a_room(architecture):
     """The table has the boxes of the picture."""
     rows = re.findall(r"^\| `([\w.]+)` \| .+ \|$", section("The rooms"), re.M)
@@ -66,6 +68,7 @@ def test_every_room_has_a_row_and_every_row_a_room(architecture):
     assert set(architecture.CAPTIONS) <= rooms, "a caption of a room that is gone"
 
 
+@pytest.mark.medium
 def test_the_walk_is_the_one_that_a_call_takes():
     """The numbered list has the files that the call enters, each once, in the order of the first entry."""
     steps = re.findall(r"^\d\. .*?(?=^\d\. |^$)", section("A walk"), re.M | re.S)

@@ -44,7 +44,7 @@ def test_noise_without_a_generator_is_that_of_the_name_of_the_test(request):
 def test_a_test_may_ask_for_the_operating_system():
     """Where a test is marked so, two requests of 128 bits are not those of its name."""
     assert random_source()(128) != random_source()(128)
-    assert random_source().__module__ == "nobounds.noise.discrete"
+    assert random_source().__module__ == "nobounds.noise.source"
 
 
 def test_examples_are_not_random_and_no_clock_decides():

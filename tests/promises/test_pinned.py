@@ -18,8 +18,9 @@ def pinned() -> dict[str, object]:
     return json.loads(PINNED.read_text())
 
 
-@pytest.mark.medium
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.medium) if name.startswith("plan") else name for name in CASES]
+)
 def test_a_seeded_release_is_as_pinned(name: str, pinned: dict[str, object]):
     """Same data, same seed, same release: value, loss, parameters and interval."""
     case: Case = CASES[name]

@@ -15,6 +15,7 @@ def test_completion_shows_the_public_names_and_no_modules():
     assert not [name for name in dir(nb) if isinstance(getattr(nb, name), types.ModuleType)]
 
 
+@pytest.mark.medium
 def test_a_fresh_import_completes_names_that_load_later():
     """`Table`, `plan` and `explain` are there before they are used."""
     code = "import nobounds; print(*dir(nobounds))"

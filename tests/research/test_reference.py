@@ -49,6 +49,7 @@ def test_algorithm_4_answers_0_for_zeros():
     assert fully_unbounded_quantile([-1.0] * 15 + [1.0] * 15, 0.5, **SURE).value == 0
 
 
+@pytest.mark.medium
 def test_costs_are_those_of_one_and_two_walks():
     """One walk costs eps1 + eps2 under swap and q eps1 + eps2 under add-remove; two cost less than twice that."""
     integers = np.array([1, 2, 3])

@@ -175,6 +175,7 @@ def public(kind):
     return {name for name in vars(kind) if not name.startswith("_")}
 
 
+@pytest.mark.medium
 @each
 def test_no_record_is_read_for_a_charge_that_is_refused(call):
     """A plan that looked at a record would fail by that, and not by the budget."""
@@ -251,6 +252,7 @@ def of_csv(path, **options):
     return table
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("spent", SPENT, ids=str)
 @pytest.mark.parametrize("make", [of_a_stream, of_csv])
 def test_tables_that_cannot_be_read_are_charged_first(make, spent, tmp_path):

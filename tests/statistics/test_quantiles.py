@@ -351,6 +351,7 @@ COSTS = {
 }
 
 
+@pytest.mark.medium
 @given(st.fractions(F(1, 10**6), 50, max_denominator=10**7).filter(lambda rho: rho > 0), st.sampled_from(list(COSTS)))
 @settings(deadline=None, max_examples=80)
 def test_the_largest_plan_within_a_rho_is_found(rho, name):

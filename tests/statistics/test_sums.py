@@ -168,6 +168,7 @@ def test_counts_have_the_stated_noise():
     assert min(nb.count([], epsilon=0.1, rng=seeded(k)).value for k in range(50)) == 0
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("statistic", BOTH, ids=["sum", "mean"])
 def test_data_scaled_by_powers_of_two_have_scaled_answers(statistic, neighbors):

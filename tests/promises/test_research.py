@@ -62,6 +62,7 @@ def test_the_docstring_names_what_it_points_to():
     assert len(words) > 20 and set(words) <= known
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("module", ["research", "research.paper", "research.baselines.emq", "research.reference"])
 def test_importing_it_loads_no_optional_library(module):
     """A fresh interpreter imports each module first, without a cycle and without plots, frames or the command line."""
@@ -93,6 +94,7 @@ def test_choices_have_the_laws_that_are_public():
         assert ladder.first <= draw(runs, research.random_source()) <= ladder.last
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [0.5, 1])
 def test_the_law_of_a_quantile_is_that_of_its_answers(q):
     """Answers are above the median of the law as often as the law says; the budget is no option of a law."""

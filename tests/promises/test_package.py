@@ -10,7 +10,7 @@ import pytest
 import nobounds
 
 ROOT = Path(nobounds.__file__).parent
-REPOSITORY = Path(__file__).parent.parent
+REPOSITORY = Path(__file__).parents[2]
 MOST = 14  # modules in a folder, so that it can be taken in at a glance
 # What developers run lives in these folders beside src, and has no module of such a name in the package.
 BESIDE = ("benchmarks", "stress", "tests", "tools")
