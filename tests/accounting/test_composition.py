@@ -190,6 +190,7 @@ def greedy(seed: int, menu: list[tuple[float, float]]) -> Policy:
 MENU = [(0.5, 0.0), (0.3, 0.0), (0.2, 0.0), (0.1, 0.0), (0.3, 0.01), (0.1, 0.005)]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("menu", [MENU, MENU[:4]], ids=["some-with-delta", "pure"])
 def test_an_adaptive_adversary_stays_within_epsilon_at_delta(seed: int, menu: list[tuple[float, float]]):

@@ -42,6 +42,7 @@ def least_log_delta(rho: F, epsilon: F) -> arb:
     return log_delta(rho, epsilon, low.exp())
 
 
+@pytest.mark.medium
 @rhos
 @deltas
 def test_epsilon_from_rho_is_never_below_the_truth(rho, delta):
@@ -52,6 +53,7 @@ def test_epsilon_from_rho_is_never_below_the_truth(rho, delta):
         assert printed == 0 or least_log_delta(rho, text(printed) * (1 - F(1, 2**50))) > ball(delta).log()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("epsilon", [F(1, 100), F(1, 2), F(1), F(3), F(20), F(500)])
 @deltas
 def test_rho_from_approximate_is_never_above_the_truth(epsilon, delta):

@@ -112,6 +112,7 @@ def _table(n=400):
     )
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", _table().column_names)
 def test_every_type_of_a_parquet_file_is_served_or_refused(name, tmp_path):
     """As a number, a key, a unit or one column of a summary, each column works or raises a TypeError about its type."""

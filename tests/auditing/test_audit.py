@@ -68,6 +68,7 @@ def test_counts_under_add_remove_with_a_public_threshold(noise, eps1, eps2):
     claim_is_tight(found, loss.fixed_threshold(eps1, eps2), reaches_its_range(noise, eps1, eps2))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)
 def test_general_queries(noise, eps1, eps2):
     """Queries that move either way by at most 1 cost eps1 + 2 eps2; the range is bounded by twice that (Lemma A.3)."""

@@ -47,6 +47,7 @@ def worst_loss(search, origin, center=0.0, most=1, crowd=(), law=log_widths):
 ALWAYS_INWARD = replace(CLIP_TUNING, many=0)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(5)], ids=str)
 @pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
 @pytest.mark.parametrize(

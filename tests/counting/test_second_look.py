@@ -119,6 +119,7 @@ def run_of(found, full, route, q):
     return int(np.searchsorted(Runs.of(full, q, route.rate).starts, found, side="right"))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("q", [F(1, 10), F(1, 2), F(19, 20)], ids=str)
 def test_an_answer_by_second_look_is_that_of_the_full_histogram(name, q):

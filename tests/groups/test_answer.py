@@ -81,6 +81,7 @@ def test_every_group_has_the_answer_of_the_scalar_code(name, neighbors, zcdp):
             check(question, groups_of(some_data(rng, sizes, 25)), seed)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["floats", "integers", "cents"])
 @pytest.mark.parametrize("q", [F(1, 100), F(1, 20), F(1, 2), F(9, 10)], ids=str)
 def test_large_groups_of_both_signs_take_scales_and_tilts(name, q):

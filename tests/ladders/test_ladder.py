@@ -24,6 +24,7 @@ from nobounds.ladders.rungs import Grid
 # --- any ladder ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=st.lists(numbers, min_size=2, max_size=20))
@@ -33,6 +34,7 @@ def test_rungs_are_monotone(ladder, values):
     assert np.all(np.diff(rungs) >= 0)
 
 
+@pytest.mark.medium
 @every
 def test_rungs_are_monotone_across_neighbouring_floats(ladder):
     """Between a float and the next there is no step down, near every kind of edge."""
@@ -64,6 +66,7 @@ def test_size_counts_the_rungs(ladder):
     assert ladder.size == len(range(ladder.first, ladder.last + 1))
 
 
+@pytest.mark.medium
 @every
 @few
 @given(values=st.lists(numbers, min_size=1, max_size=30), seed=st.integers(0, 2**32))
@@ -144,6 +147,7 @@ def test_zero_of_either_sign_has_rung_0(ladder):
     assert str(ladder.value(0)) in ("0", "0.0")
 
 
+@pytest.mark.medium
 @symmetric
 @few
 @given(share=st.fractions(-1, 1), small=st.integers(-5000, 5000))

@@ -20,6 +20,7 @@ from support.ladders import (
 from nobounds.ladders.ladder import Ladder
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("bits", range(52))
 @few
 @given(value=finite)
@@ -33,6 +34,7 @@ def test_float_bits_intervals_hold_their_values(bits, value):
     assert (low == -high) if rung == 0 else (0 < low <= size)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("bits", range(52))
 @few
 @given(share=st.fractions(0, 1))

@@ -103,6 +103,7 @@ def test_the_numbers_below_a_window_vary_as_they_should():
     assert np.var(below) == pytest.approx(10_000, rel=0.35)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("resolution", [None, "0.25", 1])
 @pytest.mark.parametrize("q", ["0", "0.3", "0.5", "1"])
 @pytest.mark.parametrize("bounds", [{}, {"lower": 0}, {"lower": -3, "upper": 40}], ids=str)

@@ -6,6 +6,7 @@ import pytest
 from promises.pinned_cases import PINNED, Case, cases, plain
 
 CASES = dict(cases())
+SLOWER = {"plan", "explain", "rho", "budget"}  # names with one of these take longer than the others
 
 
 def test_every_case_is_pinned():
@@ -19,7 +20,7 @@ def pinned() -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.medium) if name.startswith("plan") else name for name in CASES]
+    "name", [pytest.param(name, marks=pytest.mark.medium if SLOWER & {*name.split()} else ()) for name in CASES]
 )
 def test_a_seeded_release_is_as_pinned(name: str, pinned: dict[str, object]):
     """Same data, same seed, same release: value, loss, parameters and interval."""

@@ -146,6 +146,7 @@ def test_whole_numbers_have_whole_answers(neighbors, spent):
     assert all(2 * value == round(2 * value) for value in halves)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("data", [[], [7.0], [7.0, math.nan], [math.nan] * 500, [0.0] * 3], ids=len)
 @relations
 @spent
@@ -158,6 +159,7 @@ def test_few_records_answer_something_small(data, neighbors, spent):
         assert min(above) >= 100 and max(above) < 1000
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("n", [50, 200, 1000, 20_000])
 @relations
 @spent

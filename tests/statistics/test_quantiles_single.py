@@ -45,6 +45,7 @@ CALLS = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("neighbors", "epsilon"), [("add-remove", 1e-6), ("swap", 1e-6), ("swap", 1), ("add-remove", 1e6)]
 )

@@ -113,6 +113,7 @@ EXTREMES = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("statistic", BOTH, ids=["sum", "mean"])
 @pytest.mark.parametrize("name", EXTREMES)

@@ -97,6 +97,7 @@ class TestPublicKeys:
         assert release.to_arrow().column_names == ["region", "year", "count"]
         assert release[("north", 1999)] == 0
 
+    @pytest.mark.medium
     @pytest.mark.parametrize("unit", [{}, {"unit": "who", "rows_per_unit": 1}], ids=["rows", "units"])
     @pytest.mark.parametrize(
         "values",

@@ -86,6 +86,7 @@ def test_an_integer_becomes_the_nearest_float_in_every_engine(make, data):
     assert floats(make(data, np.int64)) == [float(x) for x in data]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES.keys())
 @given(data=st.lists(st.floats(), max_size=5))
 def test_a_float_stays_itself_in_every_engine(make, data):
