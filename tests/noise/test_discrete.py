@@ -255,6 +255,7 @@ def test_a_comparison_that_never_closes_is_an_error():
 RNGS = {"numpy": lambda: np.random.default_rng(1), "python": lambda: random.Random(1), "system": lambda: None}
 
 
+@pytest.mark.entropy
 @pytest.mark.parametrize("rng", RNGS.values(), ids=RNGS.keys())
 @pytest.mark.parametrize("k", [1, 2, 7, 8, 9, 63, 64, 65, 128])
 def test_sources_give_as_many_bits_as_asked(rng, k):
