@@ -357,7 +357,7 @@ def kill_in_the_middle_of_a_charge(path: Path) -> None:
     """Let a process write some pages of a charge into the file, and be killed before it commits."""
     code = """if True:
         import os, pathlib, signal, sys
-        from nobounds import store
+        from nobounds.accounting import store
         from nobounds.accounting.ledger import Ledger
         from nobounds.accounting.loss import PrivacyLoss
         ledger = Ledger.open(pathlib.Path(sys.argv[1]))
@@ -520,7 +520,7 @@ class TestFailures:
         """A process that dies at any statement of a charge has charged nothing, and the next one can charge."""
         code = """if True:
             import os, signal, sys, pathlib
-            from nobounds import store
+            from nobounds.accounting import store
             from nobounds.accounting.ledger import Ledger
             from nobounds.accounting.loss import PrivacyLoss
             opened = Ledger.open(pathlib.Path(sys.argv[1]))

@@ -627,7 +627,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from nobounds.engines.source import Bounding, Keyed
-from nobounds.engines.spark import from_spark, is_spark
+from nobounds.engines.spark.table import from_spark, is_spark
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 from nobounds.counting.tally import SUMMED
