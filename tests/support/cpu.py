@@ -1,8 +1,7 @@
 """The processor time of each test, with that of the processes it waited for, and a report of those to be marked.
 
 A test that takes more than 0.2 s, or a second with all its parameters, is marked `medium`, and one that takes more
-than a few seconds `slow`. No test fails for
-its time: a run ends with a list of those that took much longer than their mark says.
+than a few seconds `slow`. No test fails for its time: a run ends with those that took much longer than their mark says.
 """
 
 import os
