@@ -41,6 +41,7 @@ def test_the_area_under_answers_is_their_probability():
     assert area > 0.99
 
 
+@pytest.mark.medium
 def test_the_picture_of_a_description_has_its_quantiles():
     """Axes for each column, with its name, the box between its quartiles and its numbers as labels."""
     described = nb.describe({"age": np.arange(18, 78), "pay": np.arange(6000.0)}, epsilon=50)

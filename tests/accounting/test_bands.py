@@ -246,6 +246,7 @@ def test_the_ways_are_in_order(cost, count):
     assert cheapest([cost] * count, MICRO).epsilon <= ranges
 
 
+@pytest.mark.medium
 def test_both_directions_and_all_kinds_are_taken():
     """Sides that lean one way have another delta the other way, and the larger one counts; so for kinds of pairs."""
     lean = monotonic(F(1), F(1, 4))

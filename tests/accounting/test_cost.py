@@ -187,6 +187,7 @@ def everyone(m: int) -> list[list[int]]:
     return [list(rows) for k in range(m + 1) for rows in product(places, repeat=k) if list(rows) == sorted(rows)]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("m", [1, 2, 3])
 @pytest.mark.parametrize("q", [F(0), F(1, 20), F(1, 2), F(1)])
 def test_several_rows_a_person_cost_the_same_at_sensitivity_m(m, q):

@@ -145,6 +145,7 @@ class TestExclusion:
 
 
 class TestWaiting:
+    @pytest.mark.medium
     def test_it_is_taken_as_soon_as_it_is_free(self, kind, path, other):
         """Who waits gives up in time, or gets the lock when it is released."""
         assert other.finds(kind, path, hold=True) == "free"

@@ -231,6 +231,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 class TestRefusals:
+    @pytest.mark.medium
     @pytest.mark.parametrize(("spoil", "text"), REFUSED.values(), ids=REFUSED)
     @pytest.mark.parametrize("to_write", [True, False])
     def test_a_file_that_is_not_a_whole_ledger_is_refused_and_not_touched(

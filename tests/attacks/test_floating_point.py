@@ -156,6 +156,7 @@ def test_counts_are_whole_numbers(relation, spent):
         assert all(there[value] for value, times in here.items() if times >= 60)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("q", [0.5, 0.99])
 @pytest.mark.parametrize("method", ["auto", "walk", "flip"])
 @pytest.mark.parametrize("relation", NEIGHBOURS)

@@ -81,6 +81,7 @@ STATEMENTS = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_query_is_one_select(statement, victim, tmp_path, monkeypatch):
     """Anything else is refused before it runs, on DuckDB and on SQLite, and what the database says is not told."""
@@ -134,6 +135,7 @@ def test_no_address_is_fetched(address, offline, monkeypatch):
     assert not offline and not opened
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     "name", ["a'b", 'a"b', "a; drop table x", "a*b", "a[0-9]b", "a?b", "$(id)", "`id`", "-rf", "a b", "~", "%s"]
 )
@@ -221,6 +223,7 @@ def test_a_select_of_the_command_line_cannot_write_to_sqlite(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.medium
 def test_variables_of_the_process_are_no_tables_of_the_command_line():
     """A query cannot reach the data frames of the process that runs it."""
     done = run("count", "--sql", "select * from EVIL_TABLE", "--epsilon", "1")

@@ -32,6 +32,7 @@ def reaches_its_range(noise, eps1, eps2):
     return noise != "laplace" or (eps1, eps2) == (F(7, 10), F(3, 10))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)
 def test_counts_under_swap_with_the_threshold_fixed(noise, eps1, eps2):
     """Monotonic queries cost eps1 + eps2, with range eps1 + 2 eps2 (Lemma A.3)."""
@@ -58,6 +59,7 @@ def test_counts_under_add_remove_with_the_threshold_moving(noise, eps1, eps2, q,
     claim_is_tight(found, loss.moving_threshold(target, eps1, eps2), reaches_its_range(noise, eps1, eps2))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("noise", "eps1", "eps2"), CASES)
 def test_counts_under_add_remove_with_a_public_threshold(noise, eps1, eps2):
     """Counts against a public constant cost max(eps1, eps2), with range eps1 + eps2 (Lemma B.2)."""

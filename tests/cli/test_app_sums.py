@@ -77,6 +77,7 @@ def test_describe_draws_a_picture(people, tmp_path):
         assert result.stdout == ""
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("words", "message"),
     [

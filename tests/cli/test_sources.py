@@ -272,6 +272,7 @@ def test_each_group_has_its_answer(folder, sales, name):
     assert value("count", folder / name, *SURE) == N
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["sales.parquet", "sales.csv"])
 def test_keys_are_texts_of_any_type(folder, name):
     """Whole numbers and truth values are keys as they are written, each --keys adds some, and a comma may be quoted."""
@@ -297,6 +298,7 @@ def test_several_columns_have_all_combinations_of_keys_or_those_of_a_file(folder
     assert one["keys"] == {"region": ["south", "Washington, DC"]} and one["values"][1] == 0
 
 
+@pytest.mark.medium
 def test_keys_may_be_chosen_privately(folder):
     """With a delta the common regions are shown and the rare one is not; the loss has the delta."""
     found = groups("count", folder / "sales.parquet", "--by", "region", "--delta", "1e-9", "--epsilon", "1", *UNIT)

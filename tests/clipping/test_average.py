@@ -244,6 +244,7 @@ def test_error_bars_hold(relation, missing, least, share):
     assert bar / BIG < 0.02  # not by being wide
 
 
+@pytest.mark.medium
 def test_error_bars_hold_with_a_few_missing_records():
     """With 6 / epsilon missing records of 300 and an average near the end, error bars hold as well."""
     assert coverage(rule("swap", 1, 306), 300, F(99, 100), draws=2000) > 0.94

@@ -221,6 +221,7 @@ def test_a_centre_and_a_scale_are_bought_only_where_they_are_cheap(relation):
     assert searching(relation).scale(10, F(1)) is None and searching(relation).scale(500, F(1)) is not None
 
 
+@pytest.mark.medium
 @given(st.floats(-1e300, 1e300), st.one_of(st.none(), st.integers(-40, 1023)))
 def test_a_centre_is_kept_where_the_data_lie_far_from_zero(center, origin):
     """It is kept if it is 32 times the scale; else it is 0, and the scale that of the largest deviation it can have."""

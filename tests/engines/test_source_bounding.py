@@ -200,6 +200,7 @@ def test_rows_of_a_unit_start_anywhere():
     assert stats.chisquare(list(patterns.values())).pvalue > 1e-6
 
 
+@pytest.mark.medium
 def test_other_salts_choose_other_rows():
     """A salt decides, and the same one decides the same."""
     found = [kept(TABLE, Bounding("unit", 3, 3, salt))[0] for salt in [1, 1, 2, 2**62 - 1, 0]]
@@ -210,6 +211,7 @@ def test_other_salts_choose_other_rows():
 # --- what is left out
 
 
+@pytest.mark.medium
 def test_rows_without_a_unit_a_key_or_a_value_use_up_nothing():
     """They are left out before a unit is bounded."""
     data = pa.table(

@@ -45,6 +45,7 @@ def test_rungs_are_monotone_across_neighbouring_floats(ladder):
         assert np.all(np.diff(ladder.rungs(np.array(three))) >= 0), value
 
 
+@pytest.mark.medium
 @every
 @few
 @given(value=numbers)
@@ -93,6 +94,7 @@ def test_the_rung_of_a_record_ignores_its_company(ladder, values, seed):
         assert np.array_equal(rungs, alone), name
 
 
+@pytest.mark.medium
 @every
 @pytest.mark.parametrize("dtype", ["f2", "f4", ">f4", "i1", "u1", "i2", "i4", "u4", "i8", "u8", ">i8"])
 def test_the_rung_of_a_number_ignores_its_type(ladder, dtype):

@@ -141,6 +141,7 @@ def test_first_above_takes_streams_and_asks_no_more_than_it_must(name):
     assert mechanism(name, 1000, epsilon=100).first_above([]) is None
 
 
+@pytest.mark.medium
 @every
 def test_the_same_seed_gives_the_same_run(name):
     """Runs repeat with their seed, for both kinds of generator, and differ with another."""

@@ -65,6 +65,7 @@ def near_ties(rate):
             yield runs(ranks, first - 2**40 - part, rate)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_weights_are_within_the_error_that_is_allowed_for_them(rate):
     """Those of the exponential mechanism and of permute-and-flip, and its increments, beside ball arithmetic."""

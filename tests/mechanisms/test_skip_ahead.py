@@ -56,6 +56,7 @@ def test_a_fine_lattice_has_the_noise_of_its_step(noise):
     assert p_value(draws, Law(walk_of(noise, eps1=2 * walk.eps1)).pmf()) < 1e-9
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 @pytest.mark.parametrize("b", [1, 7, 10**16])
 def test_doubles_and_balls_decide_alike(noise, b, monkeypatch):

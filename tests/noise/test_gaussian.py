@@ -172,6 +172,7 @@ def test_two_sided_is_the_smallest(variance, chance):
     assert two_sided(variance, chance) == smallest(variance, chance)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("chance", CHANCES)
 @pytest.mark.parametrize("variance", [F(2**14) + F(1, 3), F(10**5, 3)])
 def test_two_sided_by_the_continuous_law_is_hardly_more(variance, chance):

@@ -95,6 +95,7 @@ def test_a_fresh_data_set_has_all_its_records(n, ranks):
     assert np.array_equal(sampling.fresh(3).values, sampling.fresh(3).values)
 
 
+@pytest.mark.medium
 def test_the_numbers_below_a_window_vary_as_they_should():
     """The records below the median of the shape have the variance n / 4, also where most are not drawn one by one."""
     sampling = Sampling(Shape.of("uniform"), 40_000, (0.5,))

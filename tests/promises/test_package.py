@@ -26,6 +26,7 @@ def modules() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*.py"))]
 
 
+@pytest.mark.medium
 def test_nothing_for_developers_is_installed():
     """No stress test, planted bug, measurement or test is among the modules of the package."""
     assert len(modules()) > 100

@@ -39,6 +39,7 @@ def test_the_whole_line_has_this_many_rungs():
     assert 2 * steps * math.exp(-25) < 1e-5 and early(285_000, 50, F(1, 2), F(1, 2)) < 1e-5
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("slope", [1, 3])
 def test_a_tilt_leaves_few_of_the_empty_decades(slope):
     """Counts lowered by b ranks a decade: the chance is that of R / (e^(eps2 b) - 1) empty rungs at most."""

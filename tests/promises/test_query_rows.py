@@ -88,6 +88,7 @@ def test_releases_of_a_query_say_that_their_rows_are_those_of_its_result(statist
     assert f"The protection is for one row of the query's result. If one person, {NOT_COVERED}" in text
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_releases_of_a_table_do_not(statistic, name, tmp_path):
@@ -101,6 +102,7 @@ def words(found):
     return " ".join(line for _, lines in paragraphs(found, sizes=()) for line in lines)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "relation", "lazy frame"])
 def test_with_a_unit_the_rows_that_it_has_in_the_result_are_protected(name, connections):
     """The unit stays what it is called, and what a query has done with its rows is told."""

@@ -496,6 +496,7 @@ def test_a_record_that_turns_missing_pays_for_the_size():
     assert max(added) == F(1, 5) + made.each + made.each / 2 <= 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("missing", [False, True], ids=["", "missing"])
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -65,6 +65,7 @@ def test_the_whole_answer_costs_what_it_says(relation, q, noise):
     assert found.epsilon > 0.5  # it is not for nothing
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("method", ["flip", "exponential"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_flip_and_the_routes_behind_it_cost_what_they_say(neighbors, method):
@@ -104,6 +105,7 @@ def test_flip_is_not_taken_where_far_rungs_could_win():
     assert law.above(10 * data.max()) + law.below(-10 * data.max()) <= 1e-3
 
 
+@pytest.mark.medium
 def test_the_claimed_range_is_nearly_reached():
     """Routes in both directions widen the range: twice epsilon is nearly true for the maximum under swap."""
     question = audited(F(1), "swap")

@@ -28,6 +28,7 @@ def octave_of(value):
     return math.frexp(value)[1] - 1
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("negative", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e9])
 def test_the_scale_is_near_the_median_magnitude(size, negative):

@@ -10,6 +10,8 @@ from nobounds.laws.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.research.reference import fully_unbounded_quantile, unbounded_quantile
 
+pytestmark = pytest.mark.medium  # the first of them makes the paper's ladder
+
 SURE = {"eps1": 10**6, "eps2": 10**6}  # no noise to speak of
 
 
@@ -17,7 +19,6 @@ def candidates(lower, count, beta=1.01):
     return [beta**i + lower - 1 for i in range(count)]
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("lower", [0, -50, 7])
 def test_algorithm_2_answers_the_first_candidate_with_enough_records_below(lower):
     """The smallest beta**k + lower - 1 that has at least q n records strictly below it."""
@@ -27,14 +28,12 @@ def test_algorithm_2_answers_the_first_candidate_with_enough_records_below(lower
         assert unbounded_quantile(data, q, lower=lower, beta=1.01, **SURE).value == pytest.approx(below, rel=1e-9)
 
 
-@pytest.mark.medium
 def test_records_below_the_lower_bound_count_in_the_first_query():
     """With most records below it, the answer is the lower bound itself."""
     data = np.concatenate([np.full(80, -5.0), np.full(20, 5.0)])
     assert unbounded_quantile(data, 0.5, lower=0, **SURE).value == 0
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(("sign", "q"), [(1, 0.25), (1, 0.9), (-1, 0.25), (-1, 0.9)])
 def test_algorithm_4_finds_quantiles_on_both_sides_of_zero(sign, q):
     """Positive data halt in the first walk, negative data in the second."""
@@ -43,13 +42,11 @@ def test_algorithm_4_finds_quantiles_on_both_sides_of_zero(sign, q):
     assert found == pytest.approx(np.quantile(data, q), rel=0.03, abs=0.1)
 
 
-@pytest.mark.medium
 def test_algorithm_4_answers_0_for_zeros():
     """Both walks halt at once."""
     assert fully_unbounded_quantile([-1.0] * 15 + [1.0] * 15, 0.5, **SURE).value == 0
 
 
-@pytest.mark.medium
 def test_costs_are_those_of_one_and_two_walks():
     """One walk costs eps1 + eps2 under swap and q eps1 + eps2 under add-remove; two cost less than twice that."""
     integers = np.array([1, 2, 3])

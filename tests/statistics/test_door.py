@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -272,12 +272,13 @@ PLANNERS = ("ranks", "clipping", "ladders")
 DOORS = {Path("statistics/door.py"), Path("mechanisms/above_threshold.py")}  # of statistics, and of streams of queries
 
 
+@cache
 def modules():
-    """All modules of the library by their path, as syntax trees."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE), ast.parse(path.read_text(encoding="utf-8"))
+    """The syntax tree of each module, and its path in the package."""
+    return [(path.relative_to(SOURCE), ast.parse(path.read_text())) for path in sorted(SOURCE.rglob("*.py"))]
 
 
+@cache
 def imports(tree):
     """The modules that a module imports, wherever it does so."""
     for node in ast.walk(tree):

@@ -304,6 +304,7 @@ def test_any_stated_number_of_rows_is_served_and_costs_no_more(rows, neighbors):
         nb.quantile([1.0], 0.5, epsilon=1, rows=-1)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("resolution", ["0.1", "0.01", "0.3", "1", "7"])
 @pytest.mark.parametrize("points", [3, 7, 37, 337, 2929, 100_003])
 def test_an_extreme_on_a_grid_is_the_point_itself(resolution, points):

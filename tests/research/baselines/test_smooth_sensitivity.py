@@ -28,6 +28,7 @@ def brute_force(beta, n, place):
     return {data: float((bulge * np.exp(-beta * (table != np.array(data)).sum(axis=1))).max()) for data in every}
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("beta", [0.01, 0.3, 2.0])
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_it_is_the_largest_discounted_local_sensitivity(beta, place):
