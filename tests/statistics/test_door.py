@@ -278,7 +278,6 @@ def modules():
     return [(path.relative_to(SOURCE), ast.parse(path.read_text())) for path in sorted(SOURCE.rglob("*.py"))]
 
 
-@cache
 def imports(tree):
     """The modules that a module imports, wherever it does so."""
     for node in ast.walk(tree):
