@@ -20,8 +20,8 @@ from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, ClaimRow, Measure, Worst, audited
 from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
 from nobounds.auditing.claims.walks import HALF, Layout
-from nobounds.auditing.constants import replaced
 from nobounds.auditing.mine import pairs
+from nobounds.auditing.replacing import replaced
 from nobounds.cli.commands.audit import show
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.exponential_mechanism import weighted_law

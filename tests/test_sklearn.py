@@ -133,3 +133,12 @@ def test_masked_records_are_missing():
     clipper = PrivateClipper((0.5, 1), epsilon=30, random_state=1).fit(masked)
     assert clipper.upper_.max() <= 31
     assert np.isnan(clipper.transform(masked)).sum() == masked.mask.sum()
+
+
+@pytest.mark.parametrize("ranks", [(), (0.5,), (0.01, 0.5, 0.99)])
+def test_a_range_has_two_ends(ranks):
+    """Another number of quantiles is refused before anything is charged."""
+    budget = nb.Budget(epsilon=1)
+    with pytest.raises(ValueError, match="quantile_range must have"):
+        PrivateClipper(epsilon=1, quantile_range=ranks, budget=budget).fit(np.ones((10, 2)))
+    assert budget.spent is None

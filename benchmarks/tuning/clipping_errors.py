@@ -165,7 +165,7 @@ def private_sum(
     probability, or as the true median. Under add-remove the size is taken to be learned as it is.
     """
     records, terms = column(data), Terms.of(str(epsilon), None, neighbors)
-    plan = SumPlan.of(records.public(neighbors), terms, Stated(), centered=False, tuning=tuning)
+    plan = SumPlan.of(records.public(neighbors == "swap"), terms, Stated(), centered=False, tuning=tuning)
     found: list[tuple[Floats, ...]] = []
     for chance, center, origin, left in settled(plan, data, together, centers):
         walks = plan.search.walks(plan.search.deviations(records.chunks, center), center, origin, left)

@@ -124,7 +124,7 @@ def tuned(qs: tuple[Fraction, ...], neighbors: Neighbors, tuning: RankTuning) ->
 
     def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
         records, options = column(data), Options.of({"resolution": given.resolution})
-        problem = replace(problem_of(records.public(neighbors), terms, options, qs), tuning=tuning)
+        problem = replace(problem_of(records.public(neighbors == "swap"), terms, options, qs), tuning=tuning)
         plan = terms.spending.plan(partial(Halving.of, problem))
         return np.array(plan.answer(Counts.of(records.chunks, plan.ladder), random_source(rng)), dtype=np.float64)
 

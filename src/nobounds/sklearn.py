@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.accounting.loss import PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable, Spending
 from nobounds.accounting.terms import Terms
 from nobounds.counting.scan import gathered
@@ -20,7 +20,7 @@ from nobounds.exact import privacy_parameter
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.source import RandomSource
-from nobounds.ranks.checks import check_rank
+from nobounds.ranks.checks import check_ranks
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_together
@@ -70,7 +70,10 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def fit(self, X: Any, y: Any = None) -> "PrivateClipper":
         """Learn the clipping bounds of each feature; the budget is charged before the data are read."""
         epsilon, neighbors = privacy_parameter(self.epsilon, "epsilon"), check_neighbors(self.neighbors)
-        qs = tuple(sorted({check_rank(q) for q in self.quantile_range}))
+        ranks = check_ranks(self.quantile_range, "quantile_range")
+        if len(ranks) != 2:
+            raise ValueError(f"quantile_range must have two numbers between 0 and 1, got {len(ranks)}")
+        qs = tuple(sorted(set(ranks)))
         stated = Stated.of(self.lower, self.upper, self.resolution)
         features = Features(tuple(self._features(X)))
         count = len(features.columns)
@@ -143,9 +146,9 @@ class Features:
 
     columns: tuple[Column, ...]
 
-    def public(self, neighbors: Neighbors) -> tuple[Facts, ...]:
+    def public(self, sized: bool) -> tuple[Facts, ...]:
         """The public facts of each column."""
-        return tuple(column.public(neighbors) for column in self.columns)
+        return tuple(column.public(sized) for column in self.columns)
 
 
 def _matrix(rows: Any) -> Any:

@@ -652,8 +652,8 @@ MUTANTS = [
         "tables/test_grouping.py::test_means_of_groups_have_the_noise_of_both_of_their_sums",
     ),
     Mutant(
-        "tables/grouping.py",
-        "GroupCountPlan.of",
+        "statistics/sums.py",
+        "CountPlan.of",
         call("each", "_0"),
         "counts by group would have the noise for one row of a user",
         "tables/test_grouping.py promises/test_units.py",

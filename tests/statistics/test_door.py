@@ -1,6 +1,7 @@
 """Every statistic passes through one door: it is planned from public facts and charged before a record is read."""
 
 import ast
+import random
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -325,3 +326,29 @@ def test_statistics_are_charged_in_one_place_and_streams_in_another():
 def test_nothing_else_charges_a_budget():
     """Only the accounting itself calls the method of a budget."""
     assert {path.parts[0] for path, tree in modules() if calls(tree, "charge")} == {"accounting"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data, **options: nb.count(data, **options),
+        lambda data, **options: nb.describe({"x": data}, **options),
+        lambda data, **options: nb.quantile(data, 0.5, rows=100, **options),
+        lambda data, **options: nb.quantiles(data, [0.25, 0.5], rows=100, **options),
+    ],
+    ids=["count", "describe", "quantile", "quantiles"],
+)
+def test_rows_are_not_counted_for_a_plan_that_does_without(call):
+    """Under swap their number is public, but counting them may take a pass: none before a charge that is refused."""
+    column = Column(Facts(integral=False, nullable=True), unread, unread)
+    with pytest.raises(nb.BudgetExceeded):
+        call(column, epsilon=1, neighbors="swap", budget=nb.Budget(epsilon=0.5))
+
+
+def test_a_reader_that_gives_its_batches_once_is_answered_under_swap():
+    """A stated number of rows is not counted, so that the only pass is the one for the answer."""
+    import pyarrow as pa
+
+    batches = pa.table({"x": [float(i) for i in range(1000)]})
+    table = nb.Table(batches.to_reader(), neighbors="swap")
+    assert table.quantile("x", 0.5, epsilon=10, rows=1000, rng=random.Random(1)).value == pytest.approx(500, abs=50)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import nobounds as nb
+from nobounds import research
 from nobounds.statistics import keywords
 from nobounds.statistics.keywords import DEFAULTS, MEANINGS, Spent, spelled_out
 from nobounds.tables.grouped import GroupedTable
@@ -167,3 +168,9 @@ def test_a_new_statistic_is_spelled_out_by_its_typed_dict():
     assert odd([], epsilon=1) == {"epsilon": 1}
     with pytest.raises(TypeError, match=r"odd\(\) got an unexpected keyword argument 'colour'; there are epsilon, rho"):
         odd([], colour="red")
+
+
+def test_a_keyword_without_a_default_is_required():
+    """The baselines have no default for the range of the data: the error names what is missing."""
+    with pytest.raises(TypeError, match=r"emq_quantile\(\) missing the required keyword argument 'lower'"):
+        research.emq_quantile([1, 2], 0.5, epsilon=1, upper=9, rng=np.random.default_rng(1))

@@ -57,7 +57,7 @@ def cloud(n: int, d: int, seed: int = 0, shift: float = 0.0):
 def planned(rows, rho, neighbors, mean=False) -> VectorPlan:
     """The plan for the rows of a matrix."""
     terms = Terms(Spending(rho, zcdp=True), neighbors)
-    return VectorPlan.of(Rows.of(rows).public(neighbors), terms, Stated(), mean)
+    return VectorPlan.of(Rows.of(rows).public(neighbors == "swap"), terms, Stated(), mean)
 
 
 # --- whole numbers ------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class SumError:
 def sum_plan(data, epsilon=1, neighbors="add-remove", centered=False, **stated) -> SumPlan:
     """The plan of nobounds.sum(data, ...), or of the mean (`centered`)."""
     terms = Terms.of(epsilon, None, neighbors)
-    return SumPlan.of(column(data).public(neighbors), terms, Stated.of(**stated), centered)
+    return SumPlan.of(column(data).public(neighbors == "swap"), terms, Stated.of(**stated), centered)
 
 
 def sum_error(data, epsilon=1, neighbors="add-remove", centers=CENTERS, least=1e-6, **options) -> SumError:

@@ -1,6 +1,6 @@
 """Terms: what a statistic may cost, and between which neighbouring data sets."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.accounting.spending import Spending
@@ -18,7 +18,3 @@ class Terms:
     def of(cls, epsilon: Number | None, rho: Number | None, neighbors: object = "add-remove") -> "Terms":
         """The terms as the user gives them, checked."""
         return cls(Spending.of(epsilon, rho), check_neighbors(neighbors))
-
-    def each(self, rows: int) -> "Terms":
-        """The terms for one of `rows` rows of a unit."""
-        return replace(self, spending=self.spending.each(rows))

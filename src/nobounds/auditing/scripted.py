@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.auditing.constants import replaced
 from nobounds.auditing.divergences import ORDERS, renyi
+from nobounds.auditing.replacing import replaced
 
 
 class Drawn(NamedTuple):

@@ -9,7 +9,6 @@ Data are refused by public facts only: their type, dtype or number of dimensions
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from nobounds.accounting.loss import Neighbors
 from nobounds.counting.scan import Chunks
 from nobounds.ladders.facts import Facts
 
@@ -29,9 +28,9 @@ class Column:
     chunks: Callable[[], Chunks] = field(repr=False)
     rows: Callable[[], int] = field(repr=False)
 
-    def public(self, neighbors: Neighbors) -> Facts:
-        """The facts, and under swap the number of records."""
-        return replace(self.facts, rows=self.rows()) if neighbors == "swap" else self.facts
+    def public(self, sized: bool) -> Facts:
+        """The facts, and if it is public and wanted (`sized`) the number of records, which may take a pass."""
+        return replace(self.facts, rows=self.rows()) if sized else self.facts
 
 
 def windows(length: int) -> Iterator[slice]:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from functools import lru_cache, partial
 
+from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.ladders.facts import Facts
 from nobounds.ranks.halving import Halving
@@ -11,20 +12,25 @@ from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 
 
-@lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
 def plan_separately(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question:
-    """The plan for quantiles that share the spending equally, each by the best route."""
-    problem = problem_of(facts, terms, options, qs)
-    return terms.spending.each(facts.unit.rows).plan(partial(Question.of, problem))
+    """The plan for quantiles in equal parts of what may be spent, each by the best route."""
+    return _separately(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows))
+
+
+def plan_together(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question | Halving:
+    """The plan for quantiles in increasing order: by recursive halving, if there is more than one."""
+    problem, spending = problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows)
+    return _separately(problem, spending) if len(qs) == 1 else _together(problem, spending)
+
+
+@lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
+def _separately(problem: Problem, spending: Spending) -> Question:
+    return spending.plan(partial(Question.of, problem))
 
 
 @lru_cache(maxsize=256)
-def plan_together(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question | Halving:
-    """The plan for quantiles in increasing order: by recursive halving, if there is more than one."""
-    if len(qs) == 1:
-        return plan_separately(facts, terms, options, qs)
-    problem = problem_of(facts, terms, options, qs)
-    return terms.spending.each(facts.unit.rows).plan(partial(Halving.of, problem))
+def _together(problem: Problem, spending: Spending) -> Halving:
+    return spending.plan(partial(Halving.of, problem))
 
 
 def problem_of(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Problem:

@@ -3,7 +3,7 @@
 One pass puts the data on a ladder; then the best route for the noisy size is taken (see `auto`): AboveThreshold
 walks along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
 permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer with the size take a second look at the
-records around the target (see `counts`).
+records around the target (see `second_look`).
 """
 
 from dataclasses import dataclass, replace
@@ -63,6 +63,10 @@ class Question:
         spent = first.cost().epsilon
         second = plan(rule, each * epsilon / spent) if spent < epsilon and not zcdp else first
         return second if second.cost().epsilon <= epsilon else first
+
+    def __hash__(self) -> int:
+        """The routes follow from the problem and epsilon; to hash all of them would take longer than to answer."""
+        return hash((self.problem, self.epsilon))
 
     @property
     def qs(self) -> tuple[Fraction, ...]:

@@ -78,6 +78,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         lambda plan, facts: plan.unit.loss(plan.cost(), terms.neighbors),
         lambda facts: f"describe {', '.join(facts.columns)}",
         answer,
+        sized=False,
     )
     table = data if isinstance(data, Frame) else frame(data)
     return admit(request, table, options.get("budget"), options.get("rng"))
@@ -235,7 +236,7 @@ class _Job:
 
     def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
         """Mean and standard deviation within the clip, with their intervals."""
-        plan, rows = self.plan, self.facts.rows
+        plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
         epsilon, zcdp = plan.epsilon(self._part("mean")), plan.spending.zcdp
         rule = AverageRule(epsilon, plan.neighbors, rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)

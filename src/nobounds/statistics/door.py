@@ -28,8 +28,8 @@ R = TypeVar("R")
 class Unread(Protocol[F_co]):
     """Data that were opened and not read: only their public facts are known."""
 
-    def public(self, neighbors: Neighbors) -> F_co:
-        """The public facts."""
+    def public(self, sized: bool) -> F_co:
+        """The public facts; `sized`: with the number of rows, which is public under swap."""
         ...
 
 
@@ -41,6 +41,7 @@ class Request(Generic[F, D, P, R]):
     loss: what the plan costs a unit.
     purpose: what the charge is for, as a budget's ledger states it.
     answer: from the plan, the facts, the data and the loss to the release, by noise from a source.
+    sized: whether the plan uses the number of rows under swap; counting them may take a pass, before the charge.
     """
 
     neighbors: Neighbors
@@ -48,12 +49,13 @@ class Request(Generic[F, D, P, R]):
     loss: Callable[[P, F], PrivacyLoss]
     purpose: Callable[[F], str]
     answer: Callable[[P, F, D, PrivacyLoss, RandomSource], R]
+    sized: bool = True
 
 
 def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | None, rng: Rng) -> R:
     """The release of a statistic: plan, charge, and only then read and answer."""
     source = random_source(rng)
-    facts = data.public(request.neighbors)
+    facts = data.public(request.neighbors == "swap" and request.sized)
     plan = request.plan(facts)
     loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
     return request.answer(plan, facts, data, loss, source)
@@ -91,6 +93,8 @@ def release_column(
     answer: Callable[[C, Column, RandomSource], Answer],
     data: object,
     options: Any,
+    *,
+    sized: bool = True,
 ) -> Release:
     """The release of a statistic of one column; `options` has the budget and the generator."""
 
@@ -105,5 +109,6 @@ def release_column(
         lambda plan, facts: facts.unit.loss(plan.cost(), terms.neighbors),
         lambda facts: purpose if facts.name is None else f"{purpose} of {facts.name}",
         released,
+        sized,
     )
     return admit(request, column(data), options.get("budget"), options.get("rng"))

@@ -110,19 +110,19 @@ class VectorKeywords(Budgeted, total=False):
 DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
 
 MEANINGS = {
-    "epsilon": "the total privacy loss, as pure differential privacy; give epsilon or rho.",
-    "delta": "with epsilon, for approximate differential privacy.",
+    "epsilon": "the total privacy loss; give epsilon or rho.",
+    "delta": "given with epsilon, for approximate differential privacy; without it, epsilon is pure.",
     "rho": "the total privacy loss, as zero-concentrated differential privacy (zCDP).",
-    "lower": "a public lower bound, if you have one; it shortens the ladder, and records below it are clamped.",
-    "upper": "a public upper bound, likewise.",
+    "lower": "a public lower bound, if you have one; records below it are clamped.",
+    "upper": "a public upper bound, if you have one; records above it are clamped.",
     "resolution": "the grid the values lie on (0.01 for cents); integer and boolean types imply 1.",
-    "rows": "the number of records, if you may state it: then no epsilon is spent on learning it.",
+    "rows": "the number of records, roughly, if you may state it: then no epsilon is spent on learning it.",
     "neighbors": '"add-remove" (one row more or less) or "swap" (one row changed, the number of rows public).',
     "beta": "the largest ratio of neighbouring candidates; by default they grow finer with the number of records.",
     "noise": '"exponential", "laplace" or "gumbel", all exact.',
     "ladder": "candidates of your own, instead of `beta` and `resolution`.",
     "method": '"auto" takes the best by public facts and the noisy size; "walk" is AboveThreshold, "flip" '
-    'permute-and-flip, "exponential" the exponential mechanism.',
+    'permute-and-flip, "exponential" the exponential mechanism; with too few records for these, the walk is taken.',
     "budget": "a `Budget` that is charged before the data are read.",
     "rng": "a seeded generator for tests and experiments; a release for others must leave it None.",
 }
@@ -151,14 +151,16 @@ def spelled_out(function: F) -> F:
     def checked(*args: Any, **options: Any) -> Any:
         if not options.keys() <= allowed:
             name = next(iter(options.keys() - allowed))
-            known = ", ".join(given.name for given in spelled)
+            known = ", ".join(given.name for given in [*own, *spelled] if given.kind is given.KEYWORD_ONLY)
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}; there are {known}")
+        if absent := [name for name in required if name not in options]:
+            raise TypeError(f"{function.__name__}() missing the required keyword argument {absent[0]!r}")
         return function(*args, **options)
 
     described = [given.name for given in spelled if given.default is not given.empty]
     lines = "".join(f"    {name}: {MEANINGS[name]}\n" for name in described)
     checked.__signature__ = plain.replace(parameters=[*own, *spelled])  # type: ignore[attr-defined]
-    checked.__doc__ = f"{function.__doc__}\n\n    Keywords:\n\n{lines}    " if described else function.__doc__
+    checked.__doc__ = f"{function.__doc__ or ''}\n\n    Keywords:\n\n{lines}    " if described else function.__doc__
     return checked  # type: ignore[return-value]
 
 

@@ -70,6 +70,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
         answer,
         data,
         options,
+        sized=searched.rows is None,
     )
 
 
@@ -98,7 +99,7 @@ def bounds(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
 def planned(data: object, qs: tuple[Fraction, ...], **options: Any) -> Question:
     """The plan that these keywords of `quantile` lead to for some data, for laws and experiments."""
     terms = terms_of(options)
-    return plan_separately(column(data).public(terms.neighbors), terms, Options.of(options), qs)
+    return plan_separately(column(data).public(terms.neighbors == "swap"), terms, Options.of(options), qs)
 
 
 def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: object, options: Any) -> Release:
@@ -112,7 +113,7 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
         return Answer(values[0] if len(values) == 1 else tuple(sorted(values)), parameters | plan.ladder.describe())
 
     plan = partial(plan_separately, terms=terms, options=searched, qs=qs)
-    return release_column(statistic, purpose, terms, plan, answer, data, options)
+    return release_column(statistic, purpose, terms, plan, answer, data, options, sized=searched.rows is None)
 
 
 def _stated_rows(options: Options) -> dict[str, int]:

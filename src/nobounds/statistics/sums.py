@@ -62,7 +62,9 @@ def count(data: object, **options: Unpack[CountKeywords]) -> Release:
     3
     """
     terms = terms_of(options)
-    return release_column("count", "count", terms, lambda facts: CountPlan.of(facts, terms), _count, data, options)
+    return release_column(
+        "count", "count", terms, lambda facts: CountPlan.of(facts, terms), _count, data, options, sized=False
+    )
 
 
 def _clipped(
@@ -126,17 +128,17 @@ class CountPlan:
 
     noise: Additive
     swap: bool
-    known: int | None  # if no record can be missing
+    public: bool  # whether the number of records is public: no record can be missing, and neighbours have equal sizes
 
     @classmethod
     def of(cls, facts: Facts, terms: Terms) -> "CountPlan":
         """The plan for a count."""
-        noise = terms.spending.each(facts.unit.rows).plan(Additive)
-        return cls(noise, terms.neighbors == "swap", None if facts.nullable else facts.rows)
+        swap = terms.neighbors == "swap"
+        return cls(terms.spending.each(facts.unit.rows).plan(Additive), swap, swap and not facts.nullable)
 
     def cost(self) -> Cost:
         """The cost of the noise; under swap only a record that turns from missing to present changes the number."""
-        if self.known is not None:
+        if self.public:
             return pure(Fraction(0))
         return added_only(self.noise.epsilon) if self.swap and not self.noise.zcdp else self.noise.cost()
 
@@ -146,9 +148,8 @@ class CountPlan:
 
 
 def _count(plan: CountPlan, data: Column, source: RandomSource) -> Answer:
-    known = plan.known is not None
-    noisy = plan.known if plan.known is not None else totals(data.chunks())[0] + plan.noise.draw(1, source)
-    scale = 0.0 if known else plan.noise.scale(1)
+    noisy = data.rows() if plan.public else totals(data.chunks())[0] + plan.noise.draw(1, source)
+    scale = 0.0 if plan.public else plan.noise.scale(1)
     bar = math.ceil(plan.noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(noisy - bar, 0)), float(max(noisy + bar, 0)))
     return Answer(max(noisy, 0), {"noise": plan.noise.name, "noise_scale": scale}, interval)

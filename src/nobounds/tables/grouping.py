@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.cost import Cost
-from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
+from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.spending import Chargeable, Spending
 from nobounds.accounting.terms import Terms
 from nobounds.arrays import Floats
@@ -32,13 +32,13 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.key_selection import KeySelection
-from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource, Rng
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import GroupedRelease, ordered
 from nobounds.statistics.door import ColumnPlan, Request, admit
+from nobounds.statistics.sums import CountPlan
 
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
 _LARGEST = 1 << 60  # steps that add up in 64 bits, with noise
@@ -92,7 +92,7 @@ class Grouping:
     def count(self, column: str | None, spending: Spending, rng: Rng) -> GroupedRelease:
         """How many records each group has."""
 
-        def answer(plan: GroupCountPlan, data: GroupedColumn, source: RandomSource) -> GroupAnswers:
+        def answer(plan: CountPlan, data: GroupedColumn, source: RandomSource) -> GroupAnswers:
             keys, tallied = data.tallied(Ladder.float_bits(0), False, source)
             number, noise = len(tallied.units), plan.noise
             counts = np.diff(np.append(0, np.cumsum(tallied.tally.counts))[tallied.tally.starts(number)])
@@ -102,7 +102,7 @@ class Grouping:
             parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
             return GroupAnswers(keys, noisy, parameters, np.full(number, bar))
 
-        return self._release("count", "count", column, spending, GroupCountPlan.of, answer, rng)
+        return self._release("count", "count", column, spending, CountPlan.of, answer, rng)
 
     def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng) -> GroupedRelease:
         """The sum of each group."""
@@ -164,7 +164,7 @@ class Grouping:
         ) -> GroupedRelease:
             noisy = answer(plan, data, source)
             parts = plan.parts() if noisy.parts is None else noisy.parts
-            parameters = noisy.parameters | self._described(facts, spending, parts)
+            parameters = noisy.parameters | self._described(facts, spending, parts, selection)
             return GroupedRelease(
                 statistic, self.keyed.names, noisy.keys, noisy.values, loss, parameters, noisy.half_intervals
             )
@@ -188,10 +188,11 @@ class Grouping:
             return None
         return KeySelection(KEY_SHARE * spending.amount, self.delta, self.groups_per_unit)
 
-    def _described(self, facts: Facts, spending: Spending, parts: dict[str, Cost]) -> dict[str, Any]:
+    def _described(
+        self, facts: Facts, spending: Spending, parts: dict[str, Cost], selection: KeySelection | None
+    ) -> dict[str, Any]:
         """For the parameters of a release: the column, the keys, and how the spending was split."""
         breakdown = spending.breakdown(parts, self.unit)
-        selection = self._selection(spending)
         if selection is not None:
             breakdown["split"] = {"keys": round_up(selection.epsilon), **breakdown["split"]}
         most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
@@ -211,7 +212,7 @@ class GroupedColumn:
         """The public facts."""
         return self.grouping.facts(self.column)
 
-    def public(self, neighbors: Neighbors) -> Facts:
+    def public(self, sized: bool) -> Facts:
         """The public facts; groups are for add-remove alone."""
         return self.facts
 
@@ -228,26 +229,6 @@ class GroupedColumn:
         kept = order[self.selection.kept(tallied.units[order], source)]
         keys = tuple(array.take(_indices(kept)) for array in tallied.keys)
         return keys, replace(tallied, units=tallied.units[kept], tally=tallied.tally.only(kept))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupCountPlan:
-    """The noise on the number of records of each group."""
-
-    noise: Additive
-
-    @classmethod
-    def of(cls, facts: Facts, terms: Terms) -> "GroupCountPlan":
-        """The plan for a count."""
-        return cls(terms.spending.each(facts.unit.rows).plan(Additive))
-
-    def cost(self) -> Cost:
-        """The cost of the noise."""
-        return self.noise.cost()
-
-    def parts(self) -> dict[str, Cost]:
-        """The cost by what it is for."""
-        return {"noise": self.cost()}
 
 
 def _sums(plan: SumPlan, clip: Clip, tallied: Tallied, source: RandomSource) -> Summed:

@@ -18,7 +18,7 @@ from nobounds.accounting.cost import pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Measure, Worst, neighbouring, pure_claims
-from nobounds.auditing.constants import replaced
+from nobounds.auditing.replacing import replaced
 from nobounds.auditing.scripted import divergence_between, loss_between, scripted_law
 from nobounds.clipping.average import AverageRule
 from nobounds.counting.histogram import Histogram

@@ -14,8 +14,8 @@ from nobounds import AboveThreshold, SparseVector
 from nobounds.accounting.cost import monotonic
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.auditing.cases import Case, Measure, Worst, pure_claims
-from nobounds.auditing.constants import replaced
 from nobounds.auditing.mine import Pair, pairs
+from nobounds.auditing.replacing import replaced
 from nobounds.auditing.scripted import Drawn, Script, Seen, gathered, loss_between
 from nobounds.exact import ball
 from nobounds.mechanisms.skip_ahead import halt_position

@@ -17,7 +17,7 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, neighbouring
-from nobounds.auditing.constants import replaced
+from nobounds.auditing.replacing import replaced
 from nobounds.clipping.vectors import VectorPlan
 from nobounds.counting.ball import Ball
 from nobounds.counting.scan import Records

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.accounting.loss import Neighbors
 from nobounds.engines.column import Column, refuse_frame
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrays import column
@@ -48,9 +47,9 @@ class Frame:
     typed: bool = field(default=True, repr=False)  # as in FrameFacts
     query: bool = field(default=False, repr=False)
 
-    def public(self, neighbors: Neighbors) -> FrameFacts:
+    def public(self, sized: bool) -> FrameFacts:
         """The public facts of all columns."""
-        columns = {name: column.public(neighbors) for name, column in self.columns.items()}
+        columns = {name: column.public(sized) for name, column in self.columns.items()}
         return FrameFacts(columns, self.skipped, self.typed, self.query)
 
 

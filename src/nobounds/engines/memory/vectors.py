@@ -1,13 +1,12 @@
 """Two-dimensional arrays to Rows: one vector per row, refused by their type and shape alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.counting.ball import Ball, norms
 from nobounds.engines.column import refuse_type
@@ -24,7 +23,7 @@ _LISTS = {"pandas": "tolist", "polars": "to_list", "pyarrow": "to_pylist"}
 class Rows:
     """A matrix of numbers, one record per row. Its width is public, and whether a row can be missing."""
 
-    data: NDArray[Any]
+    data: NDArray[Any] = field(repr=False)
     declared: bool = True  # whether the type of `data` was declared, and not inferred from the records
     block: int = 1 << 20  # numbers that are worked on at a time
 
@@ -61,9 +60,9 @@ class Rows:
         """Whether a row can be missing."""
         return self.data.dtype.kind == "f" or not self.declared
 
-    def public(self, neighbors: Neighbors) -> VectorFacts:
+    def public(self, sized: bool) -> VectorFacts:
         """The public facts; under swap the number of rows is one of them."""
-        norms = Facts(False, self.nullable, lower=0, rows=len(self.data) if neighbors == "swap" else None)
+        norms = Facts(False, self.nullable, lower=0, rows=len(self.data) if sized else None)
         return VectorFacts(self.dimensions, norms)
 
     def blocks(self) -> Iterator[Floats]:

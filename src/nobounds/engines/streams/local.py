@@ -65,9 +65,8 @@ class Local:
             return {name: _floats(batch, k - len(names)) for k, name in enumerate(names)}
 
         spool = once(lambda: self._spool(names, self._batches([], names, bounding), records))
-        if (
-            bounding is None
-        ):  # the number of rows is public under swap, and counting must not read the rows into the spool
+        # The number of rows is public under swap, and counting must not read the rows into the spool.
+        if bounding is None:
             rows = once(self._rows)
             return {name: replace(_spooled(spool, name, self.facts[name], Unit()), rows=rows) for name in names}
         unit = Unit(bounding.unit, bounding.rows)

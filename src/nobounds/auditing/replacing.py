@@ -1,4 +1,4 @@
-"""Module constants set to other values while an audit runs, so that laws are short enough to be enumerated."""
+"""Samplers and classes replaced while an audit runs, so that all noise is enumerated instead of drawn."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,16 +8,9 @@ from typing import Any
 _PLACES = {
     "above_threshold": "mechanisms.above_threshold",
     "additive": "noise.additive",
-    "auto": "ranks.auto",
-    "clip": "clipping.clip",
     "clipped": "clipping.plan",
-    "halving": "ranks.halving",
-    "ladder": "ladders.ladder",
     "question": "ranks.question",
-    "scale": "ranks.scale",
     "skip_ahead": "mechanisms.skip_ahead",
-    "slices": "ranks.slices",
-    "sparse_vector": "mechanisms.sparse_vector",
     "vector_plans": "clipping.vectors",
     "vectors": "statistics.vectors",
 }
@@ -25,7 +18,7 @@ _PLACES = {
 
 @contextmanager
 def replaced(**values: Any) -> Iterator[None]:
-    """With other values for `module__NAME` of nobounds, and the old ones after it."""
+    """With other samplers or classes under `module__NAME` of nobounds, and the old ones after it."""
     places = {
         name: (import_module(f"nobounds.{_PLACES[name.split('__')[0]]}"), name.split("__", 1)[1]) for name in values
     }
