@@ -45,7 +45,7 @@ def table(rows, most):
 
 def kept(rows, most, salt):
     """The records that count, and the public facts of the column."""
-    data = table(rows, most)._column("x", {"rng": random.Random(salt)})
+    data = table(rows, most)._opened.column("x", {"rng": random.Random(salt)})
     return data, gathered(data.chunks()).tolist()
 
 
