@@ -300,8 +300,8 @@ def planning_anew():
 def test_plans_are_made_anew_where_a_mistake_is_planted():
     """Both places that keep plans are among those that do not: the functions, and the class of questions."""
     places = {(getattr(owner, "__name__", None), name) for owner, name, _ in planning_anew()}
-    assert {("nobounds.ranks.plan", "plan_separately"), ("nobounds.statistics.quantiles", "plan_together")} <= places
-    assert {("Question", "of"), ("Question", "priced"), ("nobounds.sklearn", "plan_together")} <= places
+    assert {("nobounds.ranks.plan", "_separately"), ("nobounds.ranks.plan", "_together")} <= places
+    assert {("Question", "of"), ("Question", "priced")} <= places
 
 
 # --- the laws of decisions -------------------------------------------------------------------------------------------

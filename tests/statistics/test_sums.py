@@ -14,6 +14,7 @@ from support.laws import adult
 
 import nobounds as nb
 from nobounds.engines.memory.arrays import column
+from nobounds.exact import rational
 from nobounds.laws.clips import clip_law
 from nobounds.release.release import Release
 
@@ -137,7 +138,7 @@ def test_the_loss_is_what_was_asked_for(epsilon, neighbors):
             loss = statistic(data, epsilon=epsilon, neighbors=neighbors, rng=seeded()).loss
             assert (loss.epsilon, loss.neighbors, loss.delta) == (float(epsilon), neighbors, 0)
         plan = sum_plan(data, epsilon, neighbors, centered=True)
-        assert plan.cost().epsilon == nb.exact.rational(epsilon, "epsilon")
+        assert plan.cost().epsilon == rational(epsilon, "epsilon")
         assert min(plan.eps_size, plan.search.epsilon) >= 0 and plan.eps_noise > 0
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import nobounds as nb
 from nobounds.arrays import Floats
+from nobounds.exact import rational
 from nobounds.research.baselines import emq_law, joint_quantiles, recursive_quantiles
 from nobounds.research.paper.datasets import ROWS, dataset
 from nobounds.research.paper.work import Result, Task
@@ -30,13 +31,13 @@ def rank_errors(data: Floats, answers: Floats, qs: Floats) -> Floats:
 def errors(rng: np.random.Generator, name: str, count: int, samples: int) -> Result:
     """Mean rank errors by method, one per sample."""
     data, qs = dataset(name), np.arange(1, count + 1) / (count + 1)
-    ranks = [nb.exact.rational(f"{k}/{count + 1}", "q") for k in range(1, count + 1)]
+    ranks = [rational(f"{k}/{count + 1}", "q") for k in range(1, count + 1)]
     by_method: dict[str, list[float]] = {method: [] for method in METHODS}
     for _ in range(samples):
         records, perturbed = data.sample(rng, ROWS)
         bounds: dict[str, Any] = {"lower": data.lower, "upper": data.upper}
         answers = (
-            emq_law(perturbed, ranks, epsilon=nb.exact.rational(f"1/{count}", "epsilon"), **bounds).draw(rng)[:, 0],
+            emq_law(perturbed, ranks, epsilon=rational(f"1/{count}", "epsilon"), **bounds).draw(rng)[:, 0],
             joint_quantiles(perturbed, ranks, epsilon=1, rng=rng, **bounds).value,
             recursive_quantiles(perturbed, ranks, epsilon=1, rng=rng, **bounds).value,
             nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution).value,
