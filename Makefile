@@ -11,7 +11,7 @@ MINUTES ?= 10
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check quick explore lint bench accuracy clipping sparse quantiles paper mutants planted soak docs figures architecture screens why peers
+.PHONY: help demo test check quick long explore lint bench accuracy clipping sparse quantiles paper mutants planted soak docs figures architecture screens why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -30,6 +30,9 @@ check: lint ## format, lint, types, layers and the fast tests (four minutes)
 
 quick: lint ## format, lint, types, layers and the tests that take no 0.2 seconds (a minute)
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not medium" tests
+
+long: $(READY) ## every case of every test, also of the expensive ones that the gate thins (half an hour)
+	$(BIN)/pytest -n 2 --dist loadgroup --all-cases
 
 explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if they fail, and more lockstep runs (fifteen minutes)
 	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests

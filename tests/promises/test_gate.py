@@ -2,12 +2,14 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support.thinning import EVERY
 
 import nobounds as nb
 from nobounds.noise.source import random_source
@@ -72,3 +74,22 @@ def test_the_gate_repeats_itself_and_exploring_does_not(tmp_path):
     assert len(first) == 2 and (first, kept) == drawn(tmp_path) and not kept
     fresh, kept = drawn(tmp_path, "--hypothesis-profile=explore")
     assert kept and not set(fresh) & set(drawn(tmp_path, "--hypothesis-profile=explore")[0])
+
+
+def test_each_test_that_is_thinned_is_there_once():
+    """The list of expensive tests names tests, each in one file."""
+    text = {path: path.read_text() for path in Path(__file__).parents[1].rglob("test_*.py")}
+    for name in EVERY:
+        assert len([path for path in text if re.search(rf"^ *def {name}\(", text[path], re.M)]) == 1, name
+
+
+def test_the_gate_takes_every_kth_case_and_the_first(tmp_path):
+    """Of seven cases every third runs: the first, the fourth and the seventh; with --all-cases all of them."""
+    name = next(name for name, k in EVERY.items() if k == 3)
+    source = f"import pytest\n\n@pytest.mark.parametrize('k', range(7))\ndef {name}(k):\n    pass\n"
+    (tmp_path / "test_many.py").write_text(source)
+    for options, ran in (((), "3 passed, 4 deselected"), (("--all-cases",), "7 passed")):
+        command = [sys.executable, "-m", "pytest", "-p", "support.thinning", "-q", "-p", "no:cacheprovider", *options]
+        env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        done = subprocess.run([*command, "."], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert ran in done.stdout

@@ -1,0 +1,96 @@
+"""Fewer cases of expensive tests in the gate: every k-th of their parameters; `make long` runs all of them.
+
+Each of these tests states one claim for many settings, and every setting alone can refute it. The first case is always
+among those that run. The list is by name, and `tests/promises/test_gate.py` checks that each name is there once.
+"""
+
+from collections import defaultdict
+
+import pytest
+
+EVERY = {
+    "test_a_fine_lattice_by_gauss_rules_is_the_whole_sum": 3,
+    "test_a_histogram_is_that_of_the_array": 3,
+    "test_a_long_ladder_follows_its_law": 3,
+    "test_a_notebook_runs": 2,
+    "test_a_scale_and_what_follows_cost_what_they_say": 5,
+    "test_a_table_answers_as_the_function_does_on_its_column": 3,
+    "test_a_tally_is_that_of_the_array": 4,
+    "test_a_user_with_half_of_the_rows_costs_no_more_than_is_stated": 3,
+    "test_all_groups_together_cost_no_more_than_is_stated": 3,
+    "test_all_places_together_cost_their_levels": 3,
+    "test_an_epsilon_at_a_delta_holds": 3,
+    "test_answers_follow_the_law_that_is_audited": 2,
+    "test_answers_follow_their_law": 6,
+    "test_answers_stay_near_the_data_where_records_suffice": 6,
+    "test_any_bytes_are_read_as_by_a_loop_over_characters": 2,
+    "test_broken_mechanisms_are_caught_by_runs": 3,
+    "test_bugs_are_caught_at_a_delta": 3,
+    "test_columns_may_have_any_name": 2,
+    "test_counts_under_add_remove_with_the_threshold_moving": 2,
+    "test_draws_match_the_law_and_reject_one_5_percent_off": 3,
+    "test_equal_groups_follow_the_law_and_reject_an_epsilon_10_percent_off": 3,
+    "test_every_claim_of_code_as_it_runs_holds": 3,
+    "test_every_claim_of_the_quick_table_holds": 3,
+    "test_every_engine_makes_the_same_tally": 6,
+    "test_every_form_gives_the_answer_that_is_expected": 4,
+    "test_every_group_has_the_answer_of_the_scalar_code": 4,
+    "test_extremes_and_many_quantiles_err_as_predicted": 2,
+    "test_it_costs_epsilon": 3,
+    "test_monotonic_streams_keep_their_epsilon_and_use_it_up": 3,
+    "test_more_epsilon_never_errs_more": 6,
+    "test_no_column_tells_of_a_record": 3,
+    "test_no_engine_is_poisoned": 2,
+    "test_no_group_tells_of_a_row": 2,
+    "test_no_other_method_or_share_has_much_less_noise": 2,
+    "test_no_table_has_another_type_with_a_record_more": 2,
+    "test_no_table_tells_of_a_row": 2,
+    "test_no_table_tells_of_a_user": 2,
+    "test_odd_data_get_a_finite_answer": 2,
+    "test_planted_bugs_are_caught": 3,
+    "test_planted_mistakes_are_found": 3,
+    "test_quantiles_beat_the_bounded_exponential_mechanism": 6,
+    "test_rho_holds": 3,
+    "test_samples_of_quantiles_pass_for_epsilon": 4,
+    "test_samples_of_sums_pass_for_epsilon_and_fail_beyond": 2,
+    "test_sides_compose_as_the_package_composes_their_laws": 2,
+    "test_sums_and_means_err_as_predicted": 3,
+    "test_the_answer_is_not_ten_times_too_large": 3,
+    "test_the_average_costs_what_it_says": 2,
+    "test_the_epsilon_asked_for_is_charged": 4,
+    "test_the_inverse_undoes_the_forecast": 3,
+    "test_the_law_of_a_clip_is_that_of_the_search": 2,
+    "test_the_loop_and_the_sampler_have_the_law_on_paper": 3,
+    "test_the_loss_of_every_transcript_is_within_what_was_charged": 3,
+    "test_the_maximum_exceeds_ten_times_the_true_one_with_probability_below_1e_4": 3,
+    "test_the_minimum_of_minus_x_is_minus_the_maximum_of_x_in_law": 3,
+    "test_the_power_is_what_the_docs_say": 2,
+    "test_the_predicted_rank_error_is_the_measured_one": 3,
+    "test_the_relative_error_is_the_same_at_every_scale": 6,
+    "test_the_rho_asked_for_is_all_but_spent": 2,
+    "test_the_rows_of_a_unit_are_the_same_wherever_they_lie": 4,
+    "test_the_whole_answer_costs_what_it_says": 3,
+    "test_threads_get_the_answers_of_one_thread": 3,
+    "test_uqe_has_the_law_of_algorithm_2": 2,
+    "test_walks_outward_cost_no_more_than_choices": 3,
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-cases", action="store_true", help="run all cases of expensive tests")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the cases between each k-th of the tests listed; a test that is named on the command line runs whole."""
+    if config.getoption("--all-cases") or any("::" in given for given in config.args):
+        return
+    seen: dict[tuple[str, str], int] = defaultdict(int)
+    kept, left = [], []
+    for item in items:
+        name = getattr(item, "originalname", item.name)
+        place = seen[str(item.path), name]
+        seen[str(item.path), name] += 1
+        (left if place % EVERY.get(name, 1) else kept).append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
