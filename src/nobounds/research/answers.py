@@ -19,6 +19,8 @@ def answer_law(data: object, q: Number, **options: Any) -> AnswerLaw:
     >>> 1 - law.below(490) - law.above(510) > 0.95
     True
     """
+    if unused := {"budget", "rng"} & options.keys():
+        raise TypeError(f"answer_law() takes no {min(unused)}: nothing is charged, and no noise is drawn")
     records = column(data)
     question = planned(records, (check_rank(q),), **options)
     return AnswerLaw.of(question, Counts.of(records.chunks, question.ladder))
