@@ -76,6 +76,7 @@ def test_the_gate_repeats_itself_and_exploring_does_not(tmp_path):
     assert kept and not set(fresh) & set(drawn(tmp_path, "--hypothesis-profile=explore")[0])
 
 
+@pytest.mark.medium
 def test_each_test_that_is_thinned_is_there_once():
     """The list of expensive tests names tests, each in one file."""
     text = {path: path.read_text() for path in Path(__file__).parents[1].rglob("test_*.py")}
@@ -83,6 +84,7 @@ def test_each_test_that_is_thinned_is_there_once():
         assert len([path for path in text if re.search(rf"^ *def {name}\(", text[path], re.M)]) == 1, name
 
 
+@pytest.mark.medium
 def test_the_gate_takes_every_kth_case_and_the_first(tmp_path):
     """Of seven cases every third runs: the first, the fourth and the seventh; with --all-cases all of them."""
     name = next(name for name, k in EVERY.items() if k == 3)

@@ -296,6 +296,7 @@ def calls(tree, name):
 
 
 @pytest.mark.parametrize("room", PLANNERS)
+@pytest.mark.medium
 def test_planners_know_no_engine(room):
     """What plans and chooses imports nothing that reads data."""
     seen = [(path, found) for path, tree in modules() if path.parts[0] == room for found in imports(tree)]

@@ -32,6 +32,7 @@ def test_cookies_of_others_do_not_lock_anyone_out(studio, cookies):
 
 
 @pytest.mark.parametrize("path", ["/", "/plan", "/release", "/history", "/forecast", "/static/studio.css", "/none"])
+@pytest.mark.medium
 def test_without_the_secret_there_is_nothing(studio, path):
     """No cookie, a wrong cookie and a wrong secret get one sentence, on every path."""
     name = studio.cookie.partition("=")[0]

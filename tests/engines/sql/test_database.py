@@ -51,6 +51,7 @@ NAMES = "flag, small, medium, large, single, double, price, amount, word, name, 
 TYPED = f"select * from ({ROWS}) as t ({NAMES});  "
 
 
+@pytest.mark.medium
 def test_types_are_public_facts_and_families(psycopgs):
     """The types of PostgreSQL say what is numeric, whole, bounded, and the Arrow type of each column as a key."""
     stream = from_query(psycopgs, TYPED)
