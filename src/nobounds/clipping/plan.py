@@ -41,10 +41,8 @@ class SumPlan:
         two_sided = centered or neighbors == "swap"
 
         def plan(total: Fraction, zcdp: bool) -> "SumPlan":
-            eps_size, eps_clip = (
-                total * tuning.size_share,
-                total * (tuning.two_sided if two_sided else tuning.one_sided),
-            )
+            eps_size = total * tuning.size_share
+            eps_clip = total * (tuning.two_sided if two_sided else tuning.one_sided)
             if rows is not None:
                 eps_clip = total * (tuning.few if rows * total < tuning.few_rows else tuning.two_sided)
                 eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1))) if facts.nullable else Fraction(0)

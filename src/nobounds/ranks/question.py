@@ -65,7 +65,7 @@ class Question:
         return second if second.cost().epsilon <= epsilon else first
 
     def __hash__(self) -> int:
-        """The routes follow from the problem and epsilon; to hash all of them would take longer than to answer."""
+        """Of the problem and epsilon: hashing a hundred routes takes a millisecond, and equality compares them."""
         return hash((self.problem, self.epsilon))
 
     @property

@@ -111,7 +111,7 @@ DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",
-    "delta": "given with epsilon, for approximate differential privacy; without it, epsilon is pure.",
+    "delta": "given together with epsilon, for approximate differential privacy.",
     "rho": "the total privacy loss, as zero-concentrated differential privacy (zCDP).",
     "lower": "a public lower bound, if you have one; records below it are clamped.",
     "upper": "a public upper bound, if you have one; records above it are clamped.",
