@@ -7,7 +7,7 @@ import pytest
 from support.laws import answer_law
 
 import nobounds as nb
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.plots import plot_answers, plot_description, plot_laws
 

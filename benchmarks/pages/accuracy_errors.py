@@ -19,7 +19,7 @@ import numpy as np
 
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.laws.answers import AnswerLaw
+from nobounds.ranks.law import AnswerLaw
 from nobounds.statistics.quantiles import planned
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

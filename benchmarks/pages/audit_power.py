@@ -14,7 +14,7 @@ import numpy as np
 from nobounds.arrays import Floats
 from nobounds.auditing.sampling import CONFIDENCE, choose_events, loss_of_events
 from nobounds.auditing.scripted import log_laplace
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
 

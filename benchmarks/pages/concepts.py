@@ -24,9 +24,9 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.clips import clip_law
-from nobounds.laws.halting import Law
+from nobounds.ranks.law import AnswerLaw
+from nobounds.clipping.law import clip_law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import geometric
 from nobounds.noise.source import random_source

@@ -22,8 +22,8 @@ from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
-from nobounds.laws.clips import _centers
-from nobounds.laws.halting import Law
+from nobounds.clipping.law import _centers
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.scale import octave
 

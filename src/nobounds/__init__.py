@@ -12,8 +12,8 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.csv.dialect import Csv
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.halting import Law
 from nobounds.mechanisms.above_threshold import AboveThreshold, IterativeExponential
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.sparse_vector import SparseVector
 from nobounds.release.description import Description
 from nobounds.release.release import Release

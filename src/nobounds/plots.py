@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from nobounds.exact import printable
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
+from nobounds.ranks.law import AnswerLaw
 from nobounds.release.description import Description
 from nobounds.release.release import Release
 

@@ -19,12 +19,13 @@ from nobounds.engines.memory.features import frame_features, is_frame, matrix_fe
 from nobounds.exact import privacy_parameter
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
-from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Driver, Program
 from nobounds.ranks.checks import check_ranks
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_together
 from nobounds.ranks.question import Question
+from nobounds.ranks.view import View
 from nobounds.statistics.door import Request, admit
 
 
@@ -78,20 +79,19 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         features = Features(tuple(self._features(X)))
         count = len(features.columns)
         each = Terms(Spending(epsilon / count, zcdp=False), neighbors)
-        rng = None if self.random_state is None else random.Random(check_random_state(self.random_state).randint(2**31))
+        rng = self.random_state
+        if rng is not None and not isinstance(rng, Driver):
+            rng = random.Random(check_random_state(rng).randint(2**31))
 
         def plan(facts: tuple[Facts, ...]) -> list[Question | Halving]:
             return [plan_together(fact, each, Options(stated), qs) for fact in facts]
 
         def answer(
-            plans: list[Question | Halving],
-            facts: tuple[Facts, ...],
-            features: Features,
-            loss: PrivacyLoss,
-            source: RandomSource,
-        ) -> "PrivateClipper":
-            pairs = zip(plans, features.columns, strict=True)
-            ends = [plan.answer(Counts.of(column.chunks, plan.ladder), source) for plan, column in pairs]
+            plans: list[Question | Halving], facts: tuple[Facts, ...], features: Features, loss: PrivacyLoss
+        ) -> "Program[PrivateClipper]":
+            ends = []
+            for plan, column in zip(plans, features.columns, strict=True):
+                ends.append((yield from plan.program(View(Counts.of(column.chunks, plan.ladder)))))
             self.lower_, self.upper_ = np.array([(end[0], end[-1]) for end in ends], dtype=np.float64).T
             self.loss_ = loss
             return self

@@ -33,8 +33,8 @@ from nobounds.clipping.clip import Search
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.streams import local
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.halting import Law
-from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.key_selection import KeySelection, _best_chances

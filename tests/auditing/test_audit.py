@@ -9,7 +9,7 @@ import pytest
 from nobounds.accounting import cost as loss
 from nobounds.auditing.audit import all_data, audit, neighbors_of, pair_loss
 from nobounds.auditing.claims.walks import NOISES, PERSONS, SETTINGS, SPLITS, SPOTS, counts, law_of
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 CASES = [

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from support import broken
 
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 EPSILON = 1.0

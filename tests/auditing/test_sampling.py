@@ -164,7 +164,7 @@ import math
 import random
 from fractions import Fraction
 
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 

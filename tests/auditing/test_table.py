@@ -23,7 +23,7 @@ from nobounds.auditing.scripted import (
     scripted_law,
 )
 from nobounds.cli.commands.audit import in_words
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise import additive
 

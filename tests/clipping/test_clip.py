@@ -30,9 +30,9 @@ from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.clips import clip_law
-from nobounds.laws.halting import Law
+from nobounds.ranks.law import AnswerLaw
+from nobounds.clipping.law import clip_law
+from nobounds.mechanisms.halting import Law
 from nobounds.ranks.scale import OCTAVES, Scale
 
 RELATIONS = ["add-remove", "swap"]

@@ -15,7 +15,7 @@ from support.purse import Purse
 
 from nobounds import AboveThreshold, IterativeExponential
 from nobounds.accounting.cost import general, monotonic
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms import above_threshold
 from nobounds.mechanisms.walk import Walk
 

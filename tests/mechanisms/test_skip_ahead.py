@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 from scipy import stats
 
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms import skip_ahead
 from nobounds.mechanisms.runs import pick, pick_ball
 from nobounds.mechanisms.skip_ahead import halt_position

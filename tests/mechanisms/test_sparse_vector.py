@@ -17,7 +17,7 @@ from nobounds.accounting.bands import cheapest
 from nobounds.accounting.conversions import rho_from_approximate
 from nobounds.accounting.cost import general, monotonic
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms import sparse_vector
 from nobounds.mechanisms.sparse_vector import Promise, Rates, SparseVector
 

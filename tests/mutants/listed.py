@@ -37,7 +37,7 @@ class Mutant:
     equivalent: str = ""  # why no test can tell, where that is so
 
 
-NOISE, SAMPLER, LAW = "noise/test_discrete.py", "mechanisms/test_skip_ahead.py", "laws/test_halting.py"
+NOISE, SAMPLER, LAW = "noise/test_discrete.py", "mechanisms/test_skip_ahead.py", "mechanisms/test_halting.py"
 FLIP, EXPONENTIAL = "mechanisms/test_flip.py", "mechanisms/test_exponential_mechanism.py"
 AS_IT_RUNS = "auditing/test_table.py::test_every_claim_of_code_as_it_runs_holds"
 
@@ -136,21 +136,21 @@ MUTANTS = [
     ),
     # Laws.
     Mutant(
-        "laws/halting.py",
+        "mechanisms/halting.py",
         "Law.log_pmf",
         binary("+", "_1", nth=-1),
         "the chance never to halt would be wrong, and with it every audit",
         f"{LAW}::test_never_halting_is_an_outcome {LAW}::test_lattice_noise_matches_brute_force",
     ),
     Mutant(
-        "laws/halting.py",
+        "mechanisms/halting.py",
         "_threshold_law",
         call("log1p", "math.log(2)"),
         "the law of a Laplace threshold would not sum to 1",
         f"{LAW}::test_lattice_noise_matches_brute_force",
     ),
     Mutant(
-        "laws/halting.py",
+        "mechanisms/halting.py",
         "_NODES",
         constant(24, "4"),
         "laws on fine lattices would be wrong in the fourth digit",
@@ -806,7 +806,7 @@ MUTANTS = [
         "Rates.costs",
         binary("*", "_2", nth=-1),
         "all hits would cost as one",
-        "laws/test_sparse_vector.py mechanisms/test_sparse_vector.py",
+        "mechanisms/test_sparse_law.py mechanisms/test_sparse_vector.py",
     ),
     Mutant(
         "clipping/vectors.py",

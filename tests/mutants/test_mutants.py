@@ -38,7 +38,7 @@ COVERED = [
     "mechanisms/key_selection",
     "mechanisms/above_threshold",
     "mechanisms/sparse_vector",
-    "laws/halting",
+    "mechanisms/halting",
     "accounting/cost",
     "accounting/loss",
     "accounting/conversions",

@@ -12,7 +12,7 @@ from support.laws import SEVEN, TWENTY, answer_law
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.runs import Runs
@@ -21,7 +21,7 @@ from nobounds.planning.answer_errors import answers, likely_routes, octaves, out
 from nobounds.planning.expectation import expect, together
 from nobounds.planning.families import Shape
 from nobounds.planning.needed import MOST, smallest
-from nobounds.planning.quick_laws import choice_blocks, spread, walk_blocks
+from nobounds.mechanisms.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.planning.samples import ALL, Sample, SampleCounts, Sampling
 from nobounds.planning.sum_errors import clip_starts
 from nobounds.planning.sum_errors import outcomes as sum_outcomes

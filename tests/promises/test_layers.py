@@ -138,8 +138,8 @@ def test_the_command_line_and_the_studio_call_statistics_only(room: str):
     "source",
     [
         "import nobounds.cli.app",
-        "from nobounds.laws.halting import Law",
-        "from ..laws.halting import Law",
+        "from nobounds.mechanisms.halting import Law",
+        "from ..mechanisms.halting import Law",
         "def f():\n    from nobounds.engines.memory.arrays import column",
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nobounds.accounting.cost import one_sided_loss
 from nobounds.auditing.audit import pair_loss
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 NOISES = st.sampled_from(["exponential", "laplace", "gumbel"])

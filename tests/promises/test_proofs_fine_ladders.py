@@ -6,7 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 FROZEN = F(10**6)  # a threshold without noise

@@ -8,7 +8,7 @@ import pytest
 
 from nobounds.accounting.cost import fixed_threshold, mirrored, monotonic, one_sided_loss
 from nobounds.auditing.audit import pair_loss
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 SPLITS = [(F(1, 2), F(1, 2)), (F(7, 10), F(3, 10)), (F(1, 4), F(3, 4))]

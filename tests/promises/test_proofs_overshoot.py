@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.laws import overshoot_bound as bound
 
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 SPLITS = [(F(1, 2), F(1, 2)), (F(13, 20), F(7, 20)), (F(1, 4), F(3, 4))]

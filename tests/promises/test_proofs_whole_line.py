@@ -9,7 +9,7 @@ import pytest
 from support.laws import overshoot_bound as bound
 
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 

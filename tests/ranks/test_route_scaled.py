@@ -13,8 +13,8 @@ import nobounds as nb
 from nobounds.auditing.audit import audit
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw, _law
-from nobounds.laws.halting import Law
+from nobounds.ranks.law import AnswerLaw, _law
+from nobounds.mechanisms.halting import Law
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import FlipRoute, Route, Scaled, cost

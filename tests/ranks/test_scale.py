@@ -9,7 +9,7 @@ import pytest
 from nobounds.auditing.audit import all_data, audit, neighbors_of
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.ranks.scale import OCTAVES, Scale, magnitudes, octave
 
 COARSE = Ladder.float_bits(8)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nobounds.auditing.audit import all_data, neighbors_of
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.research.reference import fully_unbounded_quantile, unbounded_quantile
 

@@ -15,7 +15,7 @@ from support.laws import adult
 import nobounds as nb
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import rational
-from nobounds.laws.clips import clip_law
+from nobounds.clipping.law import clip_law
 from nobounds.release.release import Release
 
 RELATIONS = ["add-remove", "swap"]

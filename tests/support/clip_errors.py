@@ -9,7 +9,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.stated import Stated
-from nobounds.laws.clips import CENTERS, clip_law
+from nobounds.clipping.law import CENTERS, clip_law
 
 
 @dataclass(frozen=True)

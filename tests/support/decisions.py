@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.auditing.divergences import renyi
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 ORDERS = (1.5, 2.0, 8.0, 32.0)

@@ -14,7 +14,7 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import LEAST, AnswerLaw
+from nobounds.ranks.law import LEAST, AnswerLaw
 from nobounds.mechanisms.runs import Runs
 from nobounds.statistics.quantiles import planned
 

@@ -10,15 +10,16 @@ from nobounds.groups.choices import choices_one_by_one, flips, near_runs, weight
 from nobounds.groups.draws import Bools, Draws
 from nobounds.groups.noise import laplaces
 from nobounds.groups.records import Groups, sums
-from nobounds.groups.values import Values, values_at, zeros
 from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks_at
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import RandomSource
 from nobounds.ranks.auto import SizeRule
-from nobounds.ranks.question import Question, walk_of
+from nobounds.ranks.question import Question
 from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Scaled, rank_sensitivity
 from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.values import Values, values_at, zeros
+from nobounds.ranks.view import walk_of
 
 _LARGEST = 1 << 61
 

@@ -22,8 +22,8 @@ from nobounds.mechanisms.skip_ahead import halt_position, in_balls
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.discrete import Exponential, decide
 from nobounds.ranks.route import Route
+from nobounds.ranks.values import NEVER
 
-NEVER = -1
 _LEFT_OUT = 2.0**-60
 _ERROR = 2.0**-42  # relative error allowed for a sum of increments, as in `skip_ahead`
 _SURELY = 1e300  # larger than any exponential variable: the increment of a run that certainly halts

@@ -148,7 +148,7 @@ def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, 
     return starts, np.append(starts[1:], end), low, high
 
 
-def reach(rungs: int, rate: Fraction, bits: int) -> float:
+def reach(rungs: int, rate: Fraction, bits: float) -> float:
     """A distance from the target beyond which all rungs together weigh less than 2**-bits, with a small margin."""
     return (math.log(max(rungs, 2)) + (bits + 2) * math.log(2)) / float(rate) * 1.001 + 1
 

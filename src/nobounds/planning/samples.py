@@ -8,6 +8,7 @@ records costs no more than one of ten thousand.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -16,10 +17,13 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.planning.families import Shape
+from nobounds.ranks.route import OneRoute
+from nobounds.ranks.view import HistogramView
 
 ALL = 1 << 13  # up to this many records, all are drawn
 WINDOW = 1 << 11  # ranks in a window
 ONE_BY_ONE, GROWTH = 128, 1.01  # outside, groups are single records at first, and then grow by this
+NATS = 20  # ranks further from the target than this many nats of noise hardly matter
 _SEED = 20_210_930
 
 
@@ -82,6 +86,30 @@ class SampleCounts(Counts):
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
         """All records on another ladder, here too."""
         return self.sample.histogram(ladder)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleView(HistogramView):
+    """A sample as programs for ranks see it: what hardly matters to a forecast is left out."""
+
+    sample: Sample = field(repr=False)
+    ladder: Ladder
+
+    @property
+    def coarse(self) -> Histogram:
+        """All records on the coarse ladder."""
+        return self.sample.histogram(self.ladder)
+
+    @property
+    def total(self) -> int:
+        """The number of records."""
+        return self.sample.total
+
+    def look(self, q: Fraction, route: OneRoute) -> Histogram:
+        """The records around the target on the route's ladder."""
+        if not route.again:
+            return self.coarse.on(route.ladder)
+        return self.sample.histogram(route.ladder, *route.window(q, self.sample.total, NATS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """The expected errors of private sums, means and counts: the law of the clip, and the noise on clipped sums.
 
-This is `laws.clips` made fast, like `answer_errors`: the probabilities of scales come from the data set whose records
+This is `clipping.law` made fast, like `answer_errors`: the probabilities of scales come from the data set whose records
 lie at their expected places, its size and centre are taken at a few points, and widths have the laws of `quick_laws`.
 Noise is taken at points that fill its law evenly, different ones for each data set.
 """
@@ -18,11 +18,12 @@ from nobounds.clipping.clip import DEVIATIONS, Search, WidthWalk
 from nobounds.clipping.plan import SumPlan
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
+from nobounds.mechanisms.decisions import Halt
+from nobounds.mechanisms.quick_laws import spread, walk_blocks
 from nobounds.noise.additive import Additive
 from nobounds.planning.answer_errors import octaves, point
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.families import normal_quantile
-from nobounds.planning.quick_laws import spread, walk_blocks
 from nobounds.planning.samples import Sample
 
 LEAST = 1e-5  # clips with less probability are left out
@@ -54,7 +55,7 @@ def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipStart |
         scale = search.scale(size, left)
         origins: list[tuple[float, int | None]] = [(1.0, None)]
         if scale is not None:
-            origins = octaves(scale.walk(deviations(search, typical, center)))
+            origins = octaves(Halt(lambda: scale.walk(deviations(search, typical, center)), search.cost))
             left -= scale.cost(search.neighbors, False).epsilon
         for chance, origin in origins:
             start = ClipStart(*search.settle(center, origin), left)

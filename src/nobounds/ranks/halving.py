@@ -15,9 +15,11 @@ Its cost is proven in docs/proofs/halving.md.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import groupby
 
 import numpy as np
 
@@ -27,18 +29,17 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
-from nobounds.mechanisms.exponential_mechanism import weighted_rung
-from nobounds.mechanisms.flip import flip_rung
-from nobounds.mechanisms.runs import Runs
-from nobounds.mechanisms.skip_ahead import halt_position
-from nobounds.mechanisms.walk import Walk
+from nobounds.mechanisms.decisions import Choose, Halt, Noisy, Together
+from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Draw, Program
 from nobounds.ranks.auto import SizeRule, is_bound, scale_nats, size_rule
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.question import Question, learned_size
+from nobounds.ranks.question import Question
 from nobounds.ranks.scale import Scale, octave
 from nobounds.ranks.slices import Prior, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.tuning import RankTuning
+from nobounds.ranks.view import View
 
 HALF = Fraction(1, 2)
 
@@ -134,56 +135,73 @@ class Halving:
 
     def cost(self) -> Cost:
         """The cost of the size, the scale and the levels, whatever the answers."""
-        level = range_bounded(self.each) if self.zcdp else pure(self.each)
-        if self.neighbors == "add-remove":
-            parts = [pure(self.size.epsilon), pure(self.eps_scale), *[level] * levels(self.qs)]
-        else:
-            across = 2 * range_bounded(self.each * Fraction(2, 3)).rho  # into another slice
-            level = Cost(level.kinds, max(level.rho, across) if self.zcdp else level.rho)
-            added = both(level, pure(self.each / 2)) if self.problem.nullable else level
-            added = Cost(added.kinds, level.rho)
-            first = Cost(both(level, level).kinds, level.rho) if self.problem.nullable else level
-            size = added_only(self.size.epsilon) if self.problem.nullable else pure(self.size.epsilon)
-            parts = [size, pure(self.eps_scale), first, *[added] * (levels(self.qs) - 1)]
-        return sum(parts[1:], parts[0])
+        parts = [self._scale_cost(), *(self._level_cost(level) for level in range(levels(self.qs)))]
+        return sum(parts, self._size_cost())
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for; under swap the size costs nothing beyond the levels, so there is one part."""
         if self.neighbors == "swap":
             return {"answer": self.cost()}
-        level = range_bounded(self.each) if self.zcdp else pure(self.each)
-        each = [level] * levels(self.qs)
-        return {
-            "size": pure(self.size.epsilon),
-            "scale": pure(self.eps_scale),
-            "answer": sum(each[1:], each[0]),
-        }
+        each = [self._level_cost(level) for level in range(levels(self.qs))]
+        return {"size": self._size_cost(), "scale": self._scale_cost(), "answer": sum(each[1:], each[0])}
 
-    def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
-        """Private quantiles in increasing order."""
-        setting = self.settle(counts.coarse, source)
+    def _size_cost(self) -> Cost:
+        if self.neighbors == "swap" and self.problem.nullable:
+            return added_only(self.size.epsilon)
+        return pure(self.size.epsilon)
+
+    def _scale_cost(self) -> Cost:
+        return pure(self.eps_scale)
+
+    def _level_cost(self, level: int) -> Cost:
+        """The cost of all choices of a level: those in disjoint slices cost as much as one.
+
+        Under swap a record may cross into another slice; one that turns from missing to present costs half, except at
+        the first level.
+        """
+        each = range_bounded(self.each) if self.zcdp else pure(self.each)
+        if self.neighbors == "add-remove":
+            return each
+        across = 2 * range_bounded(self.each * Fraction(2, 3)).rho  # into another slice
+        moved = Cost(each.kinds, max(each.rho, across) if self.zcdp else each.rho)
+        if not self.problem.nullable:
+            return moved
+        return Cost(both(moved, moved if level == 0 else pure(self.each / 2)).kinds, moved.rho)
+
+    def program(self, view: View) -> Program[tuple[int | float, ...]]:
+        """The quantiles in increasing order: the size, the scale, and the choices level by level."""
+        counts = view.counts
+        setting = yield from self.settled(counts.coarse)
         histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder, self.tuning.places)
         rungs: dict[int, int] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
-        for node in tree(self.qs):
-            piece = Slice(cuts[node.left], cuts[node.right], self.tuning.places)
-            if node.level == 0 and not self.is_safe(node, setting):
-                place = self._walked(node, counts, setting, source)
+        for level, nodes in groupby(tree(self.qs), lambda node: node.level):
+            pieces = {node: Slice(cuts[node.left], cuts[node.right], self.tuning.places) for node in nodes}
+            if level == 0 and not self.is_safe(next(iter(pieces)), setting):
+                places = yield from self._walked(pieces, view, setting)
             else:
-                place = self._chosen(node, piece, histogram, setting, source)
-            rungs[node.which], cuts[node.which] = place // self.tuning.places, piece.cut(place)
-            setting = self.with_scale(setting, rungs[node.which])
+                places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level))
+            for node, place in places.items():
+                rungs[node.which], cuts[node.which] = place // self.tuning.places, pieces[node].cut(place)
+                setting = self.with_scale(setting, rungs[node.which])
         values = (setting.ladder.value(rung) for rung in sorted(rungs.values()))
         return tuple(value if self.ladder.integral else float(value) for value in values)
 
-    def settle(self, histogram: Histogram, source: RandomSource) -> Setting:
+    def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
+        """Private quantiles in increasing order."""
+        return Draw(source).run(self.program(View(counts)))
+
+    def settled(self, histogram: Histogram) -> Program[Setting]:
         """Learn the size and, if there are enough records, the scale; the steps of the ladder follow from them."""
-        size = learned_size(self.size, histogram, source)
+        size = self.size.known
+        if size is None:
+            noisy: int = yield Noisy(histogram.total, Additive(self.size.epsilon), self._size_cost)
+            size = min(max(0, noisy), self.size.at_most)
         exponent = None
         unit = Scale(Fraction(1), Fraction(1)).cost(self.neighbors, False).epsilon
         if size > 0 and self.eps_scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
             scale = Scale(self.eps_scale / unit, self.eps_scale / unit, octaves=self.tuning.octaves)
-            exponent = octave(halt_position(scale.walk(histogram), source))
+            exponent = octave((yield Halt(lambda: scale.walk(histogram), self._scale_cost)))
         return self.setting(size, exponent)
 
     def setting(self, size: int, exponent: int | None) -> Setting:
@@ -267,8 +285,10 @@ class Halving:
                 return up
         return None
 
-    def choice(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting) -> Runs | Walk:
-        """The mechanism of a node on its slice."""
+    def decision(
+        self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, cost: Callable[[], Cost]
+    ) -> Halt | Choose:
+        """The decision of a node on its slice: a walk near an end of the data, else a choice."""
         q, low, high = (self._rank(k) for k in (node.which, node.left, node.right))
         share = (q - low) / (high - low) if high > low else HALF
         up = self.outward(node, setting)
@@ -278,25 +298,35 @@ class Halving:
         slope = HALF if exact else share
         aim = SliceAim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
         if up is not None:
-            return walk_in(histogram, piece, aim, up, *self.split(slope, up))
-        return runs_in(histogram, piece, aim, self.rate(slope), self.prior_for(node, setting))
+            return Halt(partial(walk_in, histogram, piece, aim, up, *self.split(slope, up)), cost)
+        runs = partial(runs_in, histogram, piece, aim, self.rate(slope), self.prior_for(node, setting))
+        return Choose(runs, self.zcdp or not node.leaf, cost)
 
-    def _chosen(self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, source: RandomSource) -> int:
-        """The place that is chosen in a slice."""
-        if piece.high - piece.low <= 1:
-            return piece.low
-        choice = self.choice(node, piece, histogram, setting)
-        if isinstance(choice, Walk):
-            position = halt_position(choice, source)
-            position = choice.length - 1 if position is None else position
-            first, last = piece.rungs
-            return piece.middle(first + position if self.outward(node, setting) else last - position)
-        if node.leaf and not self.zcdp:
-            return flip_rung(choice, source) * self.tuning.places
-        return weighted_rung(choice, source) * (self.tuning.places if node.leaf else 1)
+    def place(self, node: Node, piece: Slice, setting: Setting, outcome: int | None) -> int:
+        """The place for an outcome of this decision; a walk that never halts ends at its last rung."""
+        up, (first, last) = self.outward(node, setting), piece.rungs
+        if up is not None:
+            position = last - first if outcome is None else outcome
+            return piece.middle(first + position if up else last - position)
+        assert outcome is not None
+        return outcome * (self.tuning.places if node.leaf else 1)
 
-    def _walked(self, node: Node, counts: Counts, setting: Setting, source: RandomSource) -> int:
+    def _chosen(
+        self, pieces: dict[Node, Slice], histogram: Histogram, setting: Setting, cost: Callable[[], Cost]
+    ) -> Program[dict[Node, int]]:
+        """The places that are chosen in disjoint slices; a slice of one place has no choice."""
+        several = {node: piece for node, piece in pieces.items() if piece.high - piece.low > 1}
+        places = {node: piece.low for node, piece in pieces.items()}
+        if several:
+            parts = (self.decision(node, piece, histogram, setting, cost) for node, piece in several.items())
+            outcomes = yield Together(tuple(parts), cost)
+            for (node, piece), outcome in zip(several.items(), outcomes, strict=True):
+                places[node] = self.place(node, piece, setting, outcome)
+        return places
+
+    def _walked(self, pieces: dict[Node, Slice], view: View, setting: Setting) -> Program[dict[Node, int]]:
         """The first answer when there are few records: that of a single quantile, in the middle of its rung."""
+        (node,) = pieces
         epsilon = self.each / 2 if self.zcdp else self.each  # a range is at most twice the epsilon
         rank = replace(
             self.problem,
@@ -306,8 +336,9 @@ class Halving:
             noise="exponential",
             method="walk",
         )
-        value = Question.of(rank, epsilon).answer(counts, source)[0]
-        return int(setting.ladder.rungs(np.array([float(value)]))[0]) * self.tuning.places + self.tuning.places // 2
+        (value,) = yield from Question.of(rank, epsilon).program(view)
+        rung = int(setting.ladder.rungs(np.array([float(value)]))[0])
+        return {node: rung * self.tuning.places + self.tuning.places // 2}
 
     def _rank(self, which: int) -> Fraction:
         return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]

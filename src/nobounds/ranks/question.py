@@ -10,25 +10,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-import numpy as np
-
 from nobounds.accounting.cost import Cost, added_only, pure, worst
 from nobounds.accounting.loss import Neighbors, PrivacyLoss
-from nobounds.arrays import Ints
-from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.exponential_mechanism import weighted_rung
-from nobounds.mechanisms.flip import flip_rung
-from nobounds.mechanisms.runs import DOUBLE_BITS, Runs, reach
-from nobounds.mechanisms.skip_ahead import halt_position
-from nobounds.mechanisms.walk import Walk
-from nobounds.noise.discrete import Noise, discrete_laplace
+from nobounds.noise.discrete import Noise
 from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Draw, Program
 from nobounds.ranks.auto import Aim, SizeRule, choose, first_allowed, size_rule
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, cost, rank_sensitivity
-from nobounds.ranks.scale import octave
+from nobounds.ranks.route import AnyRoute, OneRoute, RankView
+from nobounds.ranks.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,47 +92,49 @@ class Question:
     def priced(self) -> tuple[Cost, dict[str, Cost]]:
         """The cost, and its parts."""
         costs = [
-            worst([cost(route, q, self.neighbors, self.problem.nullable) for route in routes])
+            worst([route.cost(q, self.neighbors, self.problem.nullable) for route in routes])
             for q, routes in zip(self.qs, self.routes, strict=True)
         ]
-        answers, size = sum(costs[1:], costs[0]), pure(self.size.epsilon)
-        if self.neighbors != "swap":
-            return size + answers, {"size": size, "answer": answers}
-        return (added_only(self.size.epsilon) if self.problem.nullable else size) + answers, {"answer": answers}
+        answers, size = sum(costs[1:], costs[0]), self._size_cost()
+        return size + answers, ({"answer": answers} if self.neighbors == "swap" else {"size": size, "answer": answers})
+
+    def _size_cost(self) -> Cost:
+        if self.neighbors == "swap" and self.problem.nullable:
+            return added_only(self.size.epsilon)
+        return pure(self.size.epsilon)
 
     @lru_cache(maxsize=256)  # noqa: B019 - see priced
     def loss(self) -> PrivacyLoss:
         """The cost, rounded up."""
         return PrivacyLoss.of(self.cost(), self.neighbors)
 
+    def program(self, view: RankView) -> Program[tuple[int | float, ...]]:
+        """The quantiles, in the order of `qs`: the size, and then route by route."""
+        size = yield from self.learned(view, self.routes)
+        values = []
+        for q, routes in zip(self.qs, self.routes, strict=True):
+            route = yield from first_allowed(routes, size).settled(q, self.problem, view)
+            outcome = yield route.last(q, self.problem, view)
+            values.append(self.value_at(route, route.position(outcome)))
+        return tuple(values)
+
+    def route(self, which: int, view: RankView) -> Program[OneRoute]:
+        """The route that one of the answers takes: all decisions but the last one."""
+        size = yield from self.learned(view, (self.routes[which],))
+        route = yield from first_allowed(self.routes[which], size).settled(self.qs[which], self.problem, view)
+        return route
+
+    def learned(self, view: RankView, routes: tuple[tuple[AnyRoute, ...], ...]) -> Program[int]:
+        """The number of records as far as these routes depend on it: known, or from a noisy count."""
+        if self.size.known is not None:
+            return self.size.known
+        levels = tuple(sorted({route.at_least for of_one in routes for route in of_one}, reverse=True))
+        level: int = yield view.level(self.size.epsilon, self.size.at_most, levels, self._size_cost)
+        return level
+
     def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
         """Private quantiles, in the order of `qs`."""
-        size = learned_size(self.size, counts.coarse, source)
-        return tuple(
-            self._one(counts, q, first_allowed(routes, size), source)
-            for q, routes in zip(self.qs, self.routes, strict=True)
-        )
-
-    def _one(self, counts: Counts, q: Fraction, route: AnyRoute, source: RandomSource) -> int | float:
-        if isinstance(route, Scaled):
-            route = route.at(octave(halt_position(route.scale.walk(counts.coarse), source)))
-        elif isinstance(route, Outward):
-            gap, step, rate = sign_test(counts.coarse, q, route, self.neighbors)
-            noisy = gap + step * discrete_laplace(rate, source)
-            route = route.negative if noisy > 0 or (noisy == 0 and 2 * q < 1) else route.positive
-        near = look(counts, q, route)
-
-        def full() -> Histogram:
-            return counts.full(route.ladder) if route.again else near
-
-        position: int | None
-        if isinstance(route, FlipRoute):
-            select, rate = weighted_rung if route.exponential else flip_rung, route.rate
-            position = select(Runs.of(near, q, rate), source, lambda: Runs.of(full(), q, rate)) - route.start
-        else:
-            walk = walk_of(near, q, route, self.noise)
-            position = halt_position(walk, source, lambda: walk_of(full(), q, route, self.noise))
-        return self.value_at(route, position)
+        return Draw(source).run(self.program(View(counts)))
 
     def value_at(self, route: OneRoute, position: int | None) -> int | float:
         """The answer for a position on a route; a walk that never halted has seen all of its ladder."""
@@ -151,75 +145,3 @@ class Question:
             return self.ladder.snap(route.ladder, rung, route.up)
         value = route.ladder.value(rung)
         return value if self.ladder.integral else float(value)
-
-
-def learned_size(rule: SizeRule, histogram: Histogram, source: RandomSource) -> int:
-    """The number of records, public or noisy."""
-    if rule.known is not None:
-        return rule.known
-    return min(max(0, histogram.total + discrete_laplace(rule.epsilon, source)), rule.at_most)
-
-
-def look(counts: Counts, q: Fraction, route: OneRoute) -> Histogram:
-    """The histogram on the route's ladder: from a second look at the records around the target, or from the first."""
-    if not route.again:
-        return counts.coarse.on(route.ladder)
-    total, size = counts.coarse.total, route.ladder.size
-    if isinstance(route, FlipRoute):
-        far = reach(size, route.rate, DOUBLE_BITS) + 1
-        return counts.around(route.ladder, float(q * total) - far, float(q * total) + far)
-    # What the sampler looks at in double precision, whatever the threshold's noise (except once in exp(45) times).
-    target, noise = float((q if route.up else 1 - q) * total - route.drop), 45 / float(route.eps1)
-    low = target - noise - reach(size, route.eps2, DOUBLE_BITS) - 1
-    high = target + noise + 50 / float(route.eps2) + 1
-    return counts.around(route.ladder, *((low, high) if route.up else (total - high, total - low)))
-
-
-def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:
-    """The walk along a route: counts at or below each rung (above, walking down) against the target rank."""
-    rungs, levels, target = histogram.rungs, histogram.up_to, q
-    first, last, (low, high) = route.start, route.stop, histogram.exact
-    if not route.up:
-        rungs, levels, target = -rungs[::-1], histogram.down_to[::-1], 1 - q
-        first, last, low, high = -first, -last, -high, -low
-    begin = int(np.searchsorted(rungs, first, side="right"))  # all that is at or before the first rung is counted there
-    end = int(np.searchsorted(rungs, last, side="left"))  # and all that is at or after the last rung there
-    starts = np.concatenate([[0], rungs[begin:end] - first])
-    counted = np.concatenate([[levels[begin - 1] if begin else 0], levels[begin:end]])
-    if last > first and end < len(rungs):
-        starts, counted = np.append(starts, last - first), np.append(counted, levels[-1])
-    if route.tilt:
-        starts, counted = _tilted(starts, counted, route)
-    return Walk(
-        starts=starts,
-        levels=counted,
-        length=last - first + 1,
-        threshold=target * histogram.total - route.drop,
-        step=Fraction(1, target.denominator),
-        eps1=route.eps1,
-        eps2=route.eps2,
-        noise=noise,
-        rising=True,
-        trusted=None if (low, high) == (first, last) else (low - first, high - first),
-    )
-
-
-def _tilted(starts: Ints, levels: Ints, route: Route) -> tuple[Ints, Ints]:
-    """The runs with their levels lowered by `tilt` ranks for each octave from `tilted_from` outward."""
-    outermost = -route.start if route.up else route.start
-    octave: int = 1 << route.ladder.map.bits  # type: ignore[attr-defined]
-    ends = outermost + 1 - np.arange(route.tilted_from, outermost + 1, octave)[::-1]  # positions where octaves end
-    cut = np.union1d(starts, ends)
-    left = len(ends) - np.searchsorted(ends, cut, side="right")
-    return cut, levels[np.searchsorted(starts, cut, side="right") - 1] - route.tilt * left
-
-
-def sign_test(
-    histogram: Histogram, q: Fraction, route: Outward, neighbors: Neighbors
-) -> tuple[Fraction, Fraction, Fraction]:
-    """Records below 0 (zeros count half) minus q n, the lattice of its noise, and the rate of the noise on it."""
-    zero = int(histogram.ladder.rungs(np.zeros(1))[0])
-    below, up_to = histogram.below(zero), histogram.below(zero + 1)
-    step = Fraction(1, 2 * q.denominator)
-    rate = route.eps_sign * step / rank_sensitivity(q, neighbors)
-    return Fraction(below + up_to, 2) - q * histogram.total, step, rate

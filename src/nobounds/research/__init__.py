@@ -32,17 +32,17 @@ from nobounds.auditing.divergences import delta_between, rho_between
 from nobounds.auditing.sampling import Sampled, sampled_loss
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.halting import Law
-from nobounds.laws.sparse_vector import SparseLaw
 from nobounds.mechanisms.above_threshold import AboveThreshold, IterativeExponential
 from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
 from nobounds.mechanisms.flip import flip_law, flip_rung
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.sparse_vector import SparseVector
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import random_source
+from nobounds.ranks.law import AnswerLaw
 from nobounds.research.answers import answer_law
 from nobounds.research.baselines import (
     JointLaw,

@@ -29,9 +29,11 @@ from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
+from nobounds.mechanisms.decisions import Opaque
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Program
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS, Description, Summary
@@ -56,7 +58,10 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     """
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
-    def answer(
+    def answer(plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss) -> Program[Description]:
+        return (yield Opaque(lambda source: drawn(plan, facts, table, loss, source)))
+
+    def drawn(
         plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss, source: RandomSource
     ) -> Description:
         counts = {name: _count(column, plan, source) for name, column in table.columns.items()}

@@ -1,7 +1,8 @@
 """The door: every statistic passes through here, in this order.
 
 Plan from public facts, charge, read, answer, release. A plan sees facts and no records, so its cost cannot depend on
-them; the charge comes before the first record is read; what an answer reads is already paid for.
+them; the charge comes before the first record is read; what an answer reads is already paid for. An answer is a program
+(see `programs`), which the driver of the call runs: by default, the one that draws.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from nobounds.accounting.terms import Terms
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.facts import Facts
-from nobounds.noise.source import RandomSource, Rng, random_source
+from nobounds.noise.source import Rng
+from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
 
 F_co = TypeVar("F_co", covariant=True)
@@ -40,7 +42,7 @@ class Request(Generic[F, D, P, R]):
     plan: from public facts to the plan.
     loss: what the plan costs a unit.
     purpose: what the charge is for, as a budget's ledger states it.
-    answer: from the plan, the facts, the data and the loss to the release, by noise from a source.
+    answer: the program from the plan, the facts, the data and the loss to the release.
     sized: whether the plan uses the number of rows under swap; counting them may take a pass, before the charge.
     """
 
@@ -48,17 +50,17 @@ class Request(Generic[F, D, P, R]):
     plan: Callable[[F], P]
     loss: Callable[[P, F], PrivacyLoss]
     purpose: Callable[[F], str]
-    answer: Callable[[P, F, D, PrivacyLoss, RandomSource], R]
+    answer: Callable[[P, F, D, PrivacyLoss], Program[R]]
     sized: bool = True
 
 
 def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | None, rng: Rng) -> R:
     """The release of a statistic: plan, charge, and only then read and answer."""
-    source = random_source(rng)
+    driver = driver_of(rng)
     facts = data.public(request.neighbors == "swap" and request.sized)
     plan = request.plan(facts)
     loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
-    return request.answer(plan, facts, data, loss, source)
+    return driver.run(request.answer(plan, facts, data, loss))
 
 
 class ColumnPlan(Protocol):
@@ -90,7 +92,7 @@ def release_column(
     purpose: str,
     terms: Terms,
     plan: Callable[[Facts], C],
-    answer: Callable[[C, Column, RandomSource], Answer],
+    answer: Callable[[C, Column], Program[Answer]],
     data: object,
     options: Any,
     *,
@@ -98,8 +100,8 @@ def release_column(
 ) -> Release:
     """The release of a statistic of one column; `options` has the budget and the generator."""
 
-    def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss, source: RandomSource) -> Release:
-        noisy = answer(plan, data, source)
+    def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
+        noisy = yield from answer(plan, data)
         breakdown = terms.spending.breakdown(plan.parts(), facts.unit)
         return Release(statistic, noisy.value, loss, facts.origin() | noisy.parameters | breakdown, noisy.interval)
 

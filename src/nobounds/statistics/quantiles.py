@@ -9,12 +9,13 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
-from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Program
 from nobounds.ranks.checks import check_rank, check_ranks
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately, plan_together
 from nobounds.ranks.question import Question
+from nobounds.ranks.view import View
 from nobounds.release.release import Release
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import (
@@ -57,8 +58,8 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
     ranks = check_ranks(q)
     terms, searched, qs = terms_of(options), Options.of(options), tuple(sorted(set(ranks)))
 
-    def answer(plan: Question | Halving, data: Column, source: RandomSource) -> Answer:
-        values = dict(zip(qs, plan.answer(Counts.of(data.chunks, plan.ladder), source), strict=True))
+    def answer(plan: Question | Halving, data: Column) -> Program[Answer]:
+        values = dict(zip(qs, (yield from plan.program(View(Counts.of(data.chunks, plan.ladder)))), strict=True))
         parameters = {"q": [str(rank) for rank in ranks], **plan.ladder.describe(), **_stated_rows(searched)}
         return Answer(tuple(values[rank] for rank in ranks), parameters)
 
@@ -106,8 +107,8 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
     """Quantiles in equal parts of epsilon, each by the best route."""
     terms, searched = terms_of(options), Options.of(options)
 
-    def answer(plan: Question, data: Column, source: RandomSource) -> Answer:
-        values = plan.answer(Counts.of(data.chunks, plan.ladder), source)
+    def answer(plan: Question, data: Column) -> Program[Answer]:
+        values = yield from plan.program(View(Counts.of(data.chunks, plan.ladder)))
         parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
         parameters |= {"method": searched.method, "noise": searched.noise} | _stated_rows(searched)
         return Answer(values[0] if len(values) == 1 else tuple(sorted(values)), parameters | plan.ladder.describe())

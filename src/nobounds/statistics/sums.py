@@ -20,8 +20,10 @@ from nobounds.counting.lattice import Lattice, totals
 from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.facts import Facts
+from nobounds.mechanisms.decisions import Noisy, Opaque
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Program
 from nobounds.release.release import Release
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, spelled_out, stated_of, terms_of
@@ -68,7 +70,7 @@ def count(data: object, **options: Unpack[CountKeywords]) -> Release:
 
 
 def _clipped(
-    statistic: str, data: object, options: Any, answer: Callable[[SumPlan, Column, RandomSource], Answer]
+    statistic: str, data: object, options: Any, answer: Callable[[SumPlan, Column], Program[Answer]]
 ) -> Release:
     terms, stated = terms_of(options), stated_of(options)
 
@@ -78,7 +80,11 @@ def _clipped(
     return release_column(statistic, statistic, terms, plan, answer, data, options)
 
 
-def _sum(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
+def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
+    return (yield Opaque(lambda source: _sum_drawn(plan, data, source)))
+
+
+def _sum_drawn(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
     clip = plan.clip(data.chunks, source)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
@@ -93,7 +99,11 @@ def _sum(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
     return _answer(plan, clip, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, plan.integral)
 
 
-def _mean(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
+def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
+    return (yield Opaque(lambda source: _mean_drawn(plan, data, source)))
+
+
+def _mean_drawn(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
     clip = plan.clip(data.chunks, source)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
@@ -147,8 +157,8 @@ class CountPlan:
         return {"noise": self.cost()}
 
 
-def _count(plan: CountPlan, data: Column, source: RandomSource) -> Answer:
-    noisy = data.rows() if plan.public else totals(data.chunks())[0] + plan.noise.draw(1, source)
+def _count(plan: CountPlan, data: Column) -> Program[Answer]:
+    noisy: int = data.rows() if plan.public else (yield Noisy(totals(data.chunks())[0], plan.noise, plan.cost))
     scale = 0.0 if plan.public else plan.noise.scale(1)
     bar = math.ceil(plan.noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(noisy - bar, 0)), float(max(noisy + bar, 0)))

@@ -25,7 +25,9 @@ from nobounds.engines.memory.vectors import Rows
 from nobounds.exact import Number, finite_float, positive, privacy_parameter, rational, shown
 from nobounds.ladders.facts import VectorFacts
 from nobounds.ladders.stated import Stated
+from nobounds.mechanisms.decisions import Opaque
 from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Program
 from nobounds.release.release import Release
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DEFAULTS, VectorKeywords, spelled_out
@@ -69,7 +71,10 @@ def _vector(statistic: str, data: object, options: Any) -> Release:
     upper, mean = options.get("upper"), statistic == "vector_mean"
     stated = Stated(upper=None if upper is None else positive(upper, "upper"))
 
-    def answer(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss, source: RandomSource) -> Release:
+    def answer(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss) -> Program[Release]:
+        return (yield Opaque(lambda source: drawn(plan, facts, rows, loss, source)))
+
+    def drawn(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss, source: RandomSource) -> Release:
         norms = rows.norms()
         size = plan.size(int(np.count_nonzero(~np.isnan(norms))), source)
         clip, noise = plan.clip(lambda: (norms[window].copy() for window in windows(len(norms))), size, source)

@@ -31,8 +31,10 @@ from nobounds.groups import Groups, answers, noise_many
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
+from nobounds.mechanisms.decisions import Opaque
 from nobounds.mechanisms.key_selection import KeySelection
 from nobounds.noise.source import RandomSource, Rng
+from nobounds.programs.program import Program
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately
 from nobounds.ranks.question import Question
@@ -159,10 +161,8 @@ class Grouping:
             both = plan.cost().times(self.unit.rows).epsilon + selection.epsilon
             return PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
 
-        def released(
-            plan: ColumnPlan, facts: Facts, data: GroupedColumn, loss: PrivacyLoss, source: RandomSource
-        ) -> GroupedRelease:
-            noisy = answer(plan, data, source)
+        def released(plan: ColumnPlan, facts: Facts, data: GroupedColumn, loss: PrivacyLoss) -> Program[GroupedRelease]:
+            noisy: GroupAnswers = yield Opaque(lambda source: answer(plan, data, source))
             parts = plan.parts() if noisy.parts is None else noisy.parts
             parameters = noisy.parameters | self._described(facts, spending, parts, selection)
             return GroupedRelease(

@@ -12,7 +12,8 @@ from nobounds.engines.column import Column
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.source import Bounding, TableSource
 from nobounds.exact import shown
-from nobounds.noise.source import random_source
+from nobounds.mechanisms.decisions import Bits
+from nobounds.programs.program import driver_of
 
 _MOST = 1 << 31
 
@@ -101,7 +102,7 @@ class OpenedTable:
         unit = self.privacy_unit
         if unit == Unit():
             return None
-        return Bounding(unit.name, unit.rows, unit.rows, random_source(options.get("rng"))(62))
+        return Bounding(unit.name, unit.rows, unit.rows, driver_of(options.get("rng")).decide(Bits(62)))
 
     @property
     def columns(self) -> dict[str, str]:

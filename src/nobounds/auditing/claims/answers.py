@@ -22,10 +22,10 @@ from nobounds.auditing.cases import Case, Measure, Worst, audited
 from nobounds.auditing.claims.walks import NOISES
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw, laplace_at_least
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.noise.discrete import Noise
 from nobounds.ranks.auto import first_allowed
+from nobounds.ranks.law import AnswerLaw, laplace_at_least
 from nobounds.ranks.problem import Method, Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import AnyRoute, FlipRoute

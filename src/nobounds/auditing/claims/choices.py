@@ -15,7 +15,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.runs import RunLaw, Runs
-from nobounds.ranks.route import FlipRoute, cost, rank_sensitivity
+from nobounds.ranks.route import FlipRoute, rank_sensitivity
 
 RUNGS = 3000
 SPOTS = (0.5, 1.5, 2998.5, 2999.5)  # nearly all rungs are empty, and lie on one side of a record at the end
@@ -53,7 +53,7 @@ def _case(exponential: bool, neighbors: Neighbors, q: Fraction) -> Case:
         "Gumbel" if exponential else "exponential",
         neighbors,
         "row",
-        lambda: pure_claims(cost(taken, q, neighbors, nullable=False)),
+        lambda: pure_claims(taken.cost(q, neighbors, nullable=False)),
         lambda: audited(law, SPOTS, 4, neighbors),
         tight=("epsilon", "range") if exponential else ("epsilon",),
         quick=q == Fraction(1, 2),

@@ -22,8 +22,8 @@ from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.question import Question
 from nobounds.ranks.scale import Scale
 

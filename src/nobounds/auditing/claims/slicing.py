@@ -18,9 +18,9 @@ from nobounds.auditing.cases import Case, Measure, Worst
 from nobounds.auditing.divergences import ORDERS
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.halting import Law
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import HALF, Halving, Node, Setting, tree

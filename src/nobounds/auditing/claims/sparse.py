@@ -17,7 +17,7 @@ from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Measure, Worst, audited, pure_claims
 from nobounds.auditing.divergences import delta_between, rho_between
-from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.sparse_vector import Method, Promise, Rates
 from nobounds.noise.discrete import Noise
 

@@ -18,7 +18,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data, pair_loss
 from nobounds.auditing.cases import Case, Worst, audited, pure_claims
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
 

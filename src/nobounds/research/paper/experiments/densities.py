@@ -13,10 +13,10 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.halting import Law
-from nobounds.ranks.question import walk_of
+from nobounds.mechanisms.halting import Law
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.route import Route
+from nobounds.ranks.view import walk_of
 from nobounds.research.baselines import emq_law
 from nobounds.research.paper.work import Result, Task
 from nobounds.statistics.quantiles import planned

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds.laws import halting as law_module
-from nobounds.laws.halting import Law
+from nobounds.mechanisms import halting as law_module
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 
 QUERIES = [0, 0, 0, 1, 3, 3, 3, 3, 5]

@@ -10,8 +10,8 @@ from support import broken
 from nobounds.accounting.cost import general, monotonic
 from nobounds.auditing.cases import most
 from nobounds.auditing.claims.sparse import EITHER_WAY, HITS, ONE_WAY, PURE, delta_seen, pure_seen, rates_for, rho_seen
-from nobounds.laws.halting import Law
-from nobounds.laws.sparse_vector import SparseLaw
+from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.sparse_vector import Promise, Rates
 from nobounds.mechanisms.walk import Walk
 

@@ -8,20 +8,23 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
-from nobounds.groups.draws import Bools
-from nobounds.groups.noise import Wholes
-from nobounds.groups.walks import NEVER
+from nobounds.exact import MAX
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Edges, FloatBits, Grid
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
 
-Values: TypeAlias = Wholes | Floats
+Bools: TypeAlias = NDArray[np.bool_]
+Values: TypeAlias = Ints | NDArray[np.object_] | Floats
+
+NEVER = -1  # the position of a walk that never halts
 
 _SMALL = 1 << 53  # whole numbers up to this are exact as floats
 _LARGEST = (1 << 63) - 1
+_FAR = 1e290  # such values divided by a unit are still floats
 
 
 def values_at(question: Question, route: OneRoute, positions: Ints) -> Values:
@@ -42,6 +45,24 @@ def values_at(question: Question, route: OneRoute, positions: Ints) -> Values:
         values = values.astype(object)
     values[bad] = np.array(exact, dtype=values.dtype)[which]
     return values
+
+
+def floats_at(question: Question, route: OneRoute, positions: Ints) -> Floats:
+    """The answers at these positions as floats, nearly: for laws and forecasts."""
+    ladder = question.ladder
+    rungs = route.start + positions if route.up else route.start - positions
+    values = route.ladder.map.floats(rungs)
+    fine = route.ladder.map
+    if not route.again and isinstance(ladder.map, Grid) and isinstance(fine, Grid) and fine != ladder.map:
+        steps, (first, last) = float(ladder.map.unit / fine.unit), fine.points(rungs)  # a power of two
+        points = np.floor((last + 0.5) / steps) if route.up else np.ceil((first - 0.5) / steps)
+        values = np.clip(points * float(ladder.map.unit), -_FAR, _FAR)
+    elif not route.again:
+        values = ladder.map.floats(ladder.rungs(np.clip(values, -_FAR, _FAR)))
+    if route.from_zero:
+        values = np.where(positions == 0, 0.0, values)
+    low, high = ladder.lower, ladder.upper
+    return np.clip(values, -MAX if low is None else float(low), MAX if high is None else float(high))
 
 
 def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, Bools]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.sparse_vector import Method
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.discrete import Noise

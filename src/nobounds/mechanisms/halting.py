@@ -23,7 +23,7 @@ _CELLS = 1 << 16  # threshold nodes times runs (or positions) per block: half a 
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
 _DEEP = 740.0  # exp(-740) is about the smallest double: threshold noise beyond it has probability 0 in doubles
 _SHORT = 4096  # up to this many lattice points are summed one by one
-_NODES = 24  # Gauss nodes per unit of x: agrees with the full lattice sum to 1e-12 (tests/laws/test_halting.py)
+_NODES = 24  # Gauss nodes per unit of x: agrees with the full lattice sum to 1e-12 (tests/mechanisms/test_halting.py)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,9 +14,9 @@ from nobounds.arrays import Floats
 from nobounds.clipping.clip import Search
 from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
-from nobounds.laws.answers import AnswerLaw
-from nobounds.laws.halting import Law
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.scale import octave
 
 LEAST = 1e-7  # clips with less probability are left out

@@ -1,1 +1,0 @@
-"""Exact laws: the probability of every output of a mechanism."""

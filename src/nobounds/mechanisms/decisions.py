@@ -1,0 +1,306 @@
+"""The decisions of programs (see `programs`): what noise decides, with its exact draw, its law and its cost.
+
+All of them hold data or counts, so their reprs show none of it. `cost` is a function, because few drivers ask for it.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, pure
+from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
+from nobounds.mechanisms.flip import flip_law, flip_rung
+from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.quick_laws import LOOKS, Blocks, choice_blocks, walk_blocks
+from nobounds.mechanisms.runs import RunLaw, Runs
+from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.additive import Additive
+from nobounds.noise.discrete import discrete_laplace
+from nobounds.noise.laws import laplace_at_least
+from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Decision, Draw, Program
+
+R = TypeVar("R")
+FREE = pure(Fraction(0))
+
+
+class _Hidden:
+    """Base of decisions: the repr names the decision and its public facts."""
+
+    @property
+    def public(self) -> Hashable:
+        """What is the same for neighbouring data."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.public}, data hidden)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Noisy(_Hidden):
+    """A number plus noise, for a number that a record changes by at most the sensitivity."""
+
+    number: int
+    noise: Additive
+    cost: Callable[[], Cost]
+    sensitivity: int = 1
+
+    @property
+    def public(self) -> Hashable:
+        """The noise."""
+        return self.noise, self.sensitivity
+
+    def draw(self, source: RandomSource) -> int:
+        """The noisy number."""
+        return self.number + self.noise.draw(self.sensitivity, source)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NoisyMany(_Hidden):
+    """Numbers that get independent noise of the same kind, for a vector that a record changes by the sensitivity.
+
+    The sensitivity is in the norm of the noise: the Euclidean one for Gaussian noise.
+    """
+
+    numbers: Sequence[int]
+    noise: Additive
+    cost: Callable[[], Cost]
+    sensitivity: int = 1
+
+    @property
+    def public(self) -> Hashable:
+        """The noise, and how many numbers there are."""
+        return self.noise, self.sensitivity, len(self.numbers)
+
+    def draw(self, source: RandomSource) -> list[int]:
+        """The noisy numbers."""
+        return [number + self.noise.draw(self.sensitivity, source) for number in self.numbers]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Level(_Hidden):
+    """The first of some levels, in falling order, that a noisy number reaches; the last one, if it reaches none."""
+
+    number: int
+    rate: Fraction
+    levels: tuple[int, ...]
+    cost: Callable[[], Cost]
+    most: int  # larger noisy numbers count as this one, and negative ones as 0
+
+    @property
+    def public(self) -> Hashable:
+        """The noise and the levels."""
+        return self.rate, self.levels, self.most
+
+    def draw(self, source: RandomSource) -> int:
+        """The level that is reached."""
+        return self.reached(self.number + discrete_laplace(self.rate, source))
+
+    def reached(self, noisy: int) -> int:
+        """The level that this noisy number reaches."""
+        kept = min(max(0, noisy), self.most)
+        return next((level for level in self.levels if level <= kept), self.levels[-1])
+
+    def outcomes(self) -> Iterator[tuple[int, float]]:
+        """Each level with its probability."""
+        left = 1.0
+        for level in self.levels:
+            reached = 1.0 if level <= 0 else laplace_at_least(self.rate, level - self.number)
+            yield level, max(0.0, reached - (1 - left))  # it reaches this level and none of the earlier ones
+            left = min(left, 1 - reached)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Above(_Hidden):
+    """Whether a number plus noise, whole numbers of `step`, is above 0; with `ties`, or at 0."""
+
+    number: Fraction
+    step: Fraction
+    rate: Fraction
+    ties: bool
+    cost: Callable[[], Cost]
+
+    @property
+    def public(self) -> Hashable:
+        """The noise, and what is decided."""
+        return self.step, self.rate, self.ties
+
+    def draw(self, source: RandomSource) -> bool:
+        """Whether it is above."""
+        noisy = self.number + self.step * discrete_laplace(self.rate, source)
+        return noisy > 0 or (noisy == 0 and self.ties)
+
+    @property
+    def chance(self) -> float:
+        """The probability that it is above."""
+        least = -self.number / self.step
+        at_0 = self.ties and least.denominator == 1
+        return laplace_at_least(self.rate, least.__floor__() + (0 if at_0 else 1))
+
+    def outcomes(self) -> Iterator[tuple[bool, float]]:
+        """Not above, and above."""
+        yield from ((False, 1 - self.chance), (True, self.chance))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Halt(_Hidden):
+    """The position where a walk halts, or None if it never does.
+
+    The walk is made when it is needed. `full` makes the same walk with exact runs everywhere (see `skip_ahead`). With
+    `one_end`, to halt at the last position and never to halt mean the same to the program.
+    """
+
+    make: Callable[[], Walk]
+    cost: Callable[[], Cost]
+    full: Callable[[], Walk] | None = None
+    one_end: bool = False
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The walk, perhaps with exact runs around its target alone."""
+        return self.make()
+
+    @property
+    def public(self) -> Hashable:
+        """The length, the lattice and the noise."""
+        walk = self.walk
+        return walk.length, walk.step, walk.eps1, walk.eps2, walk.noise, self.one_end
+
+    def draw(self, source: RandomSource) -> int | None:
+        """The position."""
+        return halt_position(self.walk, source, self.full)
+
+    def law(self) -> Law:
+        """The law of the position."""
+        return Law(self.walk)
+
+    def outcomes(self) -> Iterator[tuple[int | None, float]]:
+        """Never, and each position, for a walk that is not long."""
+        tails = np.append(self.law().tail(np.arange(self.walk.length + 1)), 0.0)
+        *masses, never = (tails[:-1] - tails[1:]).tolist()
+        yield None, never
+        yield from ((position, mass) for position, mass in enumerate(masses) if mass > 0)
+
+    def blocks(self, number: int = 0) -> Blocks:
+        """The law as a forecast takes it (see `quick_laws`)."""
+        return walk_blocks(self.walk, number)
+
+    def quick_outcomes(self) -> Iterator[tuple[int | None, float]]:
+        """Like `outcomes`, from quick laws: blocks of positions are taken at their middle."""
+        never, chances = 0.0, dict[int, float]()
+        for number in range(LOOKS):
+            first, last, masses = self.blocks(number)
+            for place, mass in zip(((first + last) // 2).tolist()[:-1], masses.tolist(), strict=False):
+                chances[place] = chances.get(place, 0.0) + mass / LOOKS
+            never += float(masses[-1]) / LOOKS
+        yield None, never
+        yield from sorted(chances.items())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choose(_Hidden):
+    """The rung that permute-and-flip or the exponential mechanism chooses; `make` and `full` as in `Halt`."""
+
+    make: Callable[[], Runs]
+    exponential: bool
+    cost: Callable[[], Cost]
+    full: Callable[[], Runs] | None = None
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of rungs, perhaps exact around the target alone."""
+        return self.make()
+
+    @property
+    def public(self) -> Hashable:
+        """The mechanism, the noise and the rungs."""
+        runs = self.runs
+        return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
+
+    def draw(self, source: RandomSource) -> int:
+        """The rung."""
+        return (weighted_rung if self.exponential else flip_rung)(self.runs, source, self.full)
+
+    def law(self) -> RunLaw:
+        """The law of the rung."""
+        return (weighted_law if self.exponential else flip_law)(self.runs)
+
+    def blocks(self, number: int = 0) -> Blocks:
+        """The law as a forecast takes it."""
+        return choice_blocks(self.runs, self.exponential)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Together(_Hidden):
+    """Independent decisions about disjoint parts of the records, or for one price: drawn in their order."""
+
+    parts: tuple[Decision[Any], ...]
+    cost: Callable[[], Cost]
+
+    @property
+    def public(self) -> Hashable:
+        """The facts of all parts."""
+        return tuple((type(part).__name__, part.public) for part in self.parts)
+
+    def draw(self, source: RandomSource) -> tuple[Any, ...]:
+        """The outcomes of all parts."""
+        return tuple(part.draw(source) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Nested(_Hidden, Generic[R]):
+    """The result of another program, as one decision; a driver may go through its decisions one by one."""
+
+    program: Callable[[], Program[R]]
+    cost: Callable[[], Cost]
+
+    @property
+    def public(self) -> Hashable:
+        """Nothing but the decisions of the program."""
+        return ()
+
+    def draw(self, source: RandomSource) -> R:
+        """The result of a run."""
+        return Draw(source).run(self.program())
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bits(_Hidden):
+    """Public random bits, which decide nothing about records by themselves."""
+
+    width: int
+
+    def cost(self) -> Cost:
+        """Nothing."""
+        return FREE
+
+    @property
+    def public(self) -> Hashable:
+        """How many."""
+        return self.width
+
+    def draw(self, source: RandomSource) -> int:
+        """The bits as a whole number."""
+        return source(self.width)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Opaque(_Hidden):
+    """TRANSITIONAL: something drawn by a function of a source. To be replaced by real decisions, and deleted."""
+
+    make: Callable[[RandomSource], Any]
+    cost: Callable[[], Cost] = pure  # type: ignore[assignment]
+
+    @property
+    def public(self) -> Hashable:
+        """Nothing."""
+        return ()
+
+    def draw(self, source: RandomSource) -> Any:
+        """What the function draws."""
+        return self.make(source)

@@ -1,0 +1,79 @@
+"""The law of an answer: a mixture over the routes of a question, computed by summation without sampling.
+
+Defaults were chosen with these laws, and promises are tested against them.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from nobounds.arrays import Floats
+from nobounds.counting.second_look import Counts
+from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.runs import RunLaw
+from nobounds.programs.law import paths
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import OneRoute
+from nobounds.ranks.values import floats_at
+from nobounds.ranks.view import View
+
+LEAST = 1e-9  # parts with a lower probability are left out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerLaw:
+    """A mixture of routes: the probability of each, the route, and the law along it."""
+
+    question: Question
+    parts: tuple[tuple[float, OneRoute, Law | RunLaw], ...]
+
+    @classmethod
+    def of(cls, question: Question, counts: Counts, which: int = 0, least: float = LEAST) -> "AnswerLaw":
+        """The law of the answer to the q with index `which`, on the records of `counts`."""
+        view, q = View(counts), question.qs[which]
+        routes = paths(lambda: question.route(which, view), least)
+        return cls(question, tuple((p, route, route.last(q, question.problem, view).law()) for p, route in routes))
+
+    def above(self, value: float) -> float:
+        """P(answer > value)."""
+        return math.fsum(chance * self._above(route, law, value) for chance, route, law in self.parts)
+
+    def below(self, value: float) -> float:
+        """P(answer < value)."""
+        last = math.nextafter(value, -math.inf)
+        return math.fsum(chance * (1 - self._above(route, law, last)) for chance, route, law in self.parts)
+
+    def pmf(self, low: float, high: float) -> tuple[Floats, Floats]:
+        """The answers from `low` to `high` and the probability of each; the rest of the mass lies outside."""
+        answers, chances = [], []
+        for chance, route, law in self.parts:
+            ends = sorted(_position(route, value) for value in (low, high))
+            positions = np.arange(max(ends[0] - 1, 0), min(ends[1] + 2, law.length))
+            tails = chance * law.tail(np.append(positions, positions[-1:] + 1))
+            never = chance * float(law.tail([law.length])[0])
+            answers.append(np.append(floats_at(self.question, route, positions), self.question.value_at(route, None)))
+            chances.append(np.append(tails[:-1] - tails[1:], never))
+        values, where = np.unique(np.concatenate(answers), return_inverse=True)
+        masses = np.bincount(where, np.concatenate(chances), len(values)).astype(np.float64)
+        kept = (masses > 0) & (low <= values) & (values <= high)
+        return values[kept], masses[kept]
+
+    def _above(self, route: OneRoute, law: Law | RunLaw, value: float) -> float:
+        """P(answer > value) along one route: answers are monotone in the position, so this is one tail."""
+        low, high = 0, law.length  # bisection for the first position whose answer is beyond `value`
+        while low < high:
+            middle = (low + high) // 2
+            if (self.question.value_at(route, middle) > value) == route.up:
+                high = middle
+            else:
+                low = middle + 1
+        tail = float(law.tail([low])[0])
+        if low == law.length and (self.question.value_at(route, None) > value) != route.up:
+            tail = 0.0
+        return tail if route.up else 1 - tail
+
+
+def _position(route: OneRoute, value: float) -> int:
+    rung = int(route.ladder.rungs(np.array([value]))[0])
+    return rung - route.start if route.up else route.start - rung

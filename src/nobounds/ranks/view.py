@@ -1,0 +1,129 @@
+"""The records of one column as programs for ranks see them: histograms become decisions."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
+from nobounds.mechanisms.decisions import Above, Choose, Halt, Level
+from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.walk import Walk
+from nobounds.noise.discrete import Noise
+from nobounds.ranks.route import FlipRoute, OneRoute, Price, Route, rank_sensitivity
+from nobounds.ranks.scale import Scale
+
+
+class HistogramView:
+    """Decisions about records of which there are histograms (see `route.RankView`)."""
+
+    __slots__ = ()
+
+    @property
+    def coarse(self) -> Histogram:
+        """All records on the coarse ladder."""
+        raise NotImplementedError
+
+    @property
+    def total(self) -> int:
+        """The number of records."""
+        return self.coarse.total
+
+    def look(self, q: Fraction, route: OneRoute) -> Histogram:
+        """The records on the route's ladder, exact around the target."""
+        raise NotImplementedError
+
+    def full(self, route: OneRoute) -> Histogram:
+        """All records on the ladder of a route that looks again."""
+        raise NotImplementedError
+
+    def level(self, epsilon: Fraction, most: int, levels: tuple[int, ...], cost: Price) -> Level:
+        """The first of these levels that the noisy number of records reaches."""
+        return Level(self.total, epsilon, levels, cost, most)
+
+    def scale(self, scale: Scale, cost: Price) -> Halt:
+        """The walk over the octaves of the magnitudes."""
+        return Halt(lambda: scale.walk(self.coarse), cost)
+
+    def negative(self, q: Fraction, epsilon: Fraction, neighbors: Neighbors, cost: Price) -> Above:
+        """Records below 0 (zeros count half) minus q n, with noise, against 0; ties go to the longer side."""
+        histogram = self.coarse
+        zero = int(histogram.ladder.rungs(np.zeros(1))[0])
+        below, up_to = histogram.below(zero), histogram.below(zero + 1)
+        step = Fraction(1, 2 * q.denominator)
+        number = Fraction(below + up_to, 2) - q * histogram.total
+        return Above(number, step, epsilon * step / rank_sensitivity(q, neighbors), 2 * q < 1, cost)
+
+    def halt(self, q: Fraction, route: Route, noise: Noise, cost: Price) -> Halt:
+        """The walk along a route."""
+        full = (lambda: walk_of(self.full(route), q, route, noise)) if route.again else None
+        return Halt(lambda: walk_of(self.look(q, route), q, route, noise), cost, full)
+
+    def choose(self, q: Fraction, route: FlipRoute, cost: Price) -> Choose:
+        """The choice among the rungs of a route."""
+        full = (lambda: Runs.of(self.full(route), q, route.rate)) if route.again else None
+        return Choose(lambda: Runs.of(self.look(q, route), q, route.rate), route.exponential, cost, full)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View(HistogramView):
+    """The counts of one column."""
+
+    counts: Counts
+
+    @property
+    def coarse(self) -> Histogram:
+        """All records on the coarse ladder."""
+        return self.counts.coarse
+
+    def look(self, q: Fraction, route: OneRoute) -> Histogram:
+        """The records on the route's ladder: from a second look at those around the target, or from the first."""
+        if not route.again:
+            return self.coarse.on(route.ladder)
+        return self.counts.around(route.ladder, *route.window(q, self.coarse.total))
+
+    def full(self, route: OneRoute) -> Histogram:
+        """All records on the route's ladder."""
+        return self.counts.full(route.ladder)
+
+
+def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:
+    """The walk along a route: counts at or below each rung (above, walking down) against the target rank."""
+    rungs, levels, target = histogram.rungs, histogram.up_to, q
+    first, last, (low, high) = route.start, route.stop, histogram.exact
+    if not route.up:
+        rungs, levels, target = -rungs[::-1], histogram.down_to[::-1], 1 - q
+        first, last, low, high = -first, -last, -high, -low
+    begin = int(np.searchsorted(rungs, first, side="right"))  # all that is at or before the first rung is counted there
+    end = int(np.searchsorted(rungs, last, side="left"))  # and all that is at or after the last rung there
+    starts = np.concatenate([[0], rungs[begin:end] - first])
+    counted = np.concatenate([[levels[begin - 1] if begin else 0], levels[begin:end]])
+    if last > first and end < len(rungs):
+        starts, counted = np.append(starts, last - first), np.append(counted, levels[-1])
+    if route.tilt:
+        starts, counted = _tilted(starts, counted, route)
+    return Walk(
+        starts=starts,
+        levels=counted,
+        length=last - first + 1,
+        threshold=target * histogram.total - route.drop,
+        step=Fraction(1, target.denominator),
+        eps1=route.eps1,
+        eps2=route.eps2,
+        noise=noise,
+        rising=True,
+        trusted=None if (low, high) == (first, last) else (low - first, high - first),
+    )
+
+
+def _tilted(starts: Ints, levels: Ints, route: Route) -> tuple[Ints, Ints]:
+    """The runs with their levels lowered by `tilt` ranks for each octave from `tilted_from` outward."""
+    outermost = -route.start if route.up else route.start
+    octave: int = 1 << route.ladder.map.bits  # type: ignore[attr-defined]
+    ends = outermost + 1 - np.arange(route.tilted_from, outermost + 1, octave)[::-1]  # positions where octaves end
+    cut = np.union1d(starts, ends)
+    left = len(ends) - np.searchsorted(ends, cut, side="right")
+    return cut, levels[np.searchsorted(starts, cut, side="right") - 1] - route.tilt * left
