@@ -1,7 +1,8 @@
 """A walk: AboveThreshold on queries that come in runs of equal value.
 
 On a ladder the number of records below the candidate changes only at occupied rungs, so millions of queries form a few
-runs. `Walk` is the input of Algorithm 1 in that form. The law of its halting position is in `halting`, the exact sampler in `skip_ahead`; both use the increments defined here.
+runs. `Walk` is the input of Algorithm 1 in that form. The law of its halting position is in `halting`, the exact
+sampler in `skip_ahead`; both use the increments defined here.
 
 With x = eps2 * (noisy threshold - query), the walk does not halt at a query with probability exp(-increment):
 - exponential noise on the lattice: it halts with probability exp(-x), and always if x <= 0;
