@@ -3,29 +3,16 @@
 import math
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 import nobounds as nb
+from nobounds.auditing.lockstep import Setting as Case
 from nobounds.sklearn import PrivateClipper
 
 NAN, INF = math.nan, math.inf
 SHAPES = np.random.default_rng(7)
 SWAP = {"neighbors": "swap"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A statistic in one setting, `call(data, rng, budget)`, and pairs of neighbouring data sets."""
-
-    setting: str
-    call: Callable[..., Any]
-    pairs: list
-    more: list = field(default_factory=list)  # for the slow tests
-    divergences: bool = True  # whether rho is compared as well
 
 
 def without(rows, *places):
@@ -301,7 +288,7 @@ def of_a_file(data, rng, budget):
 
 def clipper(data, rng, budget):
     """The bounds that a transformer learns, for one epsilon over all features."""
-    fitted = PrivateClipper((0.25, 0.5), epsilon=1.0, budget=budget, random_state=rng.getrandbits(30)).fit(data)
+    fitted = PrivateClipper((0.25, 0.5), epsilon=1.0, budget=budget, random_state=rng).fit(data)
     return fitted.lower_.tolist(), fitted.upper_.tolist(), fitted.loss_
 
 

@@ -23,7 +23,7 @@ from nobounds.noise.additive import Additive
 from nobounds.noise.discrete import discrete_laplace
 from nobounds.noise.laws import laplace_at_least
 from nobounds.noise.source import RandomSource
-from nobounds.programs.program import Decision, Draw, Program
+from nobounds.programs.program import Decision, Draw, Driver, Program
 
 R = TypeVar("R")
 FREE = pure(Fraction(0))
@@ -266,7 +266,11 @@ class Nested(_Hidden, Generic[R]):
 
     def draw(self, source: RandomSource) -> R:
         """The result of a run."""
-        return Draw(source).run(self.program())
+        return self.settled_by(Draw(source))
+
+    def settled_by(self, driver: Driver) -> R:
+        """The result of a run by a driver that looks inside."""
+        return driver.run(self.program())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -49,7 +49,7 @@ class Law:
         run = np.clip(np.searchsorted(self.walk.starts, k, side="right") - 1, 0, None)
         inside = (k - self.walk.starts[run]).astype(np.float64)
         result = np.zeros(k.shape)
-        for weight, before, each in self._given_threshold(_ABSOLUTE, k.size):
+        for weight, before, each in self.given_threshold(_ABSOLUTE, k.size):
             with np.errstate(invalid="ignore", over="ignore"):
                 sums = before[:, run] + np.where(inside > 0, each[:, run] * inside, 0.0)
             result += self._no_halt(sums, weight)
@@ -65,7 +65,7 @@ class Law:
         where = np.searchsorted(self.walk.starts, k, side="right") - 1
         inside = (k - self.walk.starts[where]).astype(np.float64)
         result = np.full(len(k) + 1, -np.inf)
-        for weight, before, each in self._given_threshold(_DEEP, k.size):
+        for weight, before, each in self.given_threshold(_DEEP, k.size):
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
                 last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
@@ -93,7 +93,7 @@ class Law:
             return np.asarray(1 / (1 + sums[0]))
         return np.asarray(np.exp(-sums + weight.reshape(-1, *[1] * (sums.ndim - 1))).sum(axis=0))
 
-    def _given_threshold(self, deep: float, positions: int) -> Iterator[tuple[Floats, Floats, Floats]]:
+    def given_threshold(self, deep: float, positions: int) -> Iterator[tuple[Floats, Floats, Floats]]:
         """For blocks of noisy thresholds: log-weights, sums of increments before each run, increments in each run."""
         walk = self.walk
         noise, log_weights = _threshold_law(walk, deep)

@@ -1,0 +1,327 @@
+"""The audit driver: two runs of one call in lockstep, on neighbouring data, with the same outcome of every decision.
+
+Both runs stop at each decision of their programs. They must have come to the same decision with the same public facts;
+one outcome is chosen for both, and the log-ratio of its probabilities is what the decision tells. What follows depends
+on outcomes alone, or so the library claims: in the end both releases must be the same to the last character. All that
+was told must be no more than was charged; no decision may tell more than its own cost, and these costs must add up to
+no more than the charge. An error, a branch or a parameter that depends on a record tells the runs apart.
+"""
+
+import itertools
+import math
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost
+from nobounds.accounting.loss import PrivacyLoss
+from nobounds.arrays import Floats
+from nobounds.auditing.evidence.compare import ORDERS, both_ways
+from nobounds.auditing.evidence.keys import ShownKeys
+from nobounds.auditing.evidence.kinds import evidence_of
+from nobounds.auditing.evidence.numbers import Public
+from nobounds.auditing.evidence.streams import Answered, Stream
+from nobounds.programs.program import Decision, Driver
+
+T = TypeVar("T")
+Call: TypeAlias = Callable[[Any, Driver, "Purse"], Any]  # of the data, the driver in the place of rng, and the budget
+
+TOLERANCE = 1e-6  # of what is charged: laws are exact to about 1e-10
+
+
+class Apart(AssertionError):
+    """Two runs on neighbouring data differ in more than the chances of what they decided."""
+
+
+class Stopped(BaseException):
+    """A run is to end; no `except Exception` of the library is to catch that."""
+
+
+class Purse:
+    """A budget that remembers what was charged."""
+
+    def __init__(self) -> None:
+        self.charged: list[tuple[PrivacyLoss, str]] = []
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Remember a charge."""
+        self.charged.append((loss, what))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A decision that a run has come to: its evidence and its cost."""
+
+    evidence: Any
+    cost: Callable[[], Cost]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """All that is visible of a run: the release as text, the loss it states, what was charged, and an error."""
+
+    release: Any
+    loss: PrivacyLoss | None
+    charged: list[tuple[PrivacyLoss, str]]
+    error: BaseException | None = None
+
+
+class Run(Driver):
+    """A call in a thread of its own, which waits at each decision until it is given the outcome."""
+
+    def __init__(self, call: Call, data: Any, seed: int, is_first: bool) -> None:
+        self._source, self._is_first = random.Random(seed).getrandbits, is_first
+        self._reports: SimpleQueue[Step | Ended] = SimpleQueue()
+        self._outcomes: SimpleQueue[Any] = SimpleQueue()
+        self._thread = threading.Thread(target=self._release, args=(call, data), daemon=True)
+
+    def start(self) -> Step | Ended:
+        """Go on to the first decision or to the end."""
+        self._thread.start()
+        return self._reports.get()
+
+    def go_on(self, outcome: Any) -> Step | Ended:
+        """Go on to the next decision or to the end."""
+        self._outcomes.put(outcome)
+        return self._reports.get()
+
+    def stop(self) -> None:
+        """End the run, wherever it waits."""
+        self._outcomes.put(Stopped())
+        self._thread.join()
+
+    def decide(self, decision: Decision[T]) -> T:
+        """The outcome that both runs are given; a decision that is made of others is settled one by one."""
+        if hasattr(decision, "settled_by"):
+            inside: T = decision.settled_by(self)
+            return inside
+        evidence = evidence_of(decision, self._source)
+        self._reports.put(Step(evidence, decision.cost))
+        outcome = self._outcomes.get()
+        if isinstance(outcome, Stopped):
+            raise outcome
+        given: T = evidence.given(outcome, self._is_first) if hasattr(evidence, "given") else outcome
+        return given
+
+    def _release(self, call: Call, data: Any) -> None:
+        purse = Purse()
+        try:
+            released = call(data, self, purse)
+            self._reports.put(Ended(visible(released), getattr(released, "loss", None), purse.charged))
+        except Stopped:
+            pass
+        except BaseException as error:
+            self._reports.put(Ended(None, None, purse.charged, error))
+
+
+def visible(released: Any) -> Any:
+    """All of a release as text."""
+    if isinstance(released, tuple | list):
+        return [visible(part) for part in released]
+    if not hasattr(released, "to_json"):
+        return repr(released)
+    types = [str(array.type) for array in getattr(released, "arrays", ())]
+    return [type(released).__name__, released.to_json(), str(released), repr(released), types]
+
+
+@dataclass(slots=True)
+class Transcript:
+    """What each decision told, first data set over second; Renyi divergences if they were asked for."""
+
+    divergences: Floats | None
+    log_ratios: list[float] = field(default_factory=list)
+    told: list[tuple[float, float, Cost]] = field(default_factory=list)  # log-ratio, rho and cost of each decision
+    costs: list[Cost] = field(default_factory=list)
+    keys: list[tuple[ShownKeys, ShownKeys]] = field(default_factory=list)
+    streams: list[tuple[Stream, Stream]] = field(default_factory=list)
+    bits: set[int] = field(default_factory=set)  # widths of public random bits
+    charged: PrivacyLoss | None = None
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What was charged."""
+        assert self.charged is not None
+        return self.charged
+
+    @property
+    def log_ratio(self) -> float:
+        """Of all outcomes together, keys excepted."""
+        return math.fsum(self.log_ratios)
+
+    def seen(self) -> dict[str, float]:
+        """What was told, by measure. A loss at a delta is compared if keys are chosen."""
+        seen, loss = dict[str, float](), self.loss
+        if loss.epsilon < math.inf and (self.keys or not loss.delta):
+            keys = math.fsum(one.epsilon(other, loss.delta) for one, other in self.keys)
+            seen["epsilon"] = abs(self.log_ratio) + keys
+        if loss.rho < math.inf and self.divergences is not None:
+            seen["rho"] = float((self.divergences / np.array(ORDERS)).max())
+        return seen
+
+    def ratios(self) -> dict[str, float]:
+        """What was told over what was charged, by measure."""
+        return {measure: over(value, getattr(self.loss, measure)) for measure, value in self.seen().items()}
+
+    def note(self, cost: Callable[[], Cost], log_ratio: float, divergences: Floats | None) -> None:
+        """One decision more."""
+        self.log_ratios.append(log_ratio)
+        self.costs.append(cost())
+        rho = 0.0
+        if self.divergences is not None and divergences is not None:
+            self.divergences += divergences
+            rho = float((divergences / np.array(ORDERS)).max())
+        self.told.append((log_ratio, rho, self.costs[-1]))
+
+
+def over(seen: float, charged: float) -> float:
+    """The ratio; 0 of 0 is fine."""
+    return seen / charged if charged else math.inf if seen > TOLERANCE else 0.0
+
+
+def lockstep(
+    call: Call, mine: Any, yours: Any, *, worst: bool = False, divergences: bool = True, seed: int = 0
+) -> Transcript:
+    """The transcript of a call on two data sets.
+
+    Outcomes are drawn by the run on `mine`, or (`worst`) they are those that tell the most for `mine` against `yours`.
+    """
+    transcript = Transcript(np.zeros(len(ORDERS)) if divergences else None)
+    runs = Run(call, mine, seed, True), Run(call, yours, seed, False)
+    one, other = (run.start() for run in runs)
+    try:
+        while not (isinstance(one, Ended) and isinstance(other, Ended)):
+            outcome = _step(transcript, one, other, worst)
+            one, other = (run.go_on(outcome) for run in runs)
+    finally:
+        for run in runs:
+            run.stop()
+    _compare(transcript, one, other)
+    return transcript
+
+
+def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst: bool) -> Any:
+    """The outcome of the next decision, after what it tells is noted."""
+    if isinstance(one, Ended) or isinstance(other, Ended):
+        (ended,) = (end for end in (one, other) if isinstance(end, Ended))
+        raise Apart(f"one run ends ({ended.error!r}), and the other decides once more") from ended.error
+    mine, yours = one.evidence, other.evidence
+    if type(mine) is not type(yours) or mine.public != yours.public:
+        raise Apart(f"one run decides {_named(mine)}, and the other {_named(yours)}")
+    if isinstance(mine, Stream):  # a new noisy threshold, and the answers are to come
+        transcript.streams.append((mine, yours))
+        transcript.costs.append(one.cost())
+        return None
+    if isinstance(mine, Answered):
+        return mine.stream.worst_answer(yours.stream) if worst else mine.drawn
+    if isinstance(mine, ShownKeys):
+        transcript.keys.append((mine, yours))
+        return mine.shown(yours, worst)
+    if isinstance(mine, Public):
+        transcript.bits.add(mine.width)
+    outcome = mine.worst_outcome(yours) if worst else mine.drawn
+    divergences = None if transcript.divergences is None else mine.divergences(yours)
+    transcript.note(one.cost, mine.log_ratio(yours, outcome), divergences)
+    return outcome
+
+
+def _named(evidence: Any) -> str:
+    return f"{type(evidence).__name__} {evidence.public}"
+
+
+def _compare(transcript: Transcript, one: Any, other: Any) -> None:
+    """The ends of both runs: nothing may differ. And the costs of the decisions: the charge must cover them."""
+    if repr(one.error) != repr(other.error):
+        raise Apart(f"{one.error!r} in one run, {other.error!r} in the other") from one.error or other.error
+    if one.error is not None:
+        raise one.error
+    for what in ("charged", "release"):
+        if getattr(one, what) != getattr(other, what):
+            raise Apart(f"{what}: {getattr(one, what)} in one run, {getattr(other, what)} in the other")
+    losses = [loss for loss, _ in one.charged]
+    transcript.charged = sum(losses[1:], losses[0])
+    if one.loss not in (None, transcript.charged):
+        raise Apart(f"the release states {one.loss}, and {transcript.charged} was charged")
+    _check_costs(transcript)
+    for mine, yours in (tuple(stream.log_pmf() for stream in pair) for pair in transcript.streams):
+        transcript.log_ratios.append(float(mine[-1] - yours[-1]))
+        if transcript.divergences is not None:
+            transcript.divergences += both_ways(mine, yours)
+
+
+def _check_costs(transcript: Transcript) -> None:
+    """For neighbours that differ by one row: each decision tells at most its cost, and all costs are paid for."""
+    loss, costs = transcript.loss, transcript.costs
+    if loss.unit != "row" or not costs:
+        return
+    for log_ratio, rho, cost in transcript.told:
+        told = {"rho": rho} | ({"epsilon": abs(log_ratio)} if cost.is_pure else {})
+        for measure, value in told.items():
+            if not over(value, float(getattr(cost, measure))) <= 1 + TOLERANCE:
+                raise Apart(f"a decision tells {value} of {measure}, and costs {float(getattr(cost, measure))}")
+    total = sum(costs[1:], costs[0])
+    price = "epsilon" if total.is_pure and loss.epsilon < math.inf and not loss.delta else "rho"
+    if not float(getattr(total, price)) <= getattr(loss, price) * (1 + TOLERANCE):
+        raise Apart(f"the decisions cost {price} {float(getattr(total, price))}, of {loss} that was charged")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A statistic in one setting, as a call, and pairs of neighbouring data sets."""
+
+    name: str
+    call: Call
+    pairs: Sequence[tuple[Any, Any]]
+    more: Sequence[tuple[Any, Any]] = ()  # for longer tests
+    divergences: bool = True  # whether rho is compared as well
+
+
+@dataclass(slots=True)
+class Findings:
+    """Transcripts of a statistic, the worst ratio of each measure, and what is wrong."""
+
+    transcripts: int = 0
+    ratios: dict[str, float] = field(default_factory=dict)
+    bits: set[int] = field(default_factory=set)
+    wrong: list[str] = field(default_factory=list)
+
+    def note(self, where: str, ratios: dict[str, float]) -> None:
+        """Keep the worst ratios, and complain of those above 1."""
+        for measure, ratio in ratios.items():
+            self.ratios[measure] = max(ratio, self.ratios.get(measure, 0.0))
+            if not ratio <= 1 + TOLERANCE:
+                self.wrong.append(f"{where}: {ratio:.6f} times the {measure} that was charged")
+
+
+def explore(settings: Iterable[Setting], slow: bool = False) -> Findings:
+    """On each pair of data sets of each setting: drawn and worst outcomes, both ways."""
+    findings = Findings()
+    for setting in settings:
+        for k, pair in enumerate([*setting.pairs, *(setting.more if slow else ())]):
+            for seed in range(2 if slow else 1):
+                _explore(findings, setting, pair, f"{setting.name}, pair {k}, seed {seed}", seed, slow)
+    return findings
+
+
+def _explore(findings: Findings, setting: Setting, pair: tuple[Any, Any], where: str, seed: int, slow: bool) -> None:
+    oriented, loss = [], None
+    for worst, back in itertools.product((False, True), repeat=2):
+        at = f"{where}, {'worst' if worst else 'drawn'} {'back' if back else 'forth'}"
+        thorough = setting.divergences and not back and (slow or not worst)
+        ordered = pair[:: -1 if back else 1]
+        try:
+            transcript = lockstep(setting.call, *ordered, worst=worst, divergences=thorough, seed=seed)
+        except Exception as error:  # whatever a run raises is a difference, or a decision without evidence
+            findings.wrong.append(f"{at}: {type(error).__name__}: {error}")
+            continue
+        findings.transcripts += 1
+        findings.bits |= transcript.bits
+        findings.note(at, transcript.ratios())
+        oriented.append(-transcript.log_ratio if back else transcript.log_ratio)
+        loss = transcript.loss
+    if loss is not None and loss.eta < math.inf:  # the range: over all outcomes of one pair
+        findings.note(where, {"eta": over(max(oriented) - min(oriented), loss.eta)})
