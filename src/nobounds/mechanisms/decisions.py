@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from nobounds.accounting.cost import Cost, pure
+from nobounds.arrays import Floats
 from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
 from nobounds.mechanisms.flip import flip_law, flip_rung
 from nobounds.mechanisms.halting import Law
@@ -76,6 +77,11 @@ class NoisyMany(_Hidden):
     def public(self) -> Hashable:
         """The noise, and how many numbers there are."""
         return self.noise, self.sensitivity, len(self.numbers)
+
+    @property
+    def parts(self) -> list[Noisy]:
+        """The numbers one by one."""
+        return [Noisy(number, self.noise, self.cost, self.sensitivity) for number in self.numbers]
 
     def draw(self, source: RandomSource) -> list[int]:
         """The noisy numbers."""
@@ -179,6 +185,10 @@ class Halt(_Hidden):
         """The law of the position."""
         return Law(self.walk)
 
+    def log_pmf(self) -> tuple[list[int | None], Floats]:
+        """All positions and never, with their log-probabilities, for a walk that is not long."""
+        return [*range(self.walk.length), None], self.law().log_pmf()
+
     def outcomes(self) -> Iterator[tuple[int | None, float]]:
         """Never, and each position, for a walk that is not long."""
         tails = np.append(self.law().tail(np.arange(self.walk.length + 1)), 0.0)
@@ -229,6 +239,11 @@ class Choose(_Hidden):
     def law(self) -> RunLaw:
         """The law of the rung."""
         return (weighted_law if self.exponential else flip_law)(self.runs)
+
+    def log_pmf(self) -> tuple[list[int | None], Floats]:
+        """All rungs with their log-probabilities, for a ladder that is not long."""
+        first = int(self.runs.starts[0])
+        return list(range(first, first + self.law().length)), self.law().log_pmf()
 
     def blocks(self, number: int = 0) -> Blocks:
         """The law as a forecast takes it."""

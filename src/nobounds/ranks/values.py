@@ -53,11 +53,12 @@ def floats_at(question: Question, route: OneRoute, positions: Ints) -> Floats:
     rungs = route.start + positions if route.up else route.start - positions
     values = route.ladder.map.floats(rungs)
     fine = route.ladder.map
-    if not route.again and isinstance(ladder.map, Grid) and isinstance(fine, Grid) and fine != ladder.map:
+    snapped = not route.again and fine != ladder.map
+    if snapped and isinstance(ladder.map, Grid) and isinstance(fine, Grid):
         steps, (first, last) = float(ladder.map.unit / fine.unit), fine.points(rungs)  # a power of two
         points = np.floor((last + 0.5) / steps) if route.up else np.ceil((first - 0.5) / steps)
         values = np.clip(points * float(ladder.map.unit), -_FAR, _FAR)
-    elif not route.again:
+    elif snapped:
         values = ladder.map.floats(ladder.rungs(np.clip(values, -_FAR, _FAR)))
     if route.from_zero:
         values = np.where(positions == 0, 0.0, values)

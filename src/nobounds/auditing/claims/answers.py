@@ -22,14 +22,14 @@ from nobounds.auditing.cases import Case, Measure, Worst, audited
 from nobounds.auditing.claims.walks import NOISES
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.halting import Law
 from nobounds.noise.discrete import Noise
-from nobounds.ranks.auto import first_allowed
-from nobounds.ranks.law import AnswerLaw, laplace_at_least
+from nobounds.programs.law import paths
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.problem import Method, Problem
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import AnyRoute, FlipRoute
 from nobounds.ranks.tuning import TUNING
+from nobounds.ranks.values import floats_at
+from nobounds.ranks.view import View
 
 MISSING = math.nan
 EPSILON = Fraction(2)
@@ -62,47 +62,36 @@ def live(question: Question) -> Question:
 
 
 def log_law(question: Question, data: Sequence[Any], which: int = 0) -> Floats:
-    """Log-probabilities of all answers, from the positions of every part, merged where answers are equal."""
-    ladder = question.ladder
-    counts = Counts.of(lambda: [np.array(data, dtype=float)], ladder)
+    """Log-probabilities of all answers."""
     if question.size.known is not None:
         question = replace(question, size=replace(question.size, known=len(data)))
-    law = AnswerLaw.of(question, counts, which, least=0)
+    return _log_law(question, _counts(question, data), which)
+
+
+def _counts(question: Question, data: Sequence[Any]) -> Counts:
+    return Counts.of(lambda: [np.array(data, dtype=float)], question.ladder)
+
+
+def _log_law(question: Question, counts: Counts, which: int) -> Floats:
+    """From the positions of every part, merged where answers are equal; a walk that never halts ends at its last."""
+    ladder = question.ladder
     total = np.full(ladder.last + 1 - ladder.first, -np.inf)
-    for chance, route, part in law.parts:
+    for chance, route, part in AnswerLaw.of(question, counts, which, least=0).parts:
         masses = part.log_pmf() + math.log(chance)
-        if isinstance(route, FlipRoute):  # it always answers
-            np.logaddexp.at(total, np.arange(len(masses)), masses)
-            continue
-        assert isinstance(part, Law)
-        where = route.start + np.arange(part.walk.length) * (1 if route.up else -1) - ladder.first
-        if route.from_zero:
-            where[0] = -ladder.first
-        np.logaddexp.at(total, where, masses[:-1])
-        np.logaddexp.at(total, [route.stop - ladder.first], masses[-1:])
+        answers = floats_at(question, route, np.minimum(np.arange(len(masses)), part.length - 1))
+        np.logaddexp.at(total, ladder.rungs(answers) - ladder.first, masses)
     return total
 
 
 def joint_log_law(question: Question, data: Sequence[Any]) -> Floats:
     """Log-probabilities of two answers jointly, on some of the rungs: given the size they are independent."""
-    some = _telling(question.ladder)
-    present = sum(x == x for x in data)
-    sizes = sorted({route.at_least for routes in question.routes for route in routes} | {0})
+    some, counts = _telling(question.ladder), _counts(question, data)
     joint = np.full((len(some), len(some)), -np.inf)
-    for low, high in zip(sizes, [*sizes[1:], None], strict=True):
-        reached = 1.0 if low == 0 else laplace_at_least(question.size.epsilon, low - present)
-        chance = reached - (0.0 if high is None else laplace_at_least(question.size.epsilon, high - present))
-        routes = [first_allowed(routes, low) for routes in question.routes]
-        one, other = (log_law(_only(question, route, k), data)[some] for k, route in enumerate(routes))
+    for chance, size in paths(lambda: question.learned(View(counts), question.routes)):
+        known = replace(question, size=replace(question.size, known=size))
+        one, other = (_log_law(known, counts, k)[some] for k in (0, 1))
         joint = np.logaddexp(joint, math.log(chance) + one[:, None] + other[None, :])
     return joint.ravel()
-
-
-def _only(question: Question, route: AnyRoute, which: int) -> Question:
-    """The question for one of the answers, on one route."""
-    size = replace(question.size, known=0)
-    problem = replace(question.problem, qs=(question.qs[which],))
-    return replace(question, problem=problem, routes=((replace(route, at_least=0),),), size=size)
 
 
 def _telling(ladder: Ladder) -> Any:

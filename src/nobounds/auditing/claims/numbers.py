@@ -5,6 +5,7 @@ states, or the library's cost of a part of one.
 """
 
 import math
+import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,20 +19,22 @@ from nobounds.accounting.cost import pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Measure, Worst, neighbouring, pure_claims
-from nobounds.auditing.replacing import replaced
-from nobounds.auditing.scripted import divergence_between, loss_between, scripted_law
+from nobounds.auditing.enumerated import divergence_between, enumerated_law, loss_between
 from nobounds.clipping.average import AverageRule
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
+from nobounds.programs.program import Draw, Driver
 from nobounds.ranks.auto import SizeRule
-from nobounds.ranks.question import learned_size
+from nobounds.ranks.halving import Halving
+from nobounds.ranks.problem import Problem
 from nobounds.release.release import Release
 from nobounds.statistics.sums import count, mean
 from nobounds.statistics.sums import sum as private_sum
 
 WIDTH = 3
 MISSING = None
+HALVES = (Fraction(1, 3), Fraction(2, 3))
 FORTY = (1.0,) * 40
 STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_sum, "mean": mean}
 USER = Unit("user", 2)
@@ -42,7 +45,7 @@ MORE = 8.0
 
 
 def numbers_seen(
-    release: Callable[[Data], Hashable],
+    release: Callable[[Data, Driver], Hashable],
     spots: Sequence[Any],
     most: int,
     neighbors: Neighbors,
@@ -53,7 +56,7 @@ def numbers_seen(
 ) -> Iterator[Worst]:
     """The worst losses over all neighbours of up to `most` records."""
     pairs = list(neighbouring(spots, most, neighbors))
-    laws = {data: scripted_law(partial(release, data), reach, factor) for pair in pairs for data in pair}
+    laws = {data: enumerated_law(partial(release, data), reach, factor) for pair in pairs for data in pair}
     for x, y in pairs:
         if zcdp:
             yield Worst("rho", divergence_between(laws[x], laws[y]), (x, y), at)
@@ -64,40 +67,41 @@ def numbers_seen(
 
 
 def release_of(
-    statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False
+    statistic: str, options: dict[str, Any], data: Data, driver: Driver, nullable: bool = True, users: bool = False
 ) -> Release:
     """The release for these records, or for users with all their rows."""
     rows: Any = chain.from_iterable(data) if users else data  # type: ignore[arg-type]
     records = [math.nan if record is MISSING else record for record in rows]
     values = column(np.array(records, dtype=np.float64 if nullable else np.int64))
     unit = replace(values, facts=replace(values.facts, unit=USER))
-    return STATISTICS[statistic](unit if users else values, **options)
+    return STATISTICS[statistic](unit if users else values, rng=driver, **options)
 
 
-def released(statistic: str, options: dict[str, Any], data: Data, nullable: bool = True, users: bool = False) -> str:
+def released(
+    statistic: str, options: dict[str, Any], data: Data, driver: Driver, nullable: bool = True, users: bool = False
+) -> str:
     """The whole release, as a text."""
-    return release_of(statistic, options, data, nullable, users).to_json()
+    return release_of(statistic, options, data, driver, nullable, users).to_json()
 
 
 def stated(statistic: str, options: dict[str, Any], data: Data, nullable: bool, users: bool) -> PrivacyLoss:
     """The loss that a release states; a loss that depended on the data would show up in the laws."""
-    nothing = {name: lambda *_: 0 for name in ("additive__discrete_laplace", "additive__discrete_gaussian")}
-    with replaced(**nothing):
-        return release_of(statistic, options, data, nullable, users).loss
+    return release_of(statistic, options, data, Draw(random.Random(0).getrandbits), nullable, users).loss
 
 
-def averaged(rule: AverageRule, data: Data) -> Hashable:
+def averaged(rule: AverageRule, data: Data, driver: Driver) -> Hashable:
     """The count, sum and average that a mean releases, for whole numbers up to WIDTH."""
     present: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
     public = replace(rule, rows=len(data) if rule.neighbors == "swap" else None)
-    average = public.release(len(present), sum(present), WIDTH, source=None)  # type: ignore[arg-type]
+    average = driver.run(public.program(len(present), sum(present), WIDTH))
     return average.count, average.total, average.value, average.scales
 
 
-def sized(rule: SizeRule, more: Data, data: Data) -> Hashable:
-    """The size that quantiles learn."""
+def sized(rule: SizeRule, more: Data, data: Data, driver: Driver) -> Hashable:
+    """The size that quantiles by halving learn."""
     histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
-    return learned_size(rule, histogram, source=None)  # type: ignore[arg-type]
+    halving = Halving(Problem(HALVES, histogram.ladder, "add-remove"), False, rule, Fraction(0), Fraction(1))
+    return driver.run(halving.settled(histogram)).size
 
 
 def cases() -> Iterator[Case]:
@@ -200,8 +204,8 @@ def _case(
         loss = stated(statistic, options, spots[:1], nullable, users)
         return {"rho": loss.rho} if zcdp else {"epsilon": loss.epsilon, "range": loss.eta}
 
-    def release(data: Data) -> Hashable:
-        return released(statistic, options, (*more, *data), nullable, users)
+    def release(data: Data, driver: Driver) -> Hashable:
+        return released(statistic, options, (*more, *data), driver, nullable, users)
 
     return Case(
         statistic,

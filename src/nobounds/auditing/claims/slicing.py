@@ -18,10 +18,6 @@ from nobounds.auditing.cases import Case, Measure, Worst
 from nobounds.auditing.divergences import ORDERS
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.exponential_mechanism import weighted_law
-from nobounds.mechanisms.flip import flip_law
-from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import HALF, Halving, Node, Setting, tree
 from nobounds.ranks.problem import Problem
@@ -82,18 +78,13 @@ class Joint:
     def _law(self, node: Node, piece: Slice, setting: Setting) -> tuple[Ints, Floats]:
         if piece.high - piece.low <= 1:
             return np.array([piece.low]), np.zeros(1)
-        choice = self.plan.choice(node, piece, self.histogram, setting)
-        rungs = np.arange(piece.rungs[0], piece.rungs[1] + 1)
-        if isinstance(choice, Walk):
-            log_pmf = Law(choice).log_pmf()
-            log_pmf = np.append(
-                log_pmf[:-2], np.logaddexp(log_pmf[-2], log_pmf[-1])
-            )  # never halting gives the last rung
-            rungs = rungs if self.plan.outward(node, setting) else rungs[::-1]
-            return np.array([piece.middle(rung) for rung in rungs.tolist()]), log_pmf
-        if node.leaf:
-            return rungs * self.plan.tuning.places, (weighted_law if self.plan.zcdp else flip_law)(choice).log_pmf()
-        return np.arange(piece.low, piece.high), weighted_law(choice).log_pmf()
+        decision = self.plan.decision(node, piece, self.histogram, setting, self.plan.cost)
+        outcomes, logs = decision.log_pmf()
+        chances: dict[int, float] = {}  # a walk that never halts ends at its last rung
+        for outcome, log in zip(outcomes, logs.tolist(), strict=True):
+            place = self.plan.place(node, piece, setting, outcome)
+            chances[place] = float(np.logaddexp(chances[place], log)) if place in chances else log
+        return np.array(list(chances)), np.array(list(chances.values()))
 
     def after(self, node: Node, piece: Slice, setting: Setting, place: int) -> list[At]:
         """The nodes that follow a place, their slices, and what is known by then."""

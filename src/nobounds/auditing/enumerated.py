@@ -1,28 +1,31 @@
-"""Scripted noise: the law of the code's releases, from every noise that it may draw and its theoretical probability.
+"""Enumerated outcomes: the law of a release, from every outcome that its decisions may have and its probability.
 
-The samplers are replaced by a script. Whenever the code draws noise, the run is repeated with each value within a
-reach. The law is therefore that of the running code, without a second implementation. The effect of noise beyond the
-reach is unknown, but its probability is known, and each loss is a lower bound of the true one: no loss is an artefact
-of the reach.
+A driver settles the decisions by a script. Whenever the program comes to a decision beyond the script, the call is
+repeated with each outcome within a reach. The law is therefore that of the code that releases, without a second
+implementation. The effect of noise beyond the reach is unknown, but its probability is known, and each loss is a lower
+bound of the true one: no loss is an artefact of the reach.
 """
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache, singledispatch
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.auditing.divergences import ORDERS, renyi
-from nobounds.auditing.replacing import replaced
+from nobounds.mechanisms.decisions import Above, Level, Noisy, NoisyMany, Together
+from nobounds.programs.program import Decision, Driver
+
+T = TypeVar("T")
 
 
 class Drawn(NamedTuple):
     """The values of noise within the reach, their log-probabilities, and that of all other values together."""
 
-    values: tuple[int, ...]
+    values: tuple[Any, ...]
     logs: tuple[float, ...]
     beyond: float
 
@@ -35,78 +38,89 @@ class Seen(NamedTuple):
 
 
 class _More(BaseException):
-    """The code draws more noise than the script has; a BaseException, which `except Exception` does not catch."""
+    """The program decides more than the script has; a BaseException, which `except Exception` does not catch."""
 
     def __init__(self, drawn: Drawn) -> None:
         self.drawn = drawn
 
 
-class Script:
-    """Replaces the samplers: returns the scripted noise, and raises `_More` when there is no more.
+class Script(Driver):
+    """Settles decisions by the scripted outcomes, and raises `_More` when there are no more.
 
-    `factor` plants a bug: the noise is drawn as if the rate were `factor` times larger.
+    `factor` plants a bug: the noise is drawn as if its rate were `factor` times larger.
     """
 
     def __init__(self, reach: float, factor: Fraction = Fraction(1)) -> None:
         self.reach, self.factor = reach, factor
-        self.noise: Sequence[int] = ()
+        self.outcomes: Sequence[Any] = ()
         self.used = 0
 
-    def laplace(self, rate: Fraction, source: object) -> int:
-        """The next value, for discrete Laplace noise of this rate."""
-        return self.choose(laplace_within(rate * self.factor, self.reach))
+    def decide(self, decision: Decision[T]) -> T:
+        """The next outcome; a decision that is made of others is settled one by one."""
+        if hasattr(decision, "settled_by"):
+            inside: T = decision.settled_by(self)
+            return inside
+        if isinstance(decision, Together):
+            return tuple(self.decide(part) for part in decision.parts)  # type: ignore[return-value]
+        if isinstance(decision, NoisyMany):
+            return [self.decide(part) for part in decision.parts]  # type: ignore[return-value]
+        return self.choose(within(decision, self.reach, self.factor))  # type: ignore[no-any-return]
 
-    def gaussian(self, variance: Fraction, source: object) -> int:
-        """The next value, for discrete Gaussian noise of this variance."""
-        return self.choose(gaussian_within(variance / self.factor**2, self.reach))
-
-    def geometric(self, rate: Fraction, source: object) -> int:
-        """The next value, for exponential noise on whole numbers of this rate."""
-        return self.choose(geometric_within(rate * self.factor, self.reach))
-
-    def threshold(self, noise: str, rate: Fraction, source: object) -> int:
-        """The next value, for the noise of a threshold."""
-        return self.geometric(rate, source) if noise == "exponential" else self.laplace(rate, source)
-
-    def choose(self, drawn: Drawn) -> int:
-        """The next value, of those that this noise may have."""
-        if self.used == len(self.noise):
+    def choose(self, drawn: Drawn) -> Any:
+        """The next outcome, of those that there are."""
+        if self.used == len(self.outcomes):
             raise _More(drawn)
         self.used += 1
-        return self.noise[self.used - 1]
+        return self.outcomes[self.used - 1]
 
-    def samplers(self) -> dict[str, Any]:
-        """The replacements of the samplers of noise on numbers."""
-        return {
-            "additive__discrete_laplace": self.laplace,
-            "additive__discrete_gaussian": self.gaussian,
-            "clipped__discrete_laplace": self.laplace,
-            "question__discrete_laplace": self.laplace,
-        }
-
-    def runs(self, release: Callable[[], Hashable]) -> Iterator[tuple[Hashable | None, float]]:
-        """The release for each noise with its log-probability; None for noise beyond the reach."""
-        waiting: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    def runs(self, release: Callable[[Driver], Hashable]) -> Iterator[tuple[Hashable | None, float]]:
+        """The release for each script with its log-probability; None for noise beyond the reach."""
+        waiting: list[tuple[tuple[Any, ...], float]] = [((), 0.0)]
         while waiting:
-            self.noise, log_chance = waiting.pop()
+            self.outcomes, log_chance = waiting.pop()
             self.used = 0
             try:
-                yield release(), log_chance
+                yield release(self), log_chance
             except _More as more:
                 drawn = more.drawn
                 waiting += [
-                    ((*self.noise, j), log_chance + log) for j, log in zip(drawn.values, drawn.logs, strict=True)
+                    ((*self.outcomes, one), log_chance + log) for one, log in zip(drawn.values, drawn.logs, strict=True)
                 ]
                 yield None, log_chance + drawn.beyond
 
 
-def scripted_law(release: Callable[[], Hashable], reach: float, factor: Fraction = Fraction(1)) -> Seen:
-    """The law of a release, for noise up to `reach` of its scales (for Gaussian noise: standard deviations)."""
-    script, by_outcome = Script(reach, factor), dict[Hashable, list[float]]()
-    with replaced(**script.samplers()):
-        for outcome, log_chance in script.runs(release):
-            by_outcome.setdefault(outcome, []).append(log_chance)
+def enumerated_law(release: Callable[[Driver], Hashable], reach: float, factor: Fraction = Fraction(1)) -> Seen:
+    """The law of a release, for noise up to `reach` of its scales (for Gaussian noise: standard deviations).
+
+    The release is a call that gives this driver in the place of a random generator.
+    """
+    by_outcome: dict[Hashable, list[float]] = {}
+    for outcome, log_chance in Script(reach, factor).runs(release):
+        by_outcome.setdefault(outcome, []).append(log_chance)
     return gathered(by_outcome)
+
+
+@singledispatch
+def within(decision: Any, reach: float, factor: Fraction) -> Drawn:
+    """The outcomes of a decision, those of noise within a reach."""
+    raise TypeError(f"the outcomes of a decision of type {type(decision).__name__} are not enumerated")
+
+
+@within.register
+def _(decision: Noisy, reach: float, factor: Fraction) -> Drawn:
+    noise, sensitivity = decision.noise, decision.sensitivity
+    if noise.zcdp:
+        drawn = gaussian_within(Fraction(sensitivity**2) / (noise.epsilon * factor) ** 2, reach)
+    else:
+        drawn = laplace_within(noise.epsilon / sensitivity * factor, reach)
+    return drawn._replace(values=tuple(decision.number + j for j in drawn.values))
+
+
+@within.register(Level)
+@within.register(Above)
+def _(decision: Any, reach: float, factor: Fraction) -> Drawn:
+    possible = {outcome: math.log(chance) for outcome, chance in decision.outcomes() if chance > 0}
+    return Drawn(tuple(possible), tuple(possible.values()), -math.inf)
 
 
 def gathered(by_outcome: dict[Hashable, list[float]]) -> Seen:
