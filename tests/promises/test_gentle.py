@@ -48,7 +48,7 @@ def test_a_walk_from_far_without_enough_records_would_not_be_gentle():
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law
-    from nobounds.ranks.question import walk_of
+    from nobounds.ranks.view import walk_of
     from nobounds.ranks.route import Route
 
     ladder = Ladder.float_bits(8)

@@ -36,7 +36,7 @@ def test_the_paper_s_setting_does_run_away():
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law
-    from nobounds.ranks.question import walk_of
+    from nobounds.ranks.view import walk_of
     from nobounds.ranks.route import Route
 
     ladder = Ladder.geometric(1.01, scale=1)

@@ -13,13 +13,16 @@ import nobounds as nb
 from nobounds.auditing.audit import audit
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.ranks.law import AnswerLaw, _law
+from nobounds.mechanisms.decisions import Halt
 from nobounds.mechanisms.halting import Law
+from nobounds.programs.law import paths
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import FlipRoute, Route, Scaled, cost
-from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.route import FlipRoute, Route, Scaled
+from nobounds.ranks.scale import Scale
 from nobounds.ranks.tuning import OCTAVES, TUNING
+from nobounds.ranks.view import View
 
 LADDER = Ladder.float_bits(0).limited(F(-16), F(16))
 MISSING = math.nan
@@ -50,23 +53,22 @@ def answers(question, route, part, log_chance):
     return zip([*values, float(question.value_at(route, None))] if never else values, masses, strict=True)
 
 
+def exactly(decision):
+    """The outcomes of a decision, exact also where they are improbable: those of a walk by their logs."""
+    if not isinstance(decision, Halt):
+        return decision.outcomes()
+    positions, logs = decision.log_pmf()
+    return zip(positions, np.exp(logs).tolist(), strict=True)
+
+
 def log_law(question, data):
-    """Log-probabilities of all answers, exact also where they are tiny: the law of the scale is taken by its logs."""
-    counts = Counts.of(lambda: [np.array(data, dtype=float)], question.ladder)
-    first = question.routes[0][0]
+    """Log-probabilities of all answers, over all ways through the program."""
+    view = View(Counts.of(lambda: [np.array(data, dtype=float)], question.ladder))
     total = {}
-    plain = replace(question, routes=((replace(first.without, at_least=1), question.routes[0][1]),))
-    for chance, route, part in AnswerLaw.of(plain, counts, least=0).parts:
-        if route != plain.routes[0][0]:
-            found = [(route, part, math.log(chance))]
-        else:
-            scales = Law(first.scale.walk(counts.coarse)).log_pmf()
-            ways = [first.at(octave(k) if k < len(scales) - 1 else None) for k in range(len(scales))]
-            laws = [(way, _law(question, counts, question.qs[0], way)) for way in ways]
-            found = [(*law, log + math.log(chance)) for law, log in zip(laws, scales.tolist(), strict=True)]
-        for way in found:
-            for value, mass in answers(question, *way):
-                total[value] = np.logaddexp(total.get(value, -np.inf), mass)
+    for chance, route in paths(lambda: question.route(0, view), outcomes=exactly):
+        law = route.last(question.qs[0], question.problem, view).law()
+        for value, mass in answers(question, route, law, math.log(chance)):
+            total[value] = np.logaddexp(total.get(value, -np.inf), mass)
     return total
 
 
@@ -105,7 +107,7 @@ def test_a_scale_and_what_follows_cost_what_they_say(relation, q, method, kind, 
     claimed = question.cost()
     assert 0.4 < found.epsilon <= float(claimed.epsilon) + 1e-9
     assert found.eta <= float(claimed.eta) + 1e-9
-    assert cost(scaled, q, relation, True).epsilon > scaled.scale.cost(relation, True).epsilon
+    assert scaled.cost(q, relation, True).epsilon > scaled.scale.cost(relation, True).epsilon
 
 
 @pytest.mark.medium
@@ -143,7 +145,7 @@ def test_a_record_that_moves_does_not_pay_for_the_size(q, rows):
     """Under swap with missing records the total is epsilon, and a moved record is charged for the routes alone."""
     question = Question.of(Problem((q,), Ladder.float_bits(8), "swap", rows=rows, method="auto", grows=True), F(1))
     assert question.cost().epsilon <= 1
-    routes = [cost(route, q, "swap", True).kinds for route in question.routes[0]]
+    routes = [route.cost(q, "swap", True).kinds for route in question.routes[0]]
     moved, added = question.cost().kinds
     for side in (0, 1):
         assert moved[side] == max(kinds[0][side] for kinds in routes)
