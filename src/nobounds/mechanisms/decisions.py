@@ -116,7 +116,8 @@ class Level(_Hidden):
         """Each level with its probability."""
         left = 1.0
         for level in self.levels:
-            reached = 1.0 if level <= 0 else laplace_at_least(self.rate, level - self.number)
+            last = level <= 0 or level == self.levels[-1]
+            reached = 1.0 if last else laplace_at_least(self.rate, level - self.number)
             yield level, max(0.0, reached - (1 - left))  # it reaches this level and none of the earlier ones
             left = min(left, 1 - reached)
 
