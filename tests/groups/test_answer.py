@@ -7,19 +7,21 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from support.grouped import Recording, alone, groups_of
+from support.grouped import FINE, Recording, alone, groups_of
 
-from nobounds.groups import Groups, answers, choices, walks
-from nobounds.groups import answer as answer_module
-from nobounds.groups.answer import answered
+from nobounds.counting.second_look import Counts
+from nobounds.groups import Groups, answers, choices, records, walks
+from nobounds.groups.draws import Draws
+from nobounds.groups.driver import answered, ways
+from nobounds.groups.view import GroupsView
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms import exponential_mechanism, flip, skip_ahead
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import random_source
-from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import FlipRoute, Outward, Scaled
+from nobounds.ranks.view import View
 
 LADDERS = {
     "floats": Ladder.float_bits(8),
@@ -191,15 +193,43 @@ def test_doubles_say_so_when_they_cannot_tell(q, monkeypatch):
     assert len(asked_for) > 0
 
 
-def test_each_route_is_for_the_sizes_of_the_scalar_code():
-    """`_chosen` is `first_allowed`, at the least sizes and next to them."""
-    from nobounds.ranks.auto import first_allowed
+@pytest.mark.parametrize("q", [F(1, 2), F(1)], ids=str)
+def test_each_group_reaches_the_level_that_it_reaches_alone(q):
+    """At the least sizes of all routes and next to them, from the same words."""
+    question = asked((q,), F(1), LADDERS["floats"])
+    levels = tuple(route.at_least for route in question.routes[0])
+    sizes = np.unique([max(level + k, 0) for level in levels for k in (-1, 0, 1)])
+    groups = Groups(FINE, np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int64), sizes)
+    draws, given = Recording(random_source(random.Random(1))), (F(1, 3), 10**6, levels, question.cost)
+    reached = GroupsView(groups, np.arange(len(sizes)), question.ladder).level(*given)
+    for g, code in enumerate(reached.draw_many(draws).tolist()):
+        bits, left = draws.replayed(g)
+        assert reached.outcome(code) == View(Counts(groups.histogram(g), list)).level(*given).draw(bits)
+        assert not left
 
-    for q in (F(1, 2), F(1)):
-        routes = asked((q,), F(1), LADDERS["floats"]).routes[0]
-        sizes = np.unique([max(route.at_least + k, 0) for route in routes for k in (-1, 0, 1)])
-        chosen = answer_module._chosen(routes, sizes)
-        assert [routes[k] for k in chosen] == [first_allowed(routes, int(size)) for size in sizes]
+
+@pytest.mark.medium
+def test_groups_that_are_taken_in_many_blocks_have_the_answers_of_the_scalar_code(monkeypatch):
+    """Blocks of a few records: signs go on block by block, and scales of all blocks are gathered."""
+    monkeypatch.setattr(records, "BLOCK", 50)
+    rng = np.random.default_rng(10)
+    for q in (F(1, 100), F(1, 2)):
+        check(asked((q, F(1)), F(1), LADDERS["floats"]), groups_of(some_data(rng, [0, 1, 10, 300, 1500])))
+
+
+def test_every_group_comes_to_one_result_by_its_own_outcomes():
+    """A program that asks for the sign of the groups that have many records."""
+    groups = groups_of([[sign] * n for sign, n in ((1, 0), (1, 1500), (-1, 50), (-1, 2000), (1, 3), (1, 1600))])
+    everyone = GroupsView(groups, np.arange(6), LADDERS["floats"])
+    cost = asked((F(1, 2),), F(1), LADDERS["floats"]).cost
+
+    def program(view):
+        level = yield view.level(F(20), 10**6, (1000, 10, 0), cost)
+        negative = (yield view.negative(F(1, 2), F(20), "add-remove", cost)) if level else None
+        return level, negative
+
+    found = {result: view.who.tolist() for result, view in ways(program, everyone, Draws(random_source()))}
+    assert found == {(1000, False): [1, 5], (1000, True): [3], (10, True): [2], (0, None): [0, 4]}
 
 
 @pytest.mark.medium
@@ -224,17 +254,19 @@ def test_all_kinds_of_routes_are_among_those_tested():
     } <= found
 
 
-def test_a_private_size_is_capped_and_never_negative():
-    """As `learned_size` has it."""
-    totals = np.array([0, 5, 100])
-    draws = Recording(random_source(random.Random(1)))
-    sizes = answer_module.learned_sizes(SizeRule(F(1, 1000), at_most=50), np.repeat(totals, 200), draws)
-    assert sizes.min() == 0 and sizes.max() == 50
+def test_a_private_size_is_capped():
+    """However large the noise is, groups never take routes for more records than can be told."""
+    groups = groups_of([[7.0] * 5] * 600)
+    level = GroupsView(groups, np.arange(600), LADDERS["floats"]).level(F(1, 1000), 50, (51, 50, 1, 0), F)
+    reached = Counter(level.outcome(code) for code in level.draw_many(Draws(random.Random(1).getrandbits)).tolist())
+    assert set(reached) == {50, 1, 0} and reached[0] > 200 and reached[50] > 200
 
 
 def test_the_repr_hides_the_records():
-    """Groups say how many there are, and on which ladder."""
-    assert "7" not in repr(Groups(LADDERS["floats"], np.array([0, 1]), np.array([77]), np.array([777])))
+    """Groups say how many there are, and on which ladder; a view says how many, and decisions what is public."""
+    groups = Groups(LADDERS["floats"], np.array([0, 1]), np.array([77]), np.array([777]))
+    view = GroupsView(groups, np.array([0]), LADDERS["floats"])
+    assert "7" not in repr(groups) + repr(view) + repr(view.level(F(1), 50, (1, 0), F))
 
 
 def test_a_tiny_exponential_variable_halts_among_the_runs_that_doubles_leave_out():

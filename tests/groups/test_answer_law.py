@@ -10,9 +10,9 @@ from scipy import stats
 from nobounds.counting.second_look import Counts
 from nobounds.groups import Groups, answers
 from nobounds.ladders.ladder import Ladder
-from nobounds.ranks.law import AnswerLaw
 from nobounds.noise.source import random_source
 from nobounds.ranks.auto import SizeRule
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import Scaled

@@ -48,7 +48,8 @@ class Groups:
             starts = self.starts[which[0] : which[-1] + 2]
             some = slice(int(starts[0]), int(starts[-1]))
             return Groups(self.ladder, starts - starts[0], self.rungs[some], self.counts[some])
-        first, sizes = self.starts[which], self.sizes[which]
+        first = self.starts[which]
+        sizes = self.starts[which + 1] - first
         starts = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.arange(starts[-1])
         entries += np.repeat(first - starts[:-1], sizes)
@@ -75,7 +76,7 @@ class Groups:
 
     def blocks(self, which: Ints) -> Iterator[Ints]:
         """The groups `which`, in parts of about BLOCK entries."""
-        passed = np.cumsum(self.sizes[which] + 1)
+        passed = np.cumsum(self.starts[which + 1] - self.starts[which] + 1)
         start = 0
         while start < len(which):
             before = int(passed[start - 1]) if start else 0
