@@ -10,16 +10,18 @@ exact: a uniform variable is compared with p_n in doubles, and in ball arithmeti
 """
 
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.cost import Cost, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import nominal
 from nobounds.arrays import Floats
@@ -91,6 +93,47 @@ class KeySelection:
 
     def _chances(self) -> "Chances":
         return _best_chances(self.epsilon, self.delta, self.groups_per_unit)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class KeepKeys:
+    """The decision which keys are kept, each by itself, in the order of the keys. Sensitive, as its keys are.
+
+    units: how many units each key has.
+    keys: the keys, for drivers that compare data sets; a key that is not listed has no units and is never kept.
+    """
+
+    selection: KeySelection
+    units: NDArray[np.int64]
+    keys: Callable[[], list[tuple[Any, ...]]]
+
+    def cost(self) -> Cost:
+        """Epsilon for a unit with all of its rows; what it costs at `delta` beyond that is no `Cost`."""
+        return pure(self.selection.epsilon)
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta of the whole selection."""
+        return self.selection.delta
+
+    @property
+    def public(self) -> Hashable:
+        """Epsilon, delta, and how many groups a unit may be in; the keys and their number are not public."""
+        return self.selection.epsilon, self.selection.delta, self.selection.groups_per_unit
+
+    def draw(self, source: RandomSource) -> NDArray[np.bool_]:
+        """Whether each key is kept."""
+        return self.selection.kept(self.units, source)
+
+    def chances(self) -> list[tuple[float, float]]:
+        """The probabilities that each key is left out, and that it is kept; both are precise where they are small."""
+        law = self.selection._chances()
+        with working_precision(256):
+            of_count = {n: law.ball(n) for n in set(self.units.tolist())}
+            return [(float(1 - of_count[n]), float(of_count[n])) for n in self.units.tolist()]
+
+    def __repr__(self) -> str:
+        return f"KeepKeys({self.public}, data hidden)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,182 @@
+"""What is computed for the groups of a table: the programs from a plan and the groups to noisy answers by key.
+
+The keys of the groups are public, or those that enough units have are chosen privately (see `key_selection`). One pass
+makes the tally; all groups are answered together (see `groups`). A quantile is answered for each group as if it were
+alone. Sums and means share one clip, chosen among the records of all groups: small groups have too few records for
+their own clip, and the bias from clipping is then weighed against the noise of all groups.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.accounting.cost import Cost
+from nobounds.accounting.loss import Unit
+from nobounds.arrays import Floats, Ints
+from nobounds.clipping.clip import Clip
+from nobounds.clipping.plan import CHANCE, SumPlan
+from nobounds.counting.lattice import Lattice
+from nobounds.counting.tally import SUMMED
+from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
+from nobounds.exact import MAX, finite_float
+from nobounds.groups import GroupQuantiles, Groups, NoisyGroups
+from nobounds.groups.decisions import LARGEST
+from nobounds.ladders.facts import Facts
+from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.decisions import Bits, Opaque, Together
+from nobounds.mechanisms.key_selection import KeepKeys, KeySelection
+from nobounds.programs.program import Program
+from nobounds.ranks.question import Question
+from nobounds.release.grouped import ordered
+from nobounds.statistics.sums import CountPlan
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswers:
+    """Noisy answers by key, and what their release says about them."""
+
+    keys: tuple[Any, ...]
+    values: NDArray[Any]
+    parameters: dict[str, Any]
+    half_intervals: Floats | None = None
+    parts: dict[str, Cost] | None = None  # of the cost, where they depend on the number of groups
+
+
+Summed: TypeAlias = tuple[NDArray[Any], Floats, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedColumn:
+    """A column of a table by groups, not read yet; without a name each row counts as a record."""
+
+    source: TableSource
+    keyed: Keyed
+    column: str | None
+    facts: Facts
+    groups_per_unit: int
+    selection: KeySelection | None
+
+    def public(self, sized: bool) -> Facts:
+        """The public facts; groups are for add-remove alone."""
+        return self.facts
+
+    def tallied(self, ladder: Ladder, sums: bool = False) -> Program[Tallied]:
+        """The tally of the groups to show and their keys, in the order to show them; this reads the table."""
+        unit, bounding = self.facts.unit, None
+        if unit != Unit():
+            bounding = Bounding(unit.name, unit.rows, self.groups_per_unit, (yield Bits(62)))
+        tallied = self.source.tally(self.column, ladder, sums, self.keyed, bounding)
+        if self.selection is None:
+            return tallied
+        # They come in the order of the data, which is sensitive; sorted, a seed gives the same answers, too.
+        order = ordered(tuple(array[: len(tallied.units)] for array in tallied.keys))
+        mask = yield KeepKeys(self.selection, tallied.units[order], lambda: _listed(tallied.keys, order))
+        kept = order[mask]
+        return Tallied(_taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
+
+
+def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn) -> Program[GroupAnswers]:
+    """The quantile of a question for each group; records are tallied on a fine ladder."""
+    tallied = yield from data.tallied(ladder)
+    tally = tallied.tally
+    groups = Groups(ladder, tally.starts(len(tallied.units)), tally.rungs, tally.counts)
+    values = yield GroupQuantiles(plan, groups)
+    return GroupAnswers(tallied.keys, values[0], plan.ladder.describe())
+
+
+def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
+    """How many records each group has."""
+    tallied = yield from data.tallied(Ladder.float_bits(0))
+    number, noise = len(tallied.units), plan.noise
+    counts = np.diff(np.append(0, np.cumsum(tallied.tally.counts))[tallied.tally.starts(number)])
+    noisy = yield NoisyGroups(counts, noise, plan.cost)
+    scale = noise.scale(1)
+    bar = noise.half_interval(scale, 0.0, CHANCE)
+    parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
+    return GroupAnswers(tallied.keys, _fitting(np.maximum(noisy, 0)), parameters, np.full(number, bar))
+
+
+def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedColumn) -> Program[GroupAnswers]:
+    """The sum of each group, or its mean (see `average`), by the plan for that many groups."""
+    tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
+    # The number of groups is public or already noised; the cost is the same for every number.
+    settled = plan(max(len(tallied.units), 1))
+    clip: Clip = yield Opaque(lambda source: settled.clip(tallied.tally.chunks, source))
+    values, bars, parameters = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
+    ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
+    parameters = {"clip": ends, "noise": settled.additive.name} | parameters | ladder.describe()
+    return GroupAnswers(tallied.keys, values, parameters, bars if clip.trusted else None, settled.parts())
+
+
+def _sums(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program[Summed]:
+    """Noisy sums, their half intervals, and parameters of the release."""
+    lattice = Lattice.of(clip.low, clip.high, plan.integral)
+    counts, sums = _totals(tallied, lattice, lattice.largest)
+    noisy = yield NoisyGroups(sums + lattice.low * counts, plan.additive, plan.additive.cost, lattice.largest)
+    scale = plan.additive.scale(lattice.largest)
+    bar = _worth(plan.additive.half_interval(scale, 0.0, CHANCE), lattice)
+    values = _scaled(noisy, lattice.exponent, plan.integral)
+    parameters = {"noise_scale": _worth(scale, lattice), "half_interval": bar if clip.trusted else None}
+    return values, np.full(len(values), bar), parameters
+
+
+def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program[Summed]:
+    """Noisy means, likewise: a record changes both sums by the width together, so they cost as much as one."""
+    lattice = Lattice.of(clip.low, clip.high, plan.integral)
+    width = lattice.width
+    counts, sums = _totals(tallied, lattice, width)
+    both = [NoisyGroups(part, plan.additive, plan.additive.cost, width) for part in (sums, width * counts - sums)]
+    above, below = yield Together(tuple(both), plan.average.cost)
+    part = above.astype(np.float64)
+    whole = part + below.astype(np.float64)
+    share = np.clip(np.divide(part, whole, out=np.full(len(whole), 0.5), where=whole > 0), 0.0, 1.0)
+    low, high = finite_float(clip.low), finite_float(clip.high)
+    values = np.clip(low * (1 - share) + high * share, low, high)  # high - low may be beyond the floats
+    # The noise of the two sums counts with weights that add up to 1: at most as much as that of one of them.
+    scale = plan.additive.scale(width)
+    bar = plan.additive.half_interval(scale, 0.0, CHANCE) / np.maximum(whole, 1.0)
+    bars = np.minimum(bar, 1.0) * _worth(width, lattice)
+    return values, bars, {"noise_scale": _worth(scale, lattice)}
+
+
+def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The number of records and the sum of steps of each group; Python's numbers if `most` steps each are too many."""
+    counts, sums = tallied.tally.totals(lattice, len(tallied.units))
+    if int(counts.max(initial=0)) * most >= LARGEST:
+        return counts.astype(object), sums.astype(object)
+    return counts, sums
+
+
+def _fitting(released: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in 64 bits if all of them fit: this depends on the released numbers alone, not on the addition."""
+    most = max(map(abs, (int(released.min(initial=0)), int(released.max(initial=0)))))
+    return released.astype(np.int64) if most < 1 << 63 else released.astype(object)
+
+
+def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
+    """Numbers of steps in the units of the data: whole numbers if all answers are."""
+    if not integral:
+        with np.errstate(over="ignore"):
+            return np.clip(np.ldexp(whole.astype(np.float64), exponent), -MAX, MAX) + 0.0
+    return _fitting(whole.astype(object) * (1 << exponent) if exponent else whole)
+
+
+def _worth(steps: float, lattice: Lattice) -> float:
+    """A number of steps in the units of the data."""
+    return finite_float(Fraction(steps) * lattice.step)
+
+
+def _taken(keys: tuple[Any, ...], places: Ints) -> tuple[Any, ...]:
+    """The keys in these places."""
+    import pyarrow as pa
+
+    return tuple(array.take(pa.array(places)) for array in keys)
+
+
+def _listed(keys: tuple[Any, ...], places: Ints) -> list[tuple[Any, ...]]:
+    """The keys in these places as plain values."""
+    return list(zip(*(array.to_pylist() for array in _taken(keys, places)), strict=True))
