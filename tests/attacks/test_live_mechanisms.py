@@ -6,6 +6,7 @@ it has: from copies, forked processes, threads, calls from within a query, or af
 
 import contextlib
 import copy
+import math
 import multiprocessing
 import os
 import pickle
@@ -21,10 +22,9 @@ from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
+from support.streams import Watched, called_law
 
 import nobounds as nb
-from nobounds.auditing.claims.streams import CoarseAboveThreshold, CoarseSparseVector, called_law
-from nobounds.auditing.scripted import loss_between
 
 SURE = 10**6  # a query that is above the threshold whatever the noise
 KINDS = {
@@ -84,7 +84,9 @@ def test_no_copy_can_be_made(hits, make, attack, rng):
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 def test_the_noisy_threshold_cannot_be_copied_either(noise):
     """The part that holds the noise is refused as the whole is."""
-    inner = nb.AboveThreshold(0, epsilon=1, noise=noise)._noisy_threshold
+    driver = Watched()
+    nb.AboveThreshold(0, epsilon=1, noise=noise, rng=driver)
+    (inner,) = driver.thresholds
     parts = [inner, inner._first, inner._first._uniform] if noise == "gumbel" else [inner]
     for part in parts:
         for attack in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -285,13 +287,25 @@ def test_a_generator_that_asks_while_it_draws_gains_nothing(hits, make):
     assert hits_of(mechanism) == hits - 1
 
 
+MODULES = tuple(
+    f"nobounds/{name}.py"
+    for name in (
+        "mechanisms/above_threshold",
+        "mechanisms/sparse_vector",
+        "mechanisms/hits",
+        "programs/program",
+        "programs/streams",
+    )
+)
+
+
 def interrupted_at(line, mechanism, error):
     """Ask, and raise the error at that line of the modules of streams; whether there was such a line."""
     left = line
 
     def trace(frame, event, argument):
         nonlocal left
-        if not frame.f_code.co_filename.endswith(("above_threshold.py", "sparse_vector.py")):
+        if not frame.f_code.co_filename.endswith(MODULES):
             return None
         if event == "line":
             left -= 1
@@ -316,19 +330,13 @@ def test_an_interrupted_query_gains_nothing(hits, make, error):
     """Wherever a query is interrupted, queries are not found above the threshold more often than was paid for."""
     line, stayed_open, closed = 1, 0, 0
     while True:
-        mechanism = make(rng=random.Random(line))
-        decided, draw = [], mechanism._noisy_above
-
-        def watched(value, decided=decided, draw=draw):
-            decided.append(draw(value))
-            return decided[-1]
-
-        mechanism._noisy_above = watched
+        driver = Watched(random.Random(line))
+        mechanism = make(rng=driver)
         if not interrupted_at(line, mechanism, error):
             break
-        before = len(decided)
+        before = len(driver.answers)
         later = hits_of(mechanism)
-        assert sum(decided) <= hits
+        assert sum(above for _, above in driver.answers) <= hits
         assert later == 0 or before == 0 or mechanism.answered == before + later  # closed, not begun, or counted
         stayed_open += later > 0
         closed += later == 0
@@ -364,6 +372,18 @@ def test_after_an_interruption_the_error_says_what_to_do(hits, make):
 # --- values -------------------------------------------------------------------------------------------------------
 
 
+class CoarseAboveThreshold(nb.AboveThreshold):
+    """AboveThreshold on whole numbers."""
+
+    _lattice = 1
+
+
+class CoarseSparseVector(nb.SparseVector):
+    """SparseVector on whole numbers."""
+
+    _lattice = 1
+
+
 RISING = {"monotonic": True, "share": Fraction(1, 4)}
 MECHANISMS = {
     "AboveThreshold": partial(CoarseAboveThreshold, epsilon=3, **RISING),
@@ -395,5 +415,8 @@ def test_queries_of_every_scale_cost_what_is_claimed(sensitivity, threshold, que
     """Values one sensitivity apart lose at most epsilon by their exact laws, which are those of whole numbers."""
     mechanism = partial(make, threshold, sensitivity=sensitivity)
     laws = [[called_law(mechanism, [query(k) for k in stream]) for stream in pair] for pair in NEIGHBORS]
-    assert max(loss_between(*pair)[0] for pair in laws) <= mechanism().loss.epsilon
+    for one, other in laws:
+        assert sum(one.values()) == pytest.approx(1) == sum(other.values())
+        ratios = [abs(math.log(one[said] / other[said])) for said in one if one[said] or other[said]]
+        assert 0 < max(ratios) <= mechanism().loss.epsilon + 1e-9
     assert laws == [[law_of_whole_numbers(make, stream) for stream in pair] for pair in NEIGHBORS]

@@ -5,6 +5,7 @@ import math
 import random
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import hypothesis.strategies as st
 import numpy as np
@@ -12,12 +13,17 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 from support.purse import Purse
+from support.streams import NeverHits, Watched, program_law
 
 from nobounds import AboveThreshold, IterativeExponential
-from nobounds.accounting.cost import general, monotonic
+from nobounds.accounting.cost import general, monotonic, pure
+from nobounds.mechanisms import above_threshold, hits
 from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms import above_threshold
+from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected, first_selected, hits_of
 from nobounds.mechanisms.walk import Walk
+from nobounds.programs.law import paths
+from nobounds.programs.program import Driver
+from nobounds.programs.streams import over
 
 LIMIT = 1e-9
 NOISES = ("exponential", "laplace", "gumbel")
@@ -80,6 +86,80 @@ def test_the_law_is_that_of_the_lattice_summed_by_hand():
     halts = float(threshold_noise @ np.exp(-eps2 * np.maximum(gap + step * j, 0)))
     found = law_of("exponential", [0], 3, Fraction(1, 2), Fraction(1, 4))
     assert found == pytest.approx([halts, 1 - halts], rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["exponential", "laplace"])
+def test_the_program_has_the_closed_law(noise):
+    """Driven through every noise of its threshold and every answer, the program halts by the law of its walk."""
+    queries = (0, 2, -1, 1, 3)
+    fresh = FreshThreshold(Fraction(2), Fraction(1), Fraction(2, 3), noise, 1, cost_of(1))
+    found = program_law(lambda: hits_of(fresh), fresh, [Fraction(query) for query in queries], reach=30)
+    law = Law(Walk.of(list(queries), Fraction(2), eps1=Fraction(1), eps2=Fraction(2, 3), noise=noise)).pmf()
+    assert [found[(k,)] for k in range(5)] + [found[()]] == pytest.approx(list(law), abs=1e-12)
+
+
+def test_the_program_of_algorithm_3_has_the_law_of_gumbel_noise():
+    """The probabilities of its selections multiply to those of halting with Gumbel noise."""
+    queries = (0, 2, -1, 2, 1, 3)
+    program = partial(first_selected, Fraction(2), Fraction(2, 3), cost_of(1))
+    found = {halt: chance for chance, halt in paths(lambda: over(program(), map(Fraction, queries)))}
+    law = Law(Walk.of(list(queries), Fraction(2), eps1=Fraction(2, 3), eps2=Fraction(2, 3), noise="gumbel")).pmf()
+    assert [found[(k,)] for k in range(6)] + [found[()]] == pytest.approx(list(law), rel=1e-9)
+
+
+def test_the_chance_of_a_selection_is_a_share_of_the_weights():
+    """For two scores it is 1 / (1 + exp(gap)), near and far."""
+    for gap in (0, 1, -3, 300, -300, 10**600, -(10**600)):
+        scores = {Fraction(0): 1, Fraction(gap): 1} if gap else {Fraction(0): 2}
+        chance = Selected(Fraction(0), scores, Fraction(1), cost_of(1)).chance
+        assert chance == pytest.approx(0.0 if gap > 700 else 1 / (1 + math.exp(max(gap, -700))))
+
+
+def cost_of(epsilon):
+    return lambda: pure(Fraction(epsilon))
+
+
+# --- what drivers see ---------------------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("is_monotonic", [True, False])
+def test_the_decisions_of_a_run_cost_what_was_charged(name, is_monotonic):
+    """The costs of all decisions of a run add up to the loss, however many queries there were."""
+    driver = Watched(random.Random(5))
+    run = mechanism(name, 0, epsilon=3, monotonic=is_monotonic, rng=driver)
+    for value in (-INF, -40, NAN, -41, -40):
+        assert not run.query(value)
+    total = sum((decision.cost() for decision, _ in driver.settled[1:]), driver.settled[0][0].cost())
+    assert total == (monotonic if is_monotonic else general)(run.eps1, run.eps2)
+    assert len(driver.answers) == 3  # infinities are answered without a decision
+    assert len(driver.thresholds) == (0 if name == "iterative" else 1)
+
+
+@every
+def test_a_driver_settles_everything(name):
+    """With a driver in the place of a generator no noise is drawn, and its outcomes are the answers."""
+
+    class Settled(Driver):
+        def decide(self, decision):
+            return "a stand-in" if isinstance(decision, FreshThreshold) else decision.query == 7
+
+    run = mechanism(name, 0, epsilon=1, rng=Settled())
+    assert [run.query(value) for value in (10**9, -(10**9), 7)] == [False, False, True]
+    assert run.halted_at == 2
+
+
+def test_decisions_show_no_query():
+    """Their texts show public facts alone, and those are the same whatever the queries are."""
+    cost, far = cost_of(1), Fraction(123456)
+    fresh = FreshThreshold(Fraction(7), Fraction(1, 2), Fraction(1, 3), "laplace", 1024, cost)
+    assert "laplace" in repr(fresh) and fresh.public == (7, Fraction(1, 2), Fraction(1, 3), "laplace", 1024)
+    for decision, other in (
+        (Reached(far, far), Reached(far, Fraction(1))),
+        (Selected(far, {far: 2, Fraction(0): 1}, Fraction(1), cost), Selected(far, {far: 3}, Fraction(1), cost)),
+    ):
+        assert "123456" not in repr(decision)
+        assert decision.public == other.public
 
 
 # --- one halt, and then no more -----------------------------------------------------------------------------------
@@ -195,12 +275,10 @@ def test_noise_scales_with_the_sensitivity(name, queries, sensitivity, seed):
 @given(value=st.floats(-1e9, 1e9), sensitivity=st.sampled_from([Fraction(1), Fraction(3), Fraction(1, 7)]))
 def test_queries_are_rounded_down_to_the_lattice(name, value, sensitivity):
     """A float is read exactly, and the noise is added to the multiple of 1/1024 of the sensitivity at or below it."""
-    run = mechanism(name, Fraction(1, 2), epsilon=1, sensitivity=sensitivity)
-    seen = []
-    run._noisy_above = seen.append
-    run.query(value)
-    assert seen == [Fraction(math.floor(Fraction(value) / sensitivity * 1024), 1024)]
-    assert 0 <= Fraction(value) - seen[0] * sensitivity < sensitivity / 1024
+    driver = NeverHits()
+    mechanism(name, Fraction(1, 2), epsilon=1, sensitivity=sensitivity, rng=driver).query(value)
+    assert driver.queries == [Fraction(math.floor(Fraction(value) / sensitivity * 1024), 1024)]
+    assert 0 <= Fraction(value) - driver.queries[0] * sensitivity < sensitivity / 1024
 
 
 @pytest.mark.medium
@@ -222,12 +300,11 @@ def test_rounding_keeps_sensitivity_and_order(a, move, sensitivity):
 def test_queries_of_any_type_are_read_exactly(name, kind):
     """A number has one noisy answer per seed, whatever type holds it: 0.75 is not 0, and -0.75 is not 0 either."""
     for value in (0.75, -0.75, 1.5, -2.25):
-        run, plain = (mechanism(name, 0, epsilon=10**6, sensitivity="0.5", rng=random.Random(4)) for _ in range(2))
-        seen, meant = [], []
-        run._noisy_above, plain._noisy_above = seen.append, meant.append
+        driver = NeverHits()
+        run = mechanism(name, 0, epsilon=10**6, sensitivity="0.5", rng=driver)
         run.query(kind(value))
-        plain.query(value)
-        assert seen == meant == [Fraction(value) * 2]
+        run.query(value)
+        assert driver.queries == [Fraction(value) * 2] * 2
 
 
 @every
@@ -245,12 +322,11 @@ def test_long_doubles_are_not_rounded_to_doubles(name):
 @every
 def test_whole_numbers_of_any_type_are_read_exactly(name):
     """Integers and booleans of numpy and Python are whole numbers, however large."""
-    run = mechanism(name, 0, epsilon=1)
-    seen = []
-    run._noisy_above = seen.append
+    driver = NeverHits()
+    run = mechanism(name, 0, epsilon=1, rng=driver)
     for value in (np.int8(-3), np.uint64(2**64 - 1), 2**70 + 1, True, np.bool_(True)):
         run.query(value)
-    assert seen == [-3, 2**64 - 1, 2**70 + 1, 1, 1]
+    assert driver.queries == [-3, 2**64 - 1, 2**70 + 1, 1, 1]
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "1e6"])
@@ -388,7 +464,7 @@ def test_gumbel_accepts_one_half():
 
 def test_the_plain_loop_does_not_know_the_law():
     """The loop shares no code with the law that it is compared with."""
-    source = inspect.getsource(above_threshold)
+    source = inspect.getsource(above_threshold) + inspect.getsource(hits)
     assert not any(f"nobounds.{module}" in source for module in ("laws", "mechanisms.walk", "mechanisms.skip_ahead"))
 
 

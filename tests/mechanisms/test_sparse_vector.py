@@ -3,7 +3,6 @@
 import inspect
 import random
 from fractions import Fraction as F
-from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -12,13 +11,15 @@ from hypothesis import given, settings
 from scipy import stats
 from support.laws import text
 from support.purse import Purse
+from support.streams import Watched
 
 from nobounds.accounting.bands import cheapest
 from nobounds.accounting.conversions import rho_from_approximate
 from nobounds.accounting.cost import general, monotonic
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.mechanisms.sparse_law import SparseLaw
+from nobounds.mechanisms import hits as programs
 from nobounds.mechanisms import sparse_vector
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.sparse_vector import Promise, Rates, SparseVector
 
 LIMIT = 1e-9
@@ -74,7 +75,7 @@ def test_the_two_methods_have_different_laws():
 
 def test_the_sampler_does_not_know_the_law():
     """The loop shares no code with the law that it is compared with."""
-    source = inspect.getsource(sparse_vector)
+    source = inspect.getsource(sparse_vector) + inspect.getsource(programs)
     assert not any(f"nobounds.{module}" in source for module in ("laws", "mechanisms.walk", "mechanisms.skip_ahead"))
 
 
@@ -123,13 +124,27 @@ def test_answers_are_those_of_query_and_read_no_further(method):
 def test_the_threshold_is_renewed_after_a_hit():
     """An iterated one draws its noise again after each hit but the last, a classical one never."""
     for method, changes in (("iterated", 2), ("classical", 0)):
-        run = SparseVector(0, hits=3, epsilon=1, method=method, rng=random.Random(4))
-        seen = [run._noisy_threshold]
+        driver = Watched(random.Random(4))
+        run = SparseVector(0, hits=3, epsilon=1, method=method, rng=driver)
         for value in (10**6, -(10**6), 10**6, 10**6):
             run.query(value)
-            seen.append(run._noisy_threshold)
-        assert sum(a is not b for a, b in pairwise(seen)) == changes
-        assert len({id(threshold) for threshold in seen}) == changes + 1
+        assert len(driver.thresholds) == changes + 1
+        used = [decision.threshold for decision, _ in driver.answers]
+        latest = driver.thresholds if changes else driver.thresholds * 3
+        assert all(a is b for a, b in zip(used, [latest[0], latest[1], latest[1], latest[2]], strict=True))
+
+
+@pytest.mark.parametrize("is_monotonic", [True, False])
+@both_methods
+def test_the_decisions_of_a_run_cost_at_most_what_was_charged(method, is_monotonic):
+    """With all hits the thresholds cost together what was charged, with fewer hits not more."""
+    for values, spent in (((10**6, -(10**6), 10**6, 10**6), 1), ((-(10**6),), F(1, 3) if method == "iterated" else 1)):
+        driver = Watched(random.Random(4))
+        run = SparseVector(0, hits=3, epsilon=6, monotonic=is_monotonic, method=method, rng=driver)
+        list(run.answers(values))
+        total = sum((decision.cost() for decision, _ in driver.settled[1:]), driver.settled[0][0].cost())
+        assert total.epsilon == 6 * spent
+        assert [above for _, above in driver.answers] == [value > 0 for value in values]
 
 
 @pytest.mark.medium

@@ -37,6 +37,7 @@ COVERED = [
     "mechanisms/exponential_mechanism",
     "mechanisms/key_selection",
     "mechanisms/above_threshold",
+    "mechanisms/hits",
     "mechanisms/sparse_vector",
     "mechanisms/halting",
     "accounting/cost",

@@ -1,33 +1,28 @@
 """AboveThreshold: answer a stream of queries until the first noisy one reaches a noisy threshold.
 
-Algorithm 1, with lattice exponential, discrete Laplace or Gumbel noise, and the iterative exponential mechanism
-(Algorithm 3). Both are plain loops over the queries; `skip_ahead` jumps over equal queries and is tested against them.
+Algorithm 1 and the iterative exponential mechanism (Algorithm 3), as objects that answer one query at a time. What they
+answer is decided by their programs, in `hits`.
 """
 
 import math
 import os
 import threading
-from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 from nobounds.accounting.cost import general, monotonic, split
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable, charged
-from nobounds.exact import Number, ball, privacy_parameter, rational, upper_bound
+from nobounds.exact import Number, privacy_parameter, rational, upper_bound
+from nobounds.mechanisms.hits import FreshThreshold, Hits, first_selected, hits_of
 from nobounds.mechanisms.queries import Query, exact_value
-from nobounds.noise.discrete import (
-    Exponential,
-    Noise,
-    check_noise,
-    decide,
-    discrete_laplace,
-    geometric,
-    threshold_noise,
-)
-from nobounds.noise.source import RandomSource, Rng, random_source
+from nobounds.noise.discrete import Noise, check_noise
+from nobounds.noise.source import Rng
 from nobounds.noise.unique import Unique
+from nobounds.programs.program import driver_of
+from nobounds.programs.streams import StreamProgram, step
 
 # Queries are clamped to this many noise scales around the threshold. Clamping keeps the sensitivity and the order too,
 # and noise reaches that far with probability exp(-2**2000).
@@ -47,13 +42,14 @@ class QueryStream(Unique):
     loss: PrivacyLoss
 
     def __init__(self, threshold: Number, sensitivity: Number, rng: Rng) -> None:
-        self._scale = upper_bound(sensitivity, "sensitivity")
+        self._step = upper_bound(sensitivity, "sensitivity") / self._lattice
         self._threshold = self._snap(rational(threshold, "threshold"))
-        self._source = random_source(rng)
+        self._driver = driver_of(rng)
         self._owner = (os.getpid(), id(self))
         self._lock = threading.RLock()  # re-entrant: a signal handler must not deadlock with the query it interrupts
         self._open = True
         self._drawing = False
+        self._hits: Hits = ()
         self.answered = 0
 
     def _set_rates(self, eps1: Fraction, eps2: Fraction) -> None:
@@ -62,12 +58,11 @@ class QueryStream(Unique):
         reach = math.ceil(_REACH / min(eps1, eps2))
         self._lowest, self._highest = self._threshold - reach, self._threshold + reach
 
-    def _pay(self, budget: Chargeable | None, purpose: str) -> None:
-        """Charge the loss before the first noise is drawn."""
+    def _begin(self, program: StreamProgram[Hits], budget: Chargeable | None, purpose: str) -> None:
+        """Charge the loss, and only then start the program, which draws the first noise."""
         charged(self.loss, budget, purpose)
-
-    def _fresh_threshold(self, noise: Noise) -> "NoisyThreshold":
-        return NoisyThreshold(self._threshold, self.eps1, self.eps2, noise, self._source, self._lattice)
+        self._program = program
+        self._hits, _ = self._driver.run(step(program))
 
     def query(self, value: Query) -> bool:
         """Whether the query is noisily above the threshold; raises once the mechanism has halted.
@@ -80,10 +75,12 @@ class QueryStream(Unique):
         with self._lock:
             self._check_open()
             self._drawing = True  # if anything below raises, this stays set and no later query is answered
-            above = self._noisy_above(number) if isinstance(number, Fraction) else number > 0
-            if above:
-                self._hit()
+            before = len(self._hits)
+            self._hits, waits = self._driver.run(step(self._program, number))
+            if not waits:
+                self._open = False
             self.answered += 1
+            above = len(self._hits) > before
             self._drawing = False
         return above
 
@@ -111,10 +108,7 @@ class QueryStream(Unique):
             raise RuntimeError(f"this {name} has halted or was stopped; start a new one, at its own cost")
 
     def _read(self, value: Query) -> Fraction | float:
-        """The value rounded to the lattice and clamped to the reach of the noise; an infinity stays infinite.
-
-        With a finite sensitivity, neighbouring data sets have the same infinite queries.
-        """
+        """The value rounded to the lattice and clamped to the reach of the noise; an infinity stays infinite."""
         exact = exact_value(value)
         if isinstance(exact, float):
             return exact
@@ -122,44 +116,7 @@ class QueryStream(Unique):
 
     def _snap(self, value: Fraction) -> Fraction:
         """The value in units of the sensitivity, rounded down to the lattice."""
-        return Fraction(math.floor(value / self._scale * self._lattice), self._lattice)
-
-    def _noisy_above(self, value: Fraction) -> bool:
-        raise NotImplementedError
-
-    def _hit(self) -> None:
-        raise NotImplementedError
-
-
-class NoisyThreshold(Unique):
-    """A noisy threshold, compared with queries that each get fresh noise."""
-
-    def __init__(
-        self, threshold: Fraction, eps1: Fraction, eps2: Fraction, noise: Noise, source: RandomSource, lattice: int
-    ) -> None:
-        self.eps2, self.noise, self._source, self._lattice = eps2, noise, source, lattice
-        self._threshold = threshold
-        if noise == "gumbel":
-            self._first = Exponential(source)  # the Gumbel noise on the threshold is -ln of this
-        else:
-            self._threshold += Fraction(threshold_noise(noise, eps1 / lattice, source), lattice)
-
-    def reached_by(self, value: Fraction) -> bool:
-        """Whether the noisy query is at or above the noisy threshold."""
-        # Fresh noise each time: one shared draw would leave the queries bare, and that variant is not private.
-        gap = (self._threshold - value) * self._lattice
-        if self.noise == "exponential":
-            return geometric(self.eps2 / self._lattice, self._source) >= gap
-        if self.noise == "laplace":
-            return discrete_laplace(self.eps2 / self._lattice, self._source) >= gap
-        fresh = Exponential(self._source)
-
-        def attempt(precision: int) -> int | None:
-            left = fresh.ball(precision)
-            right = self._first.ball(precision) * ball(self.eps2 * (value - self._threshold)).exp()
-            return 1 if left < right else 0 if left > right else None
-
-        return bool(decide(attempt))
+        return Fraction(value // self._step, self._lattice)
 
 
 class _OneHit(QueryStream):
@@ -178,15 +135,17 @@ class _OneHit(QueryStream):
         super().__init__(threshold, sensitivity, rng)
         cost = monotonic if is_monotonic else general
         self._set_rates(*split(cost, privacy_parameter(epsilon, "epsilon"), checked_share(share)))
-        self.loss = PrivacyLoss.of(cost(self.eps1, self.eps2), check_neighbors(neighbors))
-        self.halted_at: int | None = None
+        self._cost = partial(cost, self.eps1, self.eps2)
+        self.loss = PrivacyLoss.of(self._cost(), check_neighbors(neighbors))
+
+    @property
+    def halted_at(self) -> int | None:
+        """The position of the query that was noisily above the threshold, or None if none was so far."""
+        return self._hits[0] if self._hits else None
 
     def first_above(self, values: Iterable[Query]) -> int | None:
         """Index of the first value that is noisily above the threshold, or None if none is (Algorithm 1)."""
         return next((k for k, value in enumerate(values) if self.query(value)), None)
-
-    def _hit(self) -> None:
-        self.halted_at, self._open = self.answered, False
 
 
 def checked_share(share: Number) -> Fraction:
@@ -231,11 +190,8 @@ class AboveThreshold(_OneHit):
         super().__init__(threshold, epsilon, sensitivity, monotonic, share, neighbors, rng)
         if self.noise == "gumbel" and self.eps1 != self.eps2:
             raise ValueError(f"share must be 1/2 with Gumbel noise, got share={share!r}")
-        self._pay(budget, "above threshold")
-        self._noisy_threshold = self._fresh_threshold(self.noise)
-
-    def _noisy_above(self, value: Fraction) -> bool:
-        return self._noisy_threshold.reached_by(value)
+        fresh = FreshThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._lattice, self._cost)
+        self._begin(hits_of(fresh), budget, "above threshold")
 
 
 class IterativeExponential(_OneHit):
@@ -256,17 +212,5 @@ class IterativeExponential(_OneHit):
         rng: Rng = None,
     ) -> None:
         super().__init__(threshold, epsilon, sensitivity, monotonic, Fraction(1, 2), neighbors, rng)
-        self._pay(budget, "iterative exponential mechanism")
-        self._seen: Counter[Fraction] = Counter([self._threshold])
-
-    def _noisy_above(self, value: Fraction) -> bool:
-        self._seen[value] += 1
-        e = Exponential(self._source)
-
-        def attempt(precision: int) -> int | None:
-            # Divided by this query's weight, all weights sum to 1/p, p the chance to select it; and P(E > ln(1/p)) = p.
-            total = sum((n * ball(self.eps2 * (other - value)).exp() for other, n in self._seen.items()), ball(0))
-            left, right = e.ball(precision), total.log()
-            return 1 if left > right else 0 if left < right else None
-
-        return bool(decide(attempt))
+        program = first_selected(self._threshold, self.eps2, self._cost)
+        self._begin(program, budget, "iterative exponential mechanism")

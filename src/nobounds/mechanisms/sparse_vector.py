@@ -16,6 +16,7 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.exact import Number, positive, privacy_parameter, rational, round_up, shown
 from nobounds.mechanisms.above_threshold import QueryStream, checked_share
+from nobounds.mechanisms.hits import FreshThreshold, Hits, hits_of
 from nobounds.mechanisms.queries import Query
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.noise.source import Rng
@@ -66,9 +67,14 @@ class SparseVector(QueryStream):
         self.hits, self.method = rates.hits, rates.method
         self._set_rates(rates.eps1, rates.eps2)
         self.loss = promise.loss(rates.costs(), neighbors)
-        self._pay(budget, f"sparse vector, {self.hits} hits")
-        self.hits_at: tuple[int, ...] = ()
-        self._renew()
+        price, renewed = rates.costs()[0], self.method == "iterated"
+        fresh = FreshThreshold(self._threshold, self.eps1, self.eps2, self.noise, self._lattice, lambda: price)
+        self._begin(hits_of(fresh, self.hits, renewed), budget, f"sparse vector, {self.hits} hits")
+
+    @property
+    def hits_at(self) -> Hits:
+        """The positions of the hits so far."""
+        return self._hits
 
     @property
     def hits_found(self) -> int:
@@ -81,19 +87,6 @@ class SparseVector(QueryStream):
             yield self.query(value)
             if not self._open:
                 return
-
-    def _renew(self) -> None:
-        self._noisy_threshold = self._fresh_threshold(self.noise)
-
-    def _noisy_above(self, value: Fraction) -> bool:
-        return self._noisy_threshold.reached_by(value)
-
-    def _hit(self) -> None:
-        self.hits_at = (*self.hits_at, self.answered)
-        if self.hits_found == self.hits:
-            self._open = False
-        elif self.method == "iterated":
-            self._renew()
 
 
 @dataclass(frozen=True, slots=True)
