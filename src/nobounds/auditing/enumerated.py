@@ -61,9 +61,9 @@ class Script(Driver):
             inside: T = decision.settled_by(self)
             return inside
         if isinstance(decision, Together):
-            return tuple(self.decide(part) for part in decision.parts)  # type: ignore[return-value]
+            return tuple(self.decide(part) for part in decision.parts)
         if isinstance(decision, NoisyMany):
-            return [self.decide(part) for part in decision.parts]  # type: ignore[return-value]
+            return [self.decide(part) for part in decision.parts]
         return self.choose(within(decision, self.reach, self.factor))  # type: ignore[no-any-return]
 
     def choose(self, drawn: Drawn) -> Any:

@@ -24,7 +24,7 @@ from nobounds.arrays import Floats
 from nobounds.auditing.evidence.compare import ORDERS, both_ways
 from nobounds.auditing.evidence.keys import ShownKeys
 from nobounds.auditing.evidence.kinds import evidence_of
-from nobounds.auditing.evidence.numbers import Public
+from nobounds.auditing.evidence.numbers import Public, Selection
 from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.programs.program import Decision, Driver
 
@@ -55,10 +55,16 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A decision that a run has come to: its evidence and its cost."""
+    """A decision that a run has come to: its evidence and its cost.
+
+    A decision that is made of others has a price for all of them: `opened` are these prices since the last step, and
+    the cost of a decision inside is not `counted`.
+    """
 
     evidence: Any
     cost: Callable[[], Cost]
+    opened: tuple[Callable[[], Cost], ...]
+    counted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,8 @@ class Run(Driver):
 
     def __init__(self, call: Call, data: Any, seed: int, is_first: bool) -> None:
         self._source, self._is_first = random.Random(seed).getrandbits, is_first
+        self._opened: tuple[Callable[[], Cost], ...] = ()
+        self._depth = 0  # of decisions that are made of others
         self._reports: SimpleQueue[Step | Ended] = SimpleQueue()
         self._outcomes: SimpleQueue[Any] = SimpleQueue()
         self._thread = threading.Thread(target=self._release, args=(call, data), daemon=True)
@@ -98,10 +106,14 @@ class Run(Driver):
     def decide(self, decision: Decision[T]) -> T:
         """The outcome that both runs are given; a decision that is made of others is settled one by one."""
         if hasattr(decision, "settled_by"):
+            self._opened += (decision.cost,) if not self._depth else ()
+            self._depth += 1
             inside: T = decision.settled_by(self)
+            self._depth -= 1
             return inside
         evidence = evidence_of(decision, self._source)
-        self._reports.put(Step(evidence, decision.cost))
+        self._reports.put(Step(evidence, decision.cost, self._opened, not self._depth))
+        self._opened = ()
         outcome = self._outcomes.get()
         if isinstance(outcome, Stopped):
             raise outcome
@@ -167,15 +179,15 @@ class Transcript:
         """What was told over what was charged, by measure."""
         return {measure: over(value, getattr(self.loss, measure)) for measure, value in self.seen().items()}
 
-    def note(self, cost: Callable[[], Cost], log_ratio: float, divergences: Floats | None) -> None:
-        """One decision more."""
+    def note(self, cost: Cost, log_ratio: float, divergences: Floats | None, goes_on: bool) -> None:
+        """One decision more, or (`goes_on`) another of the last run, which has one price."""
         self.log_ratios.append(log_ratio)
-        self.costs.append(cost())
         rho = 0.0
         if self.divergences is not None and divergences is not None:
             self.divergences += divergences
             rho = float((divergences / np.array(ORDERS)).max())
-        self.told.append((log_ratio, rho, self.costs[-1]))
+        before = self.told.pop() if goes_on else (0.0, 0.0, cost)
+        self.told.append((before[0] + log_ratio, before[1] + rho, before[2]))
 
 
 def over(seen: float, charged: float) -> float:
@@ -212,9 +224,9 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
     mine, yours = one.evidence, other.evidence
     if type(mine) is not type(yours) or mine.public != yours.public:
         raise Apart(f"one run decides {_named(mine)}, and the other {_named(yours)}")
+    transcript.costs += [cost() for cost in (*one.opened, *((one.cost,) if one.counted else ()))]
     if isinstance(mine, Stream):  # a new noisy threshold, and the answers are to come
         transcript.streams.append((mine, yours))
-        transcript.costs.append(one.cost())
         return None
     if isinstance(mine, Answered):
         return mine.stream.worst_answer(yours.stream) if worst else mine.drawn
@@ -225,7 +237,8 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
         transcript.bits.add(mine.width)
     outcome = mine.worst_outcome(yours) if worst else mine.drawn
     divergences = None if transcript.divergences is None else mine.divergences(yours)
-    transcript.note(one.cost, mine.log_ratio(yours, outcome), divergences)
+    goes_on = isinstance(mine, Selection) and mine.earlier > 0
+    transcript.note(one.cost(), mine.log_ratio(yours, outcome), divergences, goes_on)
     return outcome
 
 

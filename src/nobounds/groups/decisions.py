@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.cost import Cost
-from nobounds.groups.driver import answers, by_quantile, program_of
+from nobounds.arrays import Ints
+from nobounds.groups.driver import answers, settled
 from nobounds.groups.noise import noise_many
 from nobounds.groups.records import Groups
+from nobounds.groups.view import GroupsView, Many
+from nobounds.mechanisms.decisions import Together
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
-from nobounds.programs.program import Program
+from nobounds.programs.program import Driver
 from nobounds.ranks.question import Question
 from nobounds.ranks.values import Values
 
@@ -55,7 +58,7 @@ class NoisyGroups:
 class GroupQuantiles:
     """The answers of all groups to one question: an array for each of its quantiles.
 
-    A driver may go through the groups one by one, by `program_of`, and put their answers together by `result`.
+    A driver may look inside, at the decisions about each group.
     """
 
     question: Question
@@ -74,13 +77,15 @@ class GroupQuantiles:
         """The answers, by the groups driver."""
         return answers(self.question, self.groups, source)
 
-    def program_of(self, g: int) -> Program[tuple[int | float, ...]]:
-        """The program of one group."""
-        return program_of(self.question, self.groups, g)
+    def settled_by(self, driver: Driver) -> list[Values]:
+        """The answers, by a driver that settles the decisions about each group."""
+        everyone = GroupsView(self.groups, np.arange(len(self.groups)), self.question.ladder)
 
-    def result(self, rows: list[tuple[int | float, ...]]) -> list[Values]:
-        """What is decided, from the results of the programs of all groups."""
-        return by_quantile(self.question, rows)
+        def decide(many: Many) -> Ints:
+            outcomes = driver.decide(Together(tuple(map(many.one, range(len(many)))), many.cost))
+            return np.array([many.code(outcome) for outcome in outcomes], dtype=np.int64)
+
+        return settled(self.question, everyone, decide)
 
     def __repr__(self) -> str:
         return f"GroupQuantiles({len(self.groups)} groups, data hidden)"

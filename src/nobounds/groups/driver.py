@@ -7,22 +7,22 @@ program is run again on their view, with the outcomes so far.
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from nobounds.counting.second_look import Counts
+from nobounds.arrays import Ints
 from nobounds.groups.draws import Draws
 from nobounds.groups.records import Groups
-from nobounds.groups.view import GroupsView
+from nobounds.groups.view import GroupsView, Many
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Draw, Program, sent
 from nobounds.ranks.auto import first_allowed
 from nobounds.ranks.question import Question
 from nobounds.ranks.values import Values, values_at, zeros
-from nobounds.ranks.view import View
 
 R = TypeVar("R")
+Decide: TypeAlias = Callable[[Many], Ints]  # the code of each group
 
 
 def answers(question: Question, groups: Groups, source: RandomSource) -> list[Values]:
@@ -35,16 +35,22 @@ def answers(question: Question, groups: Groups, source: RandomSource) -> list[Va
 
 def answered(question: Question, groups: Groups, draws: Draws) -> list[Values]:
     """Like `answers`, with random words from `draws`."""
-    if question.noise != "exponential":
-        rows = (Draw(draws.after(g)).run(program_of(question, groups, g)) for g in range(len(groups)))
-        return by_quantile(question, list(rows))
     everyone = GroupsView(groups, np.arange(len(groups)), question.ladder)
-    sizes = list(ways(partial(question.learned, routes=question.routes), everyone, draws))
-    return [_values(question, which, everyone, sizes, draws) for which in range(len(question.qs))]
+    if question.noise == "exponential":
+        return settled(question, everyone, lambda decision: decision.draw_many(draws))
+    rows = [Draw(draws.after(g)).run(question.program(everyone.alone(g))) for g in range(len(groups))]
+    columns = zip(*rows, strict=True) if rows else [() for _ in question.qs]
+    return [_array(list(column), question.ladder.integral) for column in columns]
+
+
+def settled(question: Question, everyone: GroupsView, decide: Decide) -> list[Values]:
+    """The answers of all groups, as a function settles the decisions about many of them."""
+    sizes = list(ways(partial(question.learned, routes=question.routes), everyone, decide))
+    return [_values(question, which, everyone, sizes, decide) for which in range(len(question.qs))]
 
 
 def ways(
-    program: Callable[[GroupsView], Program[R]], view: GroupsView, draws: Draws, past: tuple[Any, ...] = ()
+    program: Callable[[GroupsView], Program[R]], view: GroupsView, decide: Decide, past: tuple[Any, ...] = ()
 ) -> Iterator[tuple[R, GroupsView]]:
     """The results of a program for the groups of a view, each with the groups that come to it; some come twice.
 
@@ -58,14 +64,14 @@ def ways(
         return
     for part in (view,) if gathers else view.blocks():
         decision: Any = sent(program(part), past)
-        codes = decision.draw_many(draws)
+        codes = decide(decision)
         for code in np.unique(codes).tolist():
             same = part.only(np.flatnonzero(codes == code))
-            yield from ways(program, same, draws, (*past, decision.outcome(code)))
+            yield from ways(program, same, decide, (*past, decision.outcome(code)))
 
 
 def _values(
-    question: Question, which: int, everyone: GroupsView, sizes: list[tuple[int, GroupsView]], draws: Draws
+    question: Question, which: int, everyone: GroupsView, sizes: list[tuple[int, GroupsView]], decide: Decide
 ) -> Values:
     """The answers of all groups to one of the quantiles; sizes are in falling order."""
     q, routes, problem = question.qs[which], question.routes[which], question.problem
@@ -73,27 +79,15 @@ def _values(
     for planned, alike in groupby(sizes, lambda found: first_allowed(routes, found[0])):
         views = [view for _, view in alike]
         start = views[0] if len(views) == 1 else everyone.only(np.sort(np.concatenate([view.who for view in views])))
-        for route, view in ways(partial(planned.settled, q, problem), start, draws):
+        for route, view in ways(partial(planned.settled, q, problem), start, decide):
             for block in view.blocks():
-                positions: Any = route.position(route.last(q, problem, block).draw_many(draws))
+                codes: Any = decide(route.last(q, problem, block))
+                positions: Any = route.position(codes)
                 found = values_at(question, route, positions)
                 if found.dtype == object:
                     values = values.astype(object)
                 values[block.who] = found
     return values
-
-
-def program_of(question: Question, groups: Groups, g: int) -> Program[tuple[int | float, ...]]:
-    """The program of one group, alone."""
-    one = groups.histogram(g)
-    values = groups.ladder.map.floats(one.rungs)
-    return question.program(View(Counts(one.on(question.ladder), lambda: [(values, one.counts)])))
-
-
-def by_quantile(question: Question, rows: list[tuple[int | float, ...]]) -> list[Values]:
-    """The answers of all groups, one array for each q as in `answers`, from those of each group."""
-    columns = zip(*rows, strict=True) if rows else [() for _ in question.qs]
-    return [_array(list(column), question.ladder.integral) for column in columns]
 
 
 def _array(values: list[int | float], integral: bool) -> Values:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
+from nobounds.counting.second_look import Counts
 from nobounds.groups.choices import choices_one_by_one, flips, near_runs, weighted
 from nobounds.groups.draws import Draws
 from nobounds.groups.noise import laplaces
@@ -20,10 +21,11 @@ from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
 from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Decision
 from nobounds.ranks.route import FlipRoute, OneRoute, Price, Route, rank_sensitivity
 from nobounds.ranks.scale import Scale
 from nobounds.ranks.values import NEVER
-from nobounds.ranks.view import walk_of
+from nobounds.ranks.view import View, walk_of
 
 _LARGEST = 1 << 61
 
@@ -33,15 +35,22 @@ class Many:
     """The same decision about each group of a view. Sensitive: its repr shows only its public facts.
 
     codes: a draw for each group; groups with the same code have the same outcome.
-    outcome: the outcome of a code, as the decision about one group has it.
+    outcome, code: the outcome of a code, as the decision about one group has it, and back.
+    one: the decision about one of the groups.
     gathers: whether the outcomes are many, so that those who share one are few in each block.
     """
 
     codes: Callable[[Draws], Ints]
     outcome: Callable[[int], Any]
+    code: Callable[[Any], int]
+    one: Callable[[int], Decision[Any]]
     cost: Price
     public: Hashable
+    size: int
     gathers: bool = False
+
+    def __len__(self) -> int:
+        return self.size
 
     def draw_many(self, draws: Draws) -> Ints:
         """The code of each group."""
@@ -92,7 +101,10 @@ class GroupsView:
             kept = np.asarray(np.clip(noisy, 0, most), dtype=np.int64)
             return np.minimum(len(levels) - np.searchsorted(rising, kept, side="right"), len(levels) - 1)
 
-        return Many(codes, levels.__getitem__, cost, (epsilon, most, levels), gathers=True)
+        one = self._one(lambda view: view.level(epsilon, most, levels, cost))
+        return Many(
+            codes, levels.__getitem__, levels.index, one, cost, (epsilon, most, levels), len(self.who), gathers=True
+        )
 
     def scale(self, scale: Scale, cost: Price) -> Many:
         """The walk over the octaves of the magnitudes."""
@@ -101,7 +113,8 @@ class GroupsView:
             found = [_octaves(scale, block.coarse, block.who, draws) for block in self.blocks()]
             return np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
-        return Many(codes, _position, cost, scale, gathers=True)
+        one = self._one(lambda view: view.scale(scale, cost))
+        return Many(codes, _position, _code, one, cost, scale, len(self.who), gathers=True)
 
     def negative(self, q: Fraction, epsilon: Fraction, neighbors: Neighbors, cost: Price) -> Many:
         """Records below 0 (zeros count half) minus q n, with noise, against 0; ties go to the longer side."""
@@ -118,7 +131,8 @@ class GroupsView:
             noisy = twice * lattice - 2 * q.numerator * totals + laplaces(rate, self.who, draws)
             return np.asarray(noisy >= 0 if 2 * q < 1 else noisy > 0, dtype=np.int64)
 
-        return Many(codes, bool, cost, (q, rate))
+        one = self._one(lambda view: view.negative(q, epsilon, neighbors, cost))
+        return Many(codes, bool, int, one, cost, (q, rate), len(self.who))
 
     def halt(self, q: Fraction, route: Route, noise: Noise, cost: Price) -> Many:
         """The walk along a route, for exponential noise."""
@@ -137,7 +151,8 @@ class GroupsView:
             last = len(self.who) - 1
             return halts(walks, self.who[::-1], draws, lambda k: one(last - k))[::-1]
 
-        return Many(codes, _position, cost, (q, route, noise))
+        alone = self._one(lambda view: view.halt(q, route, noise, cost))
+        return Many(codes, _position, _code, alone, cost, (q, route, noise), len(self.who))
 
     def choose(self, q: Fraction, route: FlipRoute, cost: Price) -> Many:
         """The choice among the rungs of a route."""
@@ -154,7 +169,17 @@ class GroupsView:
             select = weighted if route.exponential else flips
             return select(runs, q.denominator, route.rate, self.who, draws, one)
 
-        return Many(codes, int, cost, (q, route))
+        alone = self._one(lambda view: view.choose(q, route, cost))
+        return Many(codes, int, int, alone, cost, (q, route), len(self.who))
+
+    def alone(self, place: int) -> View:
+        """The view of one group."""
+        one = self.groups.histogram(int(self.who[place]))
+        values = self.groups.ladder.map.floats(one.rungs)
+        return View(Counts(one.on(self.ladder), lambda: [(values, one.counts)]))
+
+    def _one(self, decision: Callable[[View], Decision[Any]]) -> Callable[[int], Decision[Any]]:
+        return lambda place: decision(self.alone(place))
 
     def __repr__(self) -> str:
         return f"GroupsView({len(self.who)} groups, the rest hidden)"
@@ -163,6 +188,10 @@ class GroupsView:
 def _position(code: int) -> int | None:
     """Where a walk halted."""
     return None if code == NEVER else code
+
+
+def _code(position: int | None) -> int:
+    return NEVER if position is None else position
 
 
 def _octaves(scale: Scale, coarse: Groups, who: Ints, draws: Draws) -> Ints:

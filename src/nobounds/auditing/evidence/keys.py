@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,6 +16,10 @@ class ShownKeys:
     chances: dict[Any, tuple[float, float]]
     facts: Hashable
     drawn: frozenset[Any]
+
+    def given(self, outcome: frozenset[Any], is_first: bool) -> NDArray[np.bool_]:
+        """Whether each key of this run is shown."""
+        return np.array([key in outcome for key in self.chances], dtype=bool)
 
     @property
     def public(self) -> Hashable:

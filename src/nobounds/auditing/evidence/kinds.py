@@ -5,12 +5,21 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
+
 from nobounds.auditing.evidence.choices import ChosenRung
-from nobounds.auditing.evidence.numbers import Number, Part, Public, Several, log_between
+from nobounds.auditing.evidence.keys import ShownKeys
+from nobounds.auditing.evidence.numbers import Array, Number, Part, Public, Selection, Several, log_between
+from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.auditing.evidence.walks import HaltedAt
+from nobounds.groups import NoisyGroups
 from nobounds.mechanisms.decisions import Above, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
+from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected
+from nobounds.mechanisms.key_selection import KeepKeys
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
+
+_FAR = Fraction(10**6)  # nats: more is as impossible
 
 
 @singledispatch
@@ -78,3 +87,42 @@ def _(decision: Together, source: RandomSource) -> Several:
 @evidence_of.register
 def _(decision: Bits, source: RandomSource) -> Public:
     return Public(decision.width, decision.draw(source))
+
+
+@evidence_of.register
+def _(decision: NoisyGroups, source: RandomSource) -> Array:
+    pairs = zip(decision.numbers.tolist(), decision.draw(source).tolist(), strict=True)
+    return Array(tuple(_number(decision.noise, decision.sensitivity, raw, drawn) for raw, drawn in pairs))
+
+
+@evidence_of.register
+def _(decision: KeepKeys, source: RandomSource) -> ShownKeys:
+    keys = decision.keys()
+    chances = {key: (kept, left_out) for key, (left_out, kept) in zip(keys, decision.chances(), strict=True)}
+    drawn = frozenset(key for key, kept in zip(keys, decision.draw(source).tolist(), strict=True) if kept)
+    return ShownKeys(chances, decision.public, drawn)
+
+
+@evidence_of.register
+def _(decision: FreshThreshold, source: RandomSource) -> Stream:
+    noisy = decision.draw(source)
+    return Stream(decision.threshold, decision.eps1, decision.eps2, decision.noise, decision.lattice, noisy)
+
+
+@evidence_of.register
+def _(decision: Reached, source: RandomSource) -> Answered:
+    stream: Stream = decision.threshold
+    stream.queries.append(decision.query)
+    return Answered(stream, stream.noisy.reached_by(decision.query, source))
+
+
+@evidence_of.register
+def _(decision: Selected, source: RandomSource) -> Selection:
+    x = {score: float(max(decision.epsilon * (score - decision.query), -_FAR)) for score in decision.scores}
+    others = {score: n - (score == decision.query) for score, n in decision.scores.items()}
+    log_others = float(np.logaddexp.reduce([x[score] + math.log(n) for score, n in others.items() if n]))
+    log_total = float(np.logaddexp(log_others, 0.0))
+    total = sum((n * score for score, n in decision.scores.items()), Fraction(0))
+    logs = {False: log_others - log_total, True: -log_total}
+    earlier = sum(decision.scores.values()) - 2  # without the query and the threshold
+    return Selection(decision.public, logs, decision.draw(source), decision.query, total, earlier)

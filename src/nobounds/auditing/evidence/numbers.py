@@ -14,10 +14,6 @@ from nobounds.auditing.evidence.compare import ORDERS, both_ways, largest
 NATS = 300.0  # how improbable a forced outcome may be
 
 
-class Impossible(AssertionError):
-    """An outcome on one data set has probability 0 on the other."""
-
-
 @dataclass(frozen=True, slots=True)
 class Number:
     """raw + J, with J discrete Laplace noise of a rate or discrete Gaussian noise of a variance."""
@@ -107,6 +103,21 @@ def log_between(rate: float, low: float, high: float) -> float:
     return math.log1p(-outside)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection(Part):
+    """Whether a query is selected among it and `earlier` ones; what is told so far decides what tells the most."""
+
+    query: Fraction
+    total: Fraction  # of all scores so far, the query included
+    earlier: int
+
+    def worst_outcome(self, other: Part) -> bool:
+        """Not while a record moves all queries the same way, and yes at a query that it moves otherwise."""
+        assert isinstance(other, Selection)
+        move, moves = self.query - other.query, self.total - other.total
+        return self.earlier > 0 and moves - move != self.earlier * move
+
+
 @dataclass(frozen=True, slots=True)
 class Public:
     """Random bits that decide nothing about records: both data sets get the same."""
@@ -165,3 +176,14 @@ class Several:
         """What a run is given for each part."""
         pairs = zip(self.parts, outcome, strict=True)
         return tuple(part.given(one, is_first) if hasattr(part, "given") else one for part, one in pairs)
+
+
+class Array(Several):
+    """Numbers of many groups, in an array: of 64 bits if they fit."""
+
+    __slots__ = ()
+
+    def given(self, outcome: tuple[Any, ...], is_first: bool) -> Any:
+        """The array that a run is given."""
+        fits = all(abs(number) < 1 << 62 for number in outcome)
+        return np.array(outcome, dtype=np.int64 if fits else object)

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class Stream:
     eps2: Fraction
     noise: Noise
     lattice: int
+    noisy: Any = None  # a drawn threshold, by which likely answers are drawn
     queries: list[Fraction] = field(default_factory=list)
     answers: list[bool] = field(default_factory=list)
 
