@@ -26,12 +26,13 @@ class Cost:
     Kinds of pairs are kept separate and oriented: x has one record more, or the lower record. When a released answer
     selects among mechanisms, each side takes its own maximum, and so does the range. A mechanism with Gaussian noise
     has no kinds, because its log-ratio is not bounded; its only cost is rho. `span` bounds the range where it is known
-    to be less than both sides together.
+    to be less than both sides together, and `rhos` are those of each kind of pair where they are known to differ.
     """
 
     kinds: tuple[Sides, ...]
     rho: Fraction
     span: Fraction | None = None
+    rhos: tuple[Fraction, ...] = ()
 
     @property
     def is_pure(self) -> bool:
@@ -63,7 +64,10 @@ class Cost:
         kinds = tuple(Sides(a.forth + b.forth, a.back + b.back) for a, b in aligned([self, other]))
         known = kinds and (self.span, other.span) != (None, None)
         span = max(self.eta + other._width, other.eta + self._width) if known else None
-        return Cost(kinds, self.rho + other.rho, span)
+        count = max(len(self.rhos), len(other.rhos))
+        each = [cost.rhos or (cost.rho,) * count for cost in (self, other)]
+        rhos = tuple(a + b for a, b in zip(*each, strict=True))
+        return Cost(kinds, max(rhos, default=self.rho + other.rho), span, rhos)
 
     def times(self, rows: int) -> "Cost":
         """The cost for `rows` rows added or removed together: losses grow like `rows`, and rho like its square.
@@ -188,6 +192,11 @@ def gaussian(rho: Fraction) -> Cost:
     rho is sensitivity**2 / (2 variance) (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020, Theorem 4).
     """
     return Cost((), rho)
+
+
+def gaussian_by_kind(*rhos: Fraction) -> Cost:
+    """The cost of Gaussian noise on what changes by more for some kinds of pairs than for others (see `added_only`)."""
+    return Cost((), max(rhos), None, rhos)
 
 
 def split(cost: Callable[[Fraction, Fraction], Cost], epsilon: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:

@@ -108,11 +108,11 @@ def within(decision: Any, reach: float, factor: Fraction) -> Drawn:
 
 @within.register
 def _(decision: Noisy, reach: float, factor: Fraction) -> Drawn:
-    noise, sensitivity = decision.noise, decision.sensitivity
-    if noise.zcdp:
-        drawn = gaussian_within(Fraction(sensitivity**2) / (noise.epsilon * factor) ** 2, reach)
+    parameter = decision.noise.parameter(decision.sensitivity)
+    if decision.noise.is_gaussian:
+        drawn = gaussian_within(parameter / factor**2, reach)
     else:
-        drawn = laplace_within(noise.epsilon / sensitivity * factor, reach)
+        drawn = laplace_within(parameter * factor, reach)
     return drawn._replace(values=tuple(decision.number + j for j in drawn.values))
 
 

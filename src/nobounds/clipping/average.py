@@ -14,8 +14,9 @@ from fractions import Fraction
 
 from nobounds.accounting.cost import Cost, both, pure
 from nobounds.accounting.loss import Neighbors
+from nobounds.mechanisms.decisions import Noisy, NoisyMany, Together
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Program
 
 # Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
 # no more missing records than that are overlooked.
@@ -74,13 +75,13 @@ class AverageRule:
         """
         return Additive(self.epsilon * Fraction(4, 5) if self.zcdp else self.epsilon / 2 - self.spent, self.zcdp)
 
-    def release(self, count: int, total: int, width: int, source: RandomSource) -> Average:
+    def release(self, count: int, total: int, width: int) -> Program[Average]:
         """The noisy average of `count` whole numbers with this sum."""
         noise = self.noise
         scale = noise.scale(width)
         if self.neighbors == "add-remove":
-            above = total + noise.draw(width, source)
-            below = width * count - total + noise.draw(width, source)
+            # A record changes both sums by the width together.
+            above, below = yield NoisyMany((total, width * count - total), noise, self.cost, width)
             share = Fraction(above, above + below) if above + below > 0 else Fraction(1, 2)
             share = min(max(share, Fraction(0)), Fraction(1))
             part = float(share)
@@ -88,11 +89,11 @@ class AverageRule:
             return Average(width, Fraction(above + below, width), Fraction(above), share * width, scales, noise)
         assert self.rows is not None
         if not self.nullable:
-            noisy = Fraction(total + noise.draw(width, source))
+            noisy = Fraction((yield Noisy(total, noise, self.cost, width)))
             return Average(width, Fraction(self.rows), noisy, _average(noisy, self.rows, width), (scale, 0.0), noise)
-        around = 2 * total - width * count + noise.draw(2 * width, source)
         each = self.for_count
-        missing = self.rows - count + each.draw(1, source)
+        twice = Noisy(2 * total - width * count, noise, noise.cost, 2 * width)
+        around, missing = yield Together((twice, Noisy(self.rows - count, each, each.cost)), self.cost)
         present = self.rows if missing <= FEW_MISSING / each.epsilon else max(self.rows - missing, 0)
         noisy_sum = Fraction(around + width * present, 2)
         value = _average(noisy_sum, present, width)

@@ -14,34 +14,57 @@ outward, where a mistake makes the interval too small, never absurd.
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic, moving_threshold, pure, split
 from nobounds.accounting.loss import Neighbors
-from nobounds.arrays import Floats, Ints
+from nobounds.arrays import Ints
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.counting.histogram import Histogram
-from nobounds.counting.scan import Records, mapped
-from nobounds.counting.second_look import Counts
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
-from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.decisions import FREE, Halt, Together
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.source import RandomSource
+from nobounds.noise.additive import Additive
+from nobounds.programs.program import Decision, Program
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import Outward
+from nobounds.ranks.route import Outward, Price
 from nobounds.ranks.scale import Scale, octave
 
 BITS = 3  # 8 candidates an octave
 FLOOR = -40  # deviations below 2**-40 are treated as 0
 DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
+_MOST = Fraction(MAX)
+
+
+class ClipView(Protocol):
+    """Records as the search for a clip sees them.
+
+    `view` has the view of a column, `planning.sum_errors` that of a sample.
+    """
+
+    def number(self, noise: Additive, cost: Price) -> Decision[int]:
+        """The noisy number of records that are not missing."""
+        ...
+
+    def median(self, question: Question) -> Decision[tuple[int | float, ...]]:
+        """The answer to this question."""
+        ...
+
+    def deviations(self, center: float, low: float, high: float, all_present: bool) -> Histogram:
+        """The deviations from the centre of the records, kept from `low` to `high`.
+
+        With `all_present` a missing record is placed at the centre, else it is none.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +75,24 @@ class Clip:
     high: Fraction
     center: Fraction
     trusted: bool  # whether there were enough records for the search
+
+
+class Bought(NamedTuple):
+    """The questions for the centre and the scale, None for those not bought, and the epsilon left for the walks."""
+
+    median: Question | None
+    scale: Scale | None
+    left: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ClipStart:
+    """Where the search for the widths of a clip starts, all of it public."""
+
+    center: Fraction
+    origin: int | None  # the octave of the scale, or None if there is no scale
+    left: Fraction  # of epsilon, for the walks
+    outside: int = 0  # how many records more may lie outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +110,48 @@ class Search:
     outside: int = 0  # how many records more may lie outside, where one clip is for several sums
     tuning: ClipTuning = CLIP_TUNING
 
+    def __hash__(self) -> int:
+        """Of what differs most: hashing all constants would take much longer."""
+        return hash((self.epsilon, self.neighbors, self.two_sided, self.outside))
+
     def cost(self) -> Cost:
         """Whatever the size, the centre and the scale turn out to be, the parts cost epsilon together."""
         return pure(self.epsilon)
 
-    def find(self, records: Records, size: int, slack: int, source: RandomSource) -> Clip:
+    def program(self, view: ClipView, size: int, slack: int) -> Program[Clip]:
         """The clip for about `size` records, of which `slack` may be noise."""
-        median, center, left = self.center(size), self.within(Fraction(0)), self.epsilon
+        start = yield from self.start(view, size)
+        return (yield from self.widths(view, start, size - slack))
+
+    def start(self, view: ClipView, size: int) -> Program[ClipStart]:
+        """The centre and the scale, as far as `size` records pay for them."""
+        bought, center, origin = self.bought(size), self.within(Fraction(0)), None
+        if bought.median is not None:
+            (value,) = yield view.median(bought.median)
+            center = self.within(Fraction(value))
+        if (scale := bought.scale) is not None:
+            cost = partial(scale.cost, self.neighbors, False)
+            origin = octave((yield Halt(lambda: scale.walk(self.deviations(view, center)), cost)))
+        outside = min(self.outside, max(size, 0) // self.tuning.most_outside)
+        return ClipStart(*self.settle(center, origin), bought.left, outside)
+
+    def widths(self, view: ClipView, start: ClipStart, size: int) -> Program[Clip]:
+        """The clip around a centre; `size` is what decides whether it is trusted."""
+        walks = self.walks(self.deviations(view, start.center), start)
+        positions = yield self.halts(walks)
+        widths = [self.width(walk.candidates, position) for walk, position in zip(walks, positions, strict=True)]
+        return self.clip(start.center, widths, self.trusts(size - start.outside, walks))
+
+    @lru_cache(maxsize=256)  # noqa: B019 - a search is a small public value
+    def bought(self, size: int) -> "Bought":
+        """What is bought for about `size` records before the walks."""
+        left, median = self.epsilon, self.center(size)
         if median is not None:
-            center = self.within(Fraction(median.answer(Counts.of(records, median.ladder), source)[0]))
             left -= median.cost().epsilon
-        around = self.deviations(records, center)
-        scale, origin = self.scale(size, left), None
+        scale = self.scale(size, left)
         if scale is not None:
-            origin = octave(halt_position(scale.walk(around), source))
             left -= scale.cost(self.neighbors, False).epsilon
-        kept, origin = self.settle(center, origin)
-        around = around if kept == center else self.deviations(records, kept)
-        fewer = replace(self, outside=min(self.outside, max(size, 0) // self.tuning.most_outside))
-        walks = fewer.walks(around, kept, origin, left)
-        widths = [self.width(walk.candidates, halt_position(walk.walk, source)) for walk in walks]
-        return self.clip(kept, widths, self.trusts(size - slack - fewer.outside, walks))
+        return Bought(median, scale, left)
 
     def center(self, size: int) -> Question | None:
         """The question for the median, or None if it would cost too much for `size` records: then the centre is 0."""
@@ -123,12 +185,12 @@ class Search:
     def within(self, value: Fraction) -> Fraction:
         """The value kept within the public bounds and the range of floats."""
         low, high = self.ladder.lower, self.ladder.upper
-        value = min(max(value, -Fraction(MAX)), Fraction(MAX))
+        value = min(max(value, -_MOST), _MOST)
         value = value if low is None else max(value, low)
         return value if high is None else min(value, high)
 
-    def deviations(self, records: Records, center: Fraction) -> Histogram:
-        """The deviations of the records from the centre.
+    def deviations(self, view: ClipView, center: Fraction) -> Histogram:
+        """The deviations of the records from the centre, within the public bounds.
 
         Under swap a missing record is placed at the centre: then the number of records is public, and a record that
         turns from missing to present is one that moves.
@@ -136,8 +198,7 @@ class Search:
         low, high = self.ladder.lower, self.ladder.upper
         lower = -math.inf if low is None else finite_float(low)
         upper = math.inf if high is None else finite_float(high)
-        change = partial(_deviations, lower, upper, finite_float(center), self.neighbors == "swap")
-        return Histogram.of(mapped(records(), change), DEVIATIONS)
+        return view.deviations(finite_float(center), lower, upper, self.neighbors == "swap")
 
     def scale(self, size: int, epsilon: Fraction) -> Scale | None:
         """The scale for `size` records, or None if it would cost too much."""
@@ -157,20 +218,34 @@ class Search:
         sides = ((1, self.ladder.upper), (-1, self.ladder.lower))
         return tuple(side for side, bound in sides if bound is None or bound != center)
 
-    def walks(self, around: Histogram, center: Fraction, origin: int | None, epsilon: Fraction) -> list["WidthWalk"]:
+    def walks(self, around: Histogram, start: ClipStart) -> list["WidthWalk"]:
         """The walks for the widths of the clip, one for each side of the centre where records may lie."""
-        sides = self.sides(center)
+        sides = self.sides(start.center)
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
-        if origin is not None and self.goes_inward(around.total):
-            eps1, eps2 = split(self.inward_cost, epsilon, self.tuning.inward_share(self.neighbors))
-            threshold = math.ceil(self.tuning.outside / eps2) + self.outside
-            return [_inward(outside, around.counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
+        if start.origin is not None and self.goes_inward(around.total):
+            eps1, eps2 = split(self.inward_cost, start.left, self.tuning.inward_share(self.neighbors))
+            threshold = math.ceil(self.tuning.outside / eps2) + start.outside
+            return [
+                _inward(outside, around.counts, start.origin, threshold, eps1, eps2, self.tuning) for outside in rungs
+            ]
         eps1, eps2 = split(
             partial(self.outward_cost, len(sides)),
-            epsilon,
-            self.tuning.untilted if origin is None else self.tuning.share,
+            start.left,
+            self.tuning.untilted if start.origin is None else self.tuning.share,
         )
-        return [_outward(inside, around.counts, origin, eps1, eps2, self.tuning) for inside in rungs]
+        return [_outward(inside, around.counts, start.origin, eps1, eps2, self.tuning) for inside in rungs]
+
+    def halts(self, walks: Sequence["WidthWalk"]) -> Together:
+        """Where the walks halt, for one price."""
+        cost = partial(self.walks_cost, walks)
+        return Together(tuple(walk.halt(cost) for walk in walks), cost)
+
+    def walks_cost(self, walks: Sequence["WidthWalk"]) -> Cost:
+        """The cost of all walks together."""
+        if not walks:
+            return FREE
+        eps1, eps2 = walks[0].walk.eps1, walks[0].walk.eps2
+        return self.inward_cost(eps1, eps2) if walks[0].inward else self.outward_cost(len(walks), eps1, eps2)
 
     def goes_inward(self, size: int) -> bool:
         """Whether the walks go inward; the size matters only under swap, and is public or already noised."""
@@ -215,14 +290,6 @@ class Search:
         return width
 
 
-def _deviations(lower: float, upper: float, center: float, all_present: bool, values: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        deviations: Floats = np.clip(values, lower, upper) - center
-    if all_present:
-        deviations[np.isnan(deviations)] = 0.0
-    return deviations
-
-
 @lru_cache(maxsize=1 << 15)
 def _top(rung: int) -> Fraction:
     return Fraction(DEVIATIONS.top(rung))
@@ -233,6 +300,11 @@ class WidthWalk(NamedTuple):
 
     walk: Walk
     candidates: Ints
+    inward: bool
+
+    def halt(self, cost: Price) -> Halt:
+        """Where it halts; to halt at the last candidate and never to halt mean the same width to a walk inward."""
+        return Halt(lambda: self.walk, cost, one_end=self.inward)
 
 
 def _outward(
@@ -247,7 +319,7 @@ def _outward(
         )
     # A walk halts early rather than late: the next candidate has 0.90 to 0.94 of the error, and costs nothing.
     released = np.where(candidates > 0, np.minimum(candidates + 1, candidates[-1]), 0)
-    return WidthWalk(_walk(levels, total, eps1, eps2), released)
+    return WidthWalk(_walk(levels, total, eps1, eps2), released, inward=False)
 
 
 def _inward(
@@ -261,7 +333,7 @@ def _inward(
     # The last counts all records; to halt there and never to halt both mean the width 0, so it reveals nothing.
     beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
     levels = beyond_next - _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
-    return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates)
+    return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates, inward=True)
 
 
 def _up_to(rungs: Ints, counts: Ints) -> Ints:

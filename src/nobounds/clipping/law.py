@@ -5,19 +5,21 @@ into a few of equal probability; everything else is exact.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.clipping.clip import Search
+from nobounds.clipping.clip import ClipStart, ClipView, Search
+from nobounds.clipping.view import RecordsView
 from nobounds.counting.scan import Records
-from nobounds.counting.second_look import Counts
+from nobounds.mechanisms.decisions import Nested
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
+from nobounds.programs.law import paths
 from nobounds.ranks.law import AnswerLaw
-from nobounds.ranks.scale import octave
+from nobounds.ranks.question import Question
 
 LEAST = 1e-7  # clips with less probability are left out
 CENTERS = 12
@@ -35,49 +37,51 @@ class ClipPart:
     high_chances: Floats
 
 
-def clip_law(
-    search: Search, records: Records, size: int, centers: int = CENTERS, least_scale: float = 1e-5
-) -> list[ClipPart]:
-    """The law of the clip when the noisy size is `size`; scales of less probability than `least_scale` are left out."""
-    settled: dict[tuple[Fraction, int | None, Fraction], float] = {}
-    for chance, center, left in _centers(search, records, size, centers):
-        scale = search.scale(size, left)
-        origins: list[tuple[float, int | None]] = [(1.0, None)]
-        if scale is not None:
-            halts, masses = _masses(scale.walk(search.deviations(records, center)))
-            origins = [(float(mass), octave(halt)) for halt, mass in zip(halts, masses, strict=True)]
-            left -= scale.cost(search.neighbors, False).epsilon
-        for mass, origin in origins:
-            if mass * chance > least_scale:
-                key = (*search.settle(center, origin), left)
-                settled[key] = settled.get(key, 0.0) + mass * chance
-    return [_part(search, records, chance, *key) for key, chance in settled.items()]
+class PooledView(RecordsView):
+    """Records whose median is taken at a few answers, each for a group of them."""
+
+    __slots__ = ("_centers",)
+
+    def __init__(self, records: Records, centers: int = CENTERS) -> None:
+        super().__init__(records)
+        self._centers = centers
+
+    def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
+        """The program of the question, with its law in groups of equal probability."""
+
+        def pooled() -> Iterator[tuple[tuple[float], float]]:
+            law = AnswerLaw.of(question, self.ranks(question).counts, least=1e-4)
+            return _pooled(*law.pmf(-np.inf, np.inf), self._centers)
+
+        return replace(super().median(question), shortcut=pooled)
 
 
-def _centers(search: Search, records: Records, size: int, count: int) -> Iterator[tuple[float, Fraction, Fraction]]:
-    """Centres with their probability, and what is left of epsilon."""
-    question = search.center(size)
-    if question is None:
-        yield 1.0, search.within(Fraction(0)), search.epsilon
-        return
-    left = search.epsilon - question.cost().epsilon
-    values, masses = AnswerLaw.of(question, Counts.of(records, question.ladder), least=1e-4).pmf(-np.inf, np.inf)
+def _pooled(values: Floats, masses: Floats, count: int) -> Iterator[tuple[tuple[float], float]]:
+    """The median of each of `count` groups of answers, and its probability."""
     groups = np.minimum((np.cumsum(masses) - masses / 2) / masses.sum() * count, count - 1e-9).astype(int)
     for group in np.unique(groups):
         chosen = groups == group
         middle = values[chosen][np.searchsorted(np.cumsum(masses[chosen]), masses[chosen].sum() / 2)]
-        yield float(masses[chosen].sum() / masses.sum()), search.within(Fraction(float(middle))), left
+        yield (float(middle),), float(masses[chosen].sum() / masses.sum())
 
 
-def _part(
-    search: Search, records: Records, chance: float, center: Fraction, origin: int | None, epsilon: Fraction
-) -> ClipPart:
-    nothing = Fraction(0)
-    walks = search.walks(search.deviations(records, center), center, origin, epsilon)
+def clip_law(
+    search: Search, records: Records, size: int, centers: int = CENTERS, least_scale: float = 1e-5
+) -> list[ClipPart]:
+    """The law of the clip when the noisy size is `size`; scales of less probability than `least_scale` are left out."""
+    view, chances = PooledView(records, centers), dict[ClipStart, float]()
+    for chance, start in paths(lambda: search.start(view, size), least_scale):
+        chances[start] = chances.get(start, 0.0) + chance
+    return [_part(search, view, chance, start) for start, chance in chances.items()]
+
+
+def _part(search: Search, view: ClipView, chance: float, start: ClipStart) -> ClipPart:
+    center, nothing = start.center, Fraction(0)
+    walks = search.walks(search.deviations(view, center), start)
     lows, highs = (np.array([float(center)]), np.ones(1)), (np.array([float(center)]), np.ones(1))
-    for which, side in enumerate(search.sides(center)):
-        halts, masses = _masses(walks[which].walk)
-        widths = [search.width(walks[which].candidates, halt) for halt in halts]
+    for which, (side, walk) in enumerate(zip(search.sides(center), walks, strict=True)):
+        halts, masses = _masses(walk.walk)
+        widths = [search.width(walk.candidates, halt) for halt in halts]
         clips = [
             search.clip(center, [width if k == which else nothing for k in range(len(walks))], True) for width in widths
         ]

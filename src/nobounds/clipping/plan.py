@@ -8,15 +8,14 @@ from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
-from nobounds.clipping.clip import Clip, Search
+from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
-from nobounds.counting.lattice import totals
+from nobounds.clipping.view import RecordsView
 from nobounds.counting.scan import Records
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
-from nobounds.noise.discrete import discrete_laplace
-from nobounds.noise.source import RandomSource
+from nobounds.programs.program import Program
 
 CHANCE = 0.05  # intervals hold 95% of the time
 
@@ -89,13 +88,15 @@ class SumPlan:
 
         Under swap the noise costs less for a record that turns from missing to present, and the rest pays the number.
         """
-        size = pure(self.eps_size) if self.rows is None else added_only(self.eps_size)
-        return size + self.search.cost() + self._noise_cost()
+        return self._size_cost() + self.search.cost() + self._noise_cost()
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""
-        size = {"size": pure(self.eps_size)} if self.rows is None else {}
+        size = {"size": self._size_cost()} if self.rows is None else {}
         return size | {"clip": self.search.cost(), "noise": self._noise_cost()}
+
+    def _size_cost(self) -> Cost:
+        return pure(self.eps_size) if self.rows is None else added_only(self.eps_size)
 
     def _noise_cost(self) -> Cost:
         averaged = self.centered or self.neighbors == "swap"
@@ -106,19 +107,33 @@ class SumPlan:
         """The noise on a sum under add-remove."""
         return Additive(self.eps_noise, self.zcdp)
 
-    def clip(self, records: Records, source: RandomSource) -> Clip:
+    def program(self, records: Records) -> Program[Clip]:
         """The clip; these are the bounds, if there is nothing to search for."""
         if self.search.epsilon == 0:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None
             assert high is not None
             return Clip(low, high, low, True)
+        view = RecordsView(records)
+        size = yield from self.size(view)
+        slack = math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
+        return (yield from self.search.program(view, size, slack))
+
+    def start(self, view: ClipView) -> Program[ClipStart | None]:
+        """Where the search for the clip starts; None if there is nothing to search for."""
+        if self.search.epsilon == 0:
+            return None
+        size = yield from self.size(view)
+        return (yield from self.search.start(view, size))
+
+    def size(self, view: ClipView) -> Program[int]:
+        """The number of records that are not missing: public, or noisy and at most that of the rows."""
         if self.eps_size == 0:
             assert self.rows is not None
-            return self.search.find(records, self.rows, 0, source)
-        size = max(0, totals(records())[0] + discrete_laplace(self.eps_size, source))
-        size = size if self.rows is None else min(size, self.rows)
-        return self.search.find(records, size, math.ceil(self.search.tuning.slack / self.eps_size), source)
+            return self.rows
+        noisy: int = yield view.number(Additive(self.eps_size), self._size_cost)
+        size = max(0, noisy)
+        return size if self.rows is None else min(size, self.rows)
 
     @property
     def average(self) -> AverageRule:

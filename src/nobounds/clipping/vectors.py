@@ -1,16 +1,19 @@
 """The plan of a sum or a mean of vectors, decided before the data are read, and the clip of their norms."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from nobounds.accounting.cost import Cost, both, fixed_threshold, gaussian, monotonic, split
+from nobounds.accounting.cost import Cost, fixed_threshold, gaussian, gaussian_by_kind, monotonic, split
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import nominal
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.clip import BITS, DEVIATIONS, Search
+from nobounds.clipping.view import RecordsView
 from nobounds.counting.ball import Ball
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.scan import Records
@@ -18,10 +21,10 @@ from nobounds.exact import finite_float
 from nobounds.ladders.facts import VectorFacts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
-from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.decisions import Halt, Noisy, NoisyMany
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.gaussian import DiscreteGaussian
-from nobounds.noise.source import RandomSource
+from nobounds.noise.additive import GaussianNoise
+from nobounds.programs.program import Program
 
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless the noisy number of missing ones is above
 _SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only the search for a clip needs it
@@ -37,6 +40,7 @@ _INWARD = 3 << BITS  # candidates of the walk inward: three octaves
 # lognormal norms, over the error of the true 99.9% norm: at rho 0.5, 1.15 to 1.3 in random directions and 0.7 in one;
 # at epsilon 1 and delta 1e-6, 0.8 and 1.4.
 _OUTSIDE, _BALANCE = 5, 12
+_INWARD_SHARE: dict[Neighbors, Fraction] = {"add-remove": Fraction(1, 2), "swap": Fraction(2, 5)}  # of eps1
 
 
 def _clip_share(dimensions: int) -> Fraction:
@@ -102,54 +106,67 @@ class VectorPlan:
     def cost(self, size: int = 0) -> Cost:
         """The cost of all parts: the same for every noisy size, so it is known before the data are read."""
         search, parts, noise = self.split(size if self.rows is None else self.rows)
-        clip = gaussian(parts * search.cost().rho)
-        if self.rows is None:
-            return gaussian(self.rho_size) + clip + gaussian(noise)
-        return clip + both(gaussian(noise), gaussian(noise / 4 + self.rho_size))
+        return self._size_cost() + gaussian(parts * search.cost().rho) + self._noise_cost(noise)
 
-    def clip(self, norms: Records, size: int, source: RandomSource) -> tuple[Fraction, Fraction]:
+    def _size_cost(self) -> Cost:
+        """Under swap a row that moves does not change the number of rows, and one that turns to present does."""
+        if self.rows is None:
+            return gaussian(self.rho_size)
+        return gaussian_by_kind(Fraction(0), self.rho_size)
+
+    def _noise_cost(self, noise: Fraction) -> Cost:
+        """Under swap a row that moves changes the sum by two radii, and one that turns to present by one."""
+        return gaussian(noise) if self.rows is None else gaussian_by_kind(noise, noise / 4)
+
+    def size(self, present: int) -> Program[int]:
+        """The noisy number of rows that are not missing, or the public number of all if almost none is missing."""
+        if self.rows is None:
+            noisy: int = yield Noisy(present, GaussianNoise(self.rho_size), self._size_cost)
+            return max(noisy, 0)
+        if not self.rho_size:
+            return self.rows
+        missing: int = yield Noisy(self.rows - present, GaussianNoise(self.rho_size), self._size_cost)
+        few = _FEW_MISSING * math.sqrt(1 / (2 * self.rho_size))
+        return self.rows if missing <= few else max(self.rows - missing, 0)
+
+    def clip(self, norms: Records, size: int) -> Program[tuple[Fraction, Fraction]]:
         """The clip, and rho for the noise."""
         around = size if self.rows is None else self.rows
         search, parts, noise = self.split(around)
-        clip = min(search.find(norms, around, 0, source).high for _ in range(max(parts - 1, 1)))
-        return (self.inward(clip, search, norms, source) if parts > 1 else clip), noise
+        view, found = RecordsView(norms), []
+        for _ in range(max(parts - 1, 1)):
+            clip = yield from search.program(view, around, 0)
+            found.append(clip.high)
+        lower = min(found)
+        return ((yield from self.inward(lower, search, norms)) if parts > 1 else lower), noise
 
-    def inward(self, clip: Fraction, search: Search, norms: Records, source: RandomSource) -> Fraction:
+    def inward(self, clip: Fraction, search: Search, norms: Records) -> Program[Fraction]:
         """The clip where a walk inward from this one halts: a noisy number of rows beyond passes a noisy constant."""
-        histogram, first = (
-            Histogram.of(norms(), DEVIATIONS),
-            int(DEVIATIONS.rungs(np.array([finite_float(clip)]))[0]),
-        )
+        first = int(DEVIATIONS.rungs(np.array([finite_float(clip)]))[0])
         candidates = np.arange(first, max(first - _INWARD, 0), -1)
         if not len(candidates):
             return clip
-        levels = histogram.total - np.append(0, histogram.up_to)[np.searchsorted(histogram.rungs, candidates)]
-        eps1, eps2 = self.inward_epsilons(search.epsilon)
-        balance = _BALANCE * math.cbrt(self.dimensions / (2 * self.rho))
-        threshold = max(math.ceil(_OUTSIDE / eps2), math.ceil(balance))
-        starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
-        walk = Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
-        position = halt_position(walk, source)
+        eps1, eps2 = split(self.inward_cost, search.epsilon, _INWARD_SHARE[self.neighbors])
+
+        def walk() -> Walk:
+            histogram = Histogram.of(norms(), DEVIATIONS)
+            levels = histogram.total - np.append(0, histogram.up_to)[np.searchsorted(histogram.rungs, candidates)]
+            balance = _BALANCE * math.cbrt(self.dimensions / (2 * self.rho))
+            threshold = max(math.ceil(_OUTSIDE / eps2), math.ceil(balance))
+            starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
+            return Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
+
+        position = yield Halt(walk, lambda: self.inward_cost(eps1, eps2), one_end=True)
         return min(clip, Fraction(DEVIATIONS.top(int(candidates[-1 if position is None else position]))))
 
-    def inward_epsilons(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-        """eps1 and eps2 of the walk inward; under swap a row that moves counts once more or once less."""
-        if self.neighbors == "add-remove":
-            return split(fixed_threshold, epsilon, Fraction(1, 2))
-        return split(monotonic, epsilon, Fraction(2, 5))
+    def inward_cost(self, eps1: Fraction, eps2: Fraction) -> Cost:
+        """The cost of the walk inward; under swap a row that moves counts once more or once less."""
+        return (fixed_threshold if self.neighbors == "add-remove" else monotonic)(eps1, eps2)
 
-    def size(self, present: int, source: RandomSource) -> int:
-        """The noisy number of rows that are not missing, or the public number of all if almost none is missing."""
-        if self.rows is not None and not self.rho_size:
-            return self.rows
-        variance = 1 / (2 * self.rho_size)
-        noise = DiscreteGaussian(variance).draw(source)
-        if self.rows is None:
-            return max(present + noise, 0)
-        missing = self.rows - present + noise
-        return self.rows if missing <= _FEW_MISSING * math.sqrt(variance) else max(self.rows - missing, 0)
+    def sensitivity(self, ball: Ball) -> int:
+        """How far a row can move the sum of clipped rows, in the Euclidean norm."""
+        return ball.radius if self.neighbors == "add-remove" else 2 * ball.radius
 
-    def law(self, ball: Ball, noise: Fraction) -> DiscreteGaussian:
-        """The noise on each coordinate: rho = sensitivity**2 / (2 variance) (Canonne, Kamath and Steinke 2020)."""
-        sensitivity = ball.radius if self.neighbors == "add-remove" else 2 * ball.radius
-        return DiscreteGaussian(Fraction(sensitivity**2) / (2 * noise))
+    def total(self, sums: Sequence[int], ball: Ball, noise: Fraction) -> NoisyMany:
+        """The sums of the coordinates, with discrete Gaussian noise of this rho."""
+        return NoisyMany(sums, GaussianNoise(noise), partial(self._noise_cost, noise), self.sensitivity(ball))

@@ -3,11 +3,11 @@
 All of them hold data or counts, so their reprs show none of it. `cost` is a function, because few drivers ask for it.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,14 +20,31 @@ from nobounds.mechanisms.quick_laws import LOOKS, Blocks, choice_blocks, walk_bl
 from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk
-from nobounds.noise.additive import Additive
 from nobounds.noise.discrete import discrete_laplace
 from nobounds.noise.laws import laplace_at_least
 from nobounds.noise.source import RandomSource
+from nobounds.programs.law import paths
 from nobounds.programs.program import Decision, Draw, Driver, Program
 
 R = TypeVar("R")
 FREE = pure(Fraction(0))
+
+
+class AddedNoise(Protocol):
+    """Noise on whole numbers, as much as a sensitivity asks for; hashable, and equal if it has the same law."""
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the noise is discrete Gaussian; else it is discrete Laplace."""
+        ...
+
+    def parameter(self, sensitivity: int) -> Fraction:
+        """The variance of Gaussian noise, or the rate of Laplace noise."""
+        ...
+
+    def draw(self, sensitivity: int, source: RandomSource) -> int:
+        """One draw."""
+        ...
 
 
 class _Hidden:
@@ -47,7 +64,7 @@ class Noisy(_Hidden):
     """A number plus noise, for a number that a record changes by at most the sensitivity."""
 
     number: int
-    noise: Additive
+    noise: AddedNoise
     cost: Callable[[], Cost]
     sensitivity: int = 1
 
@@ -69,7 +86,7 @@ class NoisyMany(_Hidden):
     """
 
     numbers: Sequence[int]
-    noise: Additive
+    noise: AddedNoise
     cost: Callable[[], Cost]
     sensitivity: int = 1
 
@@ -270,10 +287,14 @@ class Together(_Hidden):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Nested(_Hidden, Generic[R]):
-    """The result of another program, as one decision; a driver may go through its decisions one by one."""
+    """The result of another program, as one decision; a driver may go through its decisions one by one.
+
+    `shortcut` gives its outcomes with their probabilities, if there is a quicker way than to go through all of them.
+    """
 
     program: Callable[[], Program[R]]
     cost: Callable[[], Cost]
+    shortcut: Callable[[], Iterable[tuple[R, float]]] | None = None
 
     @property
     def public(self) -> Hashable:
@@ -287,6 +308,13 @@ class Nested(_Hidden, Generic[R]):
     def settled_by(self, driver: Driver) -> R:
         """The result of a run by a driver that looks inside."""
         return driver.run(self.program())
+
+    def outcomes(self) -> Iterator[tuple[R, float]]:
+        """Each result with its probability; equal ones are not merged."""
+        if self.shortcut is not None:
+            yield from self.shortcut()
+        else:
+            yield from ((result, chance) for chance, result in paths(self.program))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -307,20 +335,3 @@ class Bits(_Hidden):
     def draw(self, source: RandomSource) -> int:
         """The bits as a whole number."""
         return source(self.width)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Opaque(_Hidden):
-    """TRANSITIONAL: something drawn by a function of a source. To be replaced by real decisions, and deleted."""
-
-    make: Callable[[RandomSource], Any]
-    cost: Callable[[], Cost] = pure  # type: ignore[assignment]
-
-    @property
-    def public(self) -> Hashable:
-        """Nothing."""
-        return ()
-
-    def draw(self, source: RandomSource) -> Any:
-        """What the function draws."""
-        return self.make(source)

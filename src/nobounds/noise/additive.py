@@ -1,16 +1,18 @@
 """Noise added to a whole number before its release: discrete Laplace for an epsilon, discrete Gaussian under zCDP.
 
-Under zCDP epsilon is nominal: the noise has standard deviation sensitivity / epsilon, so rho = epsilon**2 / 2.
+Under zCDP epsilon is nominal: the noise has standard deviation sensitivity / epsilon, so rho = epsilon**2 / 2. Where a
+rho is given and its root is not needed, `GaussianNoise` has exactly that rho.
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 
 from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.noise.discrete import discrete_laplace
-from nobounds.noise.gaussian import discrete_gaussian
+from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian
 from nobounds.noise.source import RandomSource
 
 
@@ -30,11 +32,18 @@ class Additive:
         """Cost of releasing a number, or a vector in the norm of the noise, that changes by at most its sensitivity."""
         return gaussian(self.epsilon**2 / 2) if self.zcdp else pure(self.epsilon)
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the noise is discrete Gaussian; else it is discrete Laplace."""
+        return self.zcdp
+
+    def parameter(self, sensitivity: int) -> Fraction:
+        """The variance of Gaussian noise, or the rate of Laplace noise."""
+        return sensitivity**2 / self.epsilon**2 if self.zcdp else self.epsilon / sensitivity
+
     def draw(self, sensitivity: int, source: RandomSource) -> int:
         """One draw of the noise."""
-        if self.zcdp:
-            return discrete_gaussian(sensitivity**2 / self.epsilon**2, source)
-        return discrete_laplace(self.epsilon / sensitivity, source)
+        return (discrete_gaussian if self.zcdp else discrete_laplace)(self.parameter(sensitivity), source)
 
     def scale(self, sensitivity: float) -> float:
         """The scale of Laplace noise, or the standard deviation of Gaussian noise."""
@@ -43,6 +52,35 @@ class Additive:
     def half_interval(self, a: float, b: float, chance: float) -> float:
         """The smallest z with P(|a X + b Y| > z) <= chance, for independent noise X and Y of scale 1."""
         return two_normal(a, b, chance) if self.zcdp else two_laplace(a, b, chance)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """Discrete Gaussian noise of exactly this rho."""
+
+    rho: Fraction
+
+    def cost(self) -> Cost:
+        """Cost of releasing a vector that changes by at most the sensitivity, in the Euclidean norm."""
+        return gaussian(self.rho)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """It is."""
+        return True
+
+    def parameter(self, sensitivity: int) -> Fraction:
+        """The variance."""
+        return self.law(sensitivity).variance
+
+    @lru_cache(maxsize=64)  # noqa: B019 - a small public value
+    def law(self, sensitivity: int) -> DiscreteGaussian:
+        """The noise for a sensitivity: rho = sensitivity**2 / (2 variance) (Canonne, Kamath and Steinke 2020)."""
+        return DiscreteGaussian(Fraction(sensitivity**2) / (2 * self.rho))
+
+    def draw(self, sensitivity: int, source: RandomSource) -> int:
+        """One draw of the noise."""
+        return self.law(sensitivity).draw(source)
 
 
 def two_laplace(a: float, b: float, chance: float) -> float:

@@ -6,25 +6,29 @@ Noise is taken at points that fill its law evenly, different ones for each data 
 """
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.clipping.average import FEW_MISSING
-from nobounds.clipping.clip import DEVIATIONS, Search, WidthWalk
+from nobounds.clipping.clip import DEVIATIONS, ClipStart, Search, WidthWalk
 from nobounds.clipping.plan import SumPlan
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
-from nobounds.mechanisms.decisions import Halt
+from nobounds.mechanisms.decisions import Nested, Noisy
 from nobounds.mechanisms.quick_laws import spread, walk_blocks
 from nobounds.noise.additive import Additive
-from nobounds.planning.answer_errors import octaves, point
+from nobounds.planning.answer_errors import point, quick_outcomes
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.families import normal_quantile
-from nobounds.planning.samples import Sample
+from nobounds.planning.samples import Sample, SampleView
+from nobounds.programs.law import paths
+from nobounds.programs.program import alone
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import Price
 
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises
@@ -33,59 +37,50 @@ PAIRS = (1, 3, 0, 2)  # ... together
 _MOST = 1 << 20  # of a count's errors are taken one by one
 
 
-@dataclass(frozen=True, slots=True)
-class ClipStart:
-    """Where the search for the widths of a clip starts: the centre, the scale, and the rest of epsilon."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SamplePoint:
+    """A sample as the search for a clip sees it, with the noisy size and the centre at one point of their laws.
 
-    center: Fraction
-    origin: int | None
-    left: Fraction
+    They are not exceeded with these probabilities.
+    """
+
+    sample: Sample = field(repr=False)
+    size: float = 0.5
+    center: float = 0.5
+
+    def number(self, noise: Additive, cost: Price) -> Nested[int]:
+        """The number of records at this point of its noise; at its true value where the noise is small."""
+        n = self.sample.total
+
+        def point() -> tuple[tuple[int, float]]:
+            noisy = n if noise.epsilon * n > 50 else int(n + _noise(noise, 1, np.array([self.size]), False)[0])
+            return ((noisy, 1.0),)
+
+        return Nested(lambda: alone(Noisy(n, noise, cost)), cost, point)
+
+    def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
+        """The answer at this point of its law."""
+        return Nested(
+            lambda: question.program(SampleView(self.sample, question.ladder)),
+            question.cost,
+            lambda: (((point(question, self.sample, self.center),), 1.0),),
+        )
+
+    def deviations(self, center: float, low: float, high: float, all_present: bool) -> Histogram:
+        """The deviations from a centre; no record of a sample is missing."""
+        rungs = DEVIATIONS.rungs(np.clip(self.sample.values, low, high) - center)
+        starts = np.flatnonzero(np.diff(rungs, prepend=rungs[0] - 1))
+        return Histogram(DEVIATIONS, rungs[starts], np.add.reduceat(self.sample.counts, starts))
 
 
 def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipStart | None]]:
     """The starts of the search for a clip, with their probabilities; None if there is nothing to search for."""
-    search = plan.search
-    if search.epsilon == 0:
-        return [(1.0, None)]
-    chances: dict[ClipStart, float] = {}
-    sizes = _sizes(plan, typical.total)
-    for look, pair in enumerate(PAIRS):
-        size = sizes[look % len(sizes)]
-        center, left = _center(search, size, typical, LOOKS[pair])
-        scale = search.scale(size, left)
-        origins: list[tuple[float, int | None]] = [(1.0, None)]
-        if scale is not None:
-            origins = octaves(Halt(lambda: scale.walk(deviations(search, typical, center)), search.cost))
-            left -= scale.cost(search.neighbors, False).epsilon
-        for chance, origin in origins:
-            start = ClipStart(*search.settle(center, origin), left)
+    chances: dict[ClipStart | None, float] = {}
+    for look, pair in zip(LOOKS, PAIRS, strict=True):
+        view = SamplePoint(typical, look, LOOKS[pair])
+        for chance, start in paths(partial(plan.start, view), outcomes=quick_outcomes):
             chances[start] = chances.get(start, 0.0) + chance / len(PAIRS)
     return list(together((chance, start) for start, chance in chances.items() if chance > LEAST))
-
-
-def _center(search: Search, size: int, typical: Sample, chance: float) -> tuple[Fraction, Fraction]:
-    """The centre that is not exceeded with this probability, and the rest of epsilon."""
-    median = search.center(size)
-    if median is None:
-        return search.within(Fraction(0)), search.epsilon
-    return search.within(Fraction(point(median, typical, chance))), search.epsilon - median.cost().epsilon
-
-
-def _sizes(plan: SumPlan, n: int) -> list[int]:
-    """A few of the possible noisy sizes."""
-    if plan.eps_size == 0 or plan.eps_size * n > 50:
-        return [n]
-    most = math.inf if plan.rows is None else plan.rows
-    return [int(min(max(n + noise, 0), most)) for noise in _noise(Additive(plan.eps_size), 1, np.array(LOOKS), False)]
-
-
-def deviations(search: Search, sample: Sample, center: Fraction) -> Histogram:
-    """The deviations of a sample's records from the centre."""
-    low, high = search.ladder.lower, search.ladder.upper
-    kept = np.clip(sample.values, -np.inf if low is None else float(low), np.inf if high is None else float(high))
-    rungs = DEVIATIONS.rungs(kept - finite_float(center))
-    starts = np.flatnonzero(np.diff(rungs, prepend=rungs[0] - 1))
-    return Histogram(DEVIATIONS, rungs[starts], np.add.reduceat(sample.counts, starts))
 
 
 def outcomes(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> Outcomes:
@@ -104,9 +99,10 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
         assert search.ladder.lower is not None
         assert search.ladder.upper is not None
         return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
-    around = deviations(search, sample, start.center)
-    sides, walks = search.sides(start.center), search.walks(around, start.center, start.origin, start.left)
-    by_side = {side: _widths(search, walk, number) for side, walk in zip(sides, walks, strict=True)}
+    walks = search.walks(search.deviations(SamplePoint(sample), start.center), start)
+    by_side = {
+        side: _widths(search, walk, number) for side, walk in zip(search.sides(start.center), walks, strict=True)
+    }
     if 0 in by_side:
         widths, chances = by_side[0]
         below = above = widths

@@ -79,6 +79,12 @@ def driver_of(rng: Any) -> Driver:
     return rng if isinstance(rng, Driver) else Draw(random_source(rng))
 
 
+def alone(decision: Decision[T]) -> Program[T]:
+    """The program of one decision."""
+    outcome: T = yield decision
+    return outcome
+
+
 def sent(program: Program[R], outcomes: Iterable[Any]) -> Decision[Any]:
     """The decision that a program comes to after these outcomes; raises StopIteration with the result at its end."""
     decision = next(program)

@@ -18,9 +18,10 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
 from nobounds.accounting.spending import Spending, nominal
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
-from nobounds.clipping.clip import Clip, Search
+from nobounds.clipping.clip import Clip, ClipStart, Search
 from nobounds.clipping.plan import CHANCE
 from nobounds.clipping.tuning import CLIP_TUNING
+from nobounds.clipping.view import RecordsView
 from nobounds.counting.lattice import Lattice, Squares, totals
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
@@ -29,13 +30,12 @@ from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
-from nobounds.mechanisms.decisions import Opaque
-from nobounds.mechanisms.skip_ahead import halt_position
+from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Program
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.view import View
 from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS, Description, Summary
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
@@ -59,22 +59,20 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
     def answer(plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss) -> Program[Description]:
-        return (yield Opaque(lambda source: drawn(plan, facts, table, loss, source)))
-
-    def drawn(
-        plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss, source: RandomSource
-    ) -> Description:
-        counts = {name: _count(column, plan, source) for name, column in table.columns.items()}
+        counts: dict[str, int] = {}
+        for name, column in table.columns.items():
+            counts[name] = yield from _count(column, plan)
         most = max(counts.values(), default=0)
         kept = [name for name in counts if facts.typed or counts[name] >= NUMERIC * most]
         few = {name: "hardly any numbers" for name in counts if name not in kept}
         jobs = {
-            name: _Job(table.columns[name], facts.columns[name], plan, len(kept), counts[name], source, name)
-            for name in kept
+            name: _Job(table.columns[name], facts.columns[name], plan, len(kept), counts[name], name) for name in kept
         }
         parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": terms.neighbors}
         parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(max(len(kept), 1)), plan.unit)
-        columns = {name: job.summary() for name, job in jobs.items()}
+        columns: dict[str, Summary] = {}
+        for name, job in jobs.items():
+            columns[name] = yield from job.summary()
         return Description(columns, facts.skipped | few, loss, parameters)
 
     request = Request(
@@ -158,10 +156,12 @@ def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
                 raise ValueError(f"{option} names the column {name!r}, which is not a numeric column of the table")
 
 
-def _count(data: Column, plan: DescribePlan, source: RandomSource) -> int:
+def _count(data: Column, plan: DescribePlan) -> Program[int]:
     if plan.neighbors == "swap" and not data.facts.nullable:
         return data.rows()
-    return max(0, totals(data.chunks())[0] + plan.noise(plan.count_part).draw(1, source))
+    noise = plan.noise(plan.count_part)
+    noisy: int = yield Noisy(totals(data.chunks())[0], noise, noise.cost)
+    return max(0, noisy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,6 @@ class _Job:
     plan: DescribePlan
     many: int
     count: int
-    source: RandomSource
     name: str
 
     @property
@@ -181,11 +180,11 @@ class _Job:
         """The candidates."""
         return self.plan.ladders[self.name]
 
-    def summary(self) -> Summary:
+    def summary(self) -> Program[Summary]:
         """All statistics of the column."""
-        quantiles = self._quantiles()
-        clip = self._extremes(quantiles)
-        mean, std, bars = self._moments(clip)
+        quantiles = yield from self._quantiles()
+        clip = yield from self._extremes(quantiles)
+        mean, std, bars = yield from self._moments(clip)
         plain = int if self.ladder.integral else finite_float
         ends = min(plain(clip.low), quantiles["5%"]), max(plain(clip.high), quantiles["95%"])
         ordered = [ends[0], *quantiles.values(), ends[1]]
@@ -222,35 +221,33 @@ class _Job:
     def _part(self, name: str) -> Fraction:
         return self.plan.part(name, self.many)
 
-    def _quantiles(self) -> dict[str, int | float]:
+    def _quantiles(self) -> Program[dict[str, int | float]]:
         halving = self.plan.halving(self.facts, self.ladder, self.many, self.count)
-        return dict(zip(RANKS, halving.answer(Counts.of(self.data.chunks, self.ladder), self.source), strict=True))
+        values = yield from halving.program(View(Counts.of(self.data.chunks, self.ladder)))
+        return dict(zip(RANKS, values, strict=True))
 
-    def _extremes(self, quantiles: dict[str, int | float]) -> Clip:
+    def _extremes(self, quantiles: dict[str, int | float]) -> Program[Clip]:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
         epsilon = self.plan.epsilon(self._part("min and max"))
         search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.facts.nullable)
-        center = search.within(Fraction(quantiles["50%"]))
-        around = search.deviations(self.data.chunks, center)
-        walks = search.walks(around, center, _octave(quantiles), search.epsilon)
-        widths = [search.width(walk.candidates, halt_position(walk.walk, self.source)) for walk in walks]
+        start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
         size = self.count - (
             0 if self._public else math.ceil(CLIP_TUNING.slack / self.plan.epsilon(self.plan.count_part))
         )
-        return search.clip(center, widths, search.trusts(size, walks))
+        return (yield from search.widths(RecordsView(self.data.chunks), start, size))
 
-    def _moments(self, clip: Clip) -> tuple[float, float, dict[str, tuple[float, float]]]:
+    def _moments(self, clip: Clip) -> Program[tuple[float, float, dict[str, tuple[float, float]]]]:
         """Mean and standard deviation within the clip, with their intervals."""
         plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
         epsilon, zcdp = plan.epsilon(self._part("mean")), plan.spending.zcdp
         rule = AverageRule(epsilon, plan.neighbors, rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
-        average = rule.release(count, total, lattice.width, self.source)
+        average = yield from rule.release(count, total, lattice.width)
         squares = Squares(lattice, round(average.value))
         rule = replace(rule, epsilon=plan.epsilon(self._part("std")))
         count, total = totals(self.data.chunks(), squares.steps)
-        square = rule.release(count, total, squares.width, self.source)
+        square = yield from rule.release(count, total, squares.width)
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
         bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
         # The centre of the squares is the mean except for rounding, which matters where the steps are whole numbers.

@@ -20,9 +20,8 @@ from nobounds.counting.lattice import Lattice, totals
 from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.facts import Facts
-from nobounds.mechanisms.decisions import Noisy, Opaque
+from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
 from nobounds.statistics.door import Answer, release_column
@@ -81,33 +80,26 @@ def _clipped(
 
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
-    return (yield Opaque(lambda source: _sum_drawn(plan, data, source)))
-
-
-def _sum_drawn(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
-    clip = plan.clip(data.chunks, source)
+    clip = yield from plan.program(data.chunks)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
     if plan.neighbors == "swap":
-        average = plan.average.release(count, total, lattice.width, source)
+        average = yield from plan.average.release(count, total, lattice.width)
         noisy = average.count * lattice.low + average.total
         *scales, overlooked = sum_scales(plan.average, lattice.low, lattice.width)
     else:
-        noisy = Fraction(total + lattice.low * count + plan.additive.draw(lattice.largest, source))
-        scales, overlooked = [plan.additive.scale(lattice.largest), 0.0], 0.0
+        noise = plan.additive
+        noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
+        scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
     return _answer(plan, clip, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, plan.integral)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
-    return (yield Opaque(lambda source: _mean_drawn(plan, data, source)))
-
-
-def _mean_drawn(plan: SumPlan, data: Column, source: RandomSource) -> Answer:
-    clip = plan.clip(data.chunks, source)
+    clip = yield from plan.program(data.chunks)
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
-    average = plan.average.release(count, total, lattice.width, source)
+    average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))

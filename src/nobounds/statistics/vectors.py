@@ -25,8 +25,7 @@ from nobounds.engines.memory.vectors import Rows
 from nobounds.exact import Number, finite_float, positive, privacy_parameter, rational, shown
 from nobounds.ladders.facts import VectorFacts
 from nobounds.ladders.stated import Stated
-from nobounds.mechanisms.decisions import Opaque
-from nobounds.noise.source import RandomSource
+from nobounds.noise.additive import GaussianNoise
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
 from nobounds.statistics.door import Request, admit
@@ -72,19 +71,18 @@ def _vector(statistic: str, data: object, options: Any) -> Release:
     stated = Stated(upper=None if upper is None else positive(upper, "upper"))
 
     def answer(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss) -> Program[Release]:
-        return (yield Opaque(lambda source: drawn(plan, facts, rows, loss, source)))
-
-    def drawn(plan: VectorPlan, facts: VectorFacts, rows: Rows, loss: PrivacyLoss, source: RandomSource) -> Release:
         norms = rows.norms()
-        size = plan.size(int(np.count_nonzero(~np.isnan(norms))), source)
-        clip, noise = plan.clip(lambda: (norms[window].copy() for window in windows(len(norms))), size, source)
+        size = yield from plan.size(int(np.count_nonzero(~np.isnan(norms))))
+        clip, rho = yield from plan.clip(lambda: (norms[window].copy() for window in windows(len(norms))), size)
         ball = Ball.of(clip, facts.dimensions)
-        law, unit = plan.law(ball, noise), ball.step / (max(size, 1) if mean else 1)
-        value = tuple(finite_float((x + law.draw(source)) * unit) + 0.0 for x in rows.total(ball))
+        noisy = yield plan.total(rows.total(ball), ball, rho)
+        unit = ball.step / (max(size, 1) if mean else 1)
+        value = tuple(finite_float(x * unit) + 0.0 for x in noisy)
+        deviation = math.sqrt(GaussianNoise(rho).law(plan.sensitivity(ball)).variance)
         parameters: dict[str, Any] = {
             "clip": finite_float(clip),
             "noise": "gaussian",
-            "noise_scale": finite_float(Fraction(math.sqrt(law.variance)) * unit),
+            "noise_scale": finite_float(Fraction(deviation) * unit),
             "dimensions": facts.dimensions,
             "spending": "rho",
             **({} if upper is None else {"upper": str(plan.ladder.upper)}),

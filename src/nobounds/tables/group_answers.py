@@ -27,7 +27,7 @@ from nobounds.groups import GroupQuantiles, Groups, NoisyGroups
 from nobounds.groups.decisions import LARGEST
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.decisions import Bits, Opaque, Together
+from nobounds.mechanisms.decisions import Bits, Together
 from nobounds.mechanisms.key_selection import KeepKeys, KeySelection
 from nobounds.programs.program import Program
 from nobounds.ranks.question import Question
@@ -105,7 +105,7 @@ def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedC
     tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
     # The number of groups is public or already noised; the cost is the same for every number.
     settled = plan(max(len(tallied.units), 1))
-    clip: Clip = yield Opaque(lambda source: settled.clip(tallied.tally.chunks, source))
+    clip = yield from settled.program(tallied.tally.chunks)
     values, bars, parameters = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | parameters | ladder.describe()

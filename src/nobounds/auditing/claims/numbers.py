@@ -93,7 +93,7 @@ def averaged(rule: AverageRule, data: Data, driver: Driver) -> Hashable:
     """The count, sum and average that a mean releases, for whole numbers up to WIDTH."""
     present: list[int] = [record for record in data if record is not MISSING]  # type: ignore[misc]
     public = replace(rule, rows=len(data) if rule.neighbors == "swap" else None)
-    average = driver.run(public.program(len(present), sum(present), WIDTH))
+    average = driver.run(public.release(len(present), sum(present), WIDTH))
     return average.count, average.total, average.value, average.scales
 
 

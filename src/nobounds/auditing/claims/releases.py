@@ -33,7 +33,7 @@ PEOPLE = {
     "city": np.array(["x", "x", "y", "x", "z", "y", "x", "x"]),
     "value": np.array([1.0, 1e300, -5.0, 3.0, math.nan, 2.0, 2.0, 9.0]),
 }
-USERS = {"unit": "user", "rows_per_unit": 2}
+USERS: dict[str, Any] = {"unit": "user", "rows_per_unit": 2}
 PUBLIC, PRIVATE = {"keys": ["x", "y", "nobody"]}, {"delta": 0.01}
 
 

@@ -13,10 +13,9 @@ from nobounds.auditing.evidence.numbers import Array, Number, Part, Public, Sele
 from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.auditing.evidence.walks import HaltedAt
 from nobounds.groups import NoisyGroups
-from nobounds.mechanisms.decisions import Above, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
+from nobounds.mechanisms.decisions import Above, AddedNoise, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
 from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected
 from nobounds.mechanisms.key_selection import KeepKeys
-from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
 
 _FAR = Fraction(10**6)  # nats: more is as impossible
@@ -39,10 +38,8 @@ def _(decision: NoisyMany, source: RandomSource) -> Several:
     return Several(tuple(_number(decision.noise, decision.sensitivity, raw, drawn) for raw, drawn in pairs))
 
 
-def _number(noise: Additive, sensitivity: int, raw: int, drawn: int) -> Number:
-    if noise.zcdp:
-        return Number(True, Fraction(sensitivity**2) / noise.epsilon**2, raw, drawn)
-    return Number(False, noise.epsilon / sensitivity, raw, drawn)
+def _number(noise: AddedNoise, sensitivity: int, raw: int, drawn: int) -> Number:
+    return Number(noise.is_gaussian, noise.parameter(sensitivity), raw, drawn)
 
 
 @evidence_of.register
