@@ -17,6 +17,9 @@ import numpy as np
 from nobounds.arrays import Floats
 from nobounds.auditing.divergences import ORDERS, renyi
 from nobounds.mechanisms.decisions import Above, Level, Noisy, NoisyMany, Together
+from nobounds.mechanisms.hits import FreshThreshold, Reached
+from nobounds.noise.discrete import Noise
+from nobounds.noise.laws import geometric_at_least, laplace_at_least
 from nobounds.programs.program import Decision, Driver
 
 T = TypeVar("T")
@@ -116,6 +119,33 @@ def _(decision: Noisy, reach: float, factor: Fraction) -> Drawn:
     return drawn._replace(values=tuple(decision.number + j for j in drawn.values))
 
 
+@within.register
+def _(decision: FreshThreshold, reach: float, factor: Fraction) -> Drawn:
+    drawn = threshold_within(decision.noise, decision.eps1 / decision.lattice * factor, reach)
+    return drawn._replace(values=tuple(NoisySteps(decision, j) for j in drawn.values))
+
+
+@within.register
+def _(decision: Reached, reach: float, factor: Fraction) -> Drawn:
+    noisy: NoisySteps = decision.threshold
+    chance = noisy.chance(decision.query)
+    possible = {above: math.log(p) for above, p in ((True, chance), (False, 1 - chance)) if p > 0}
+    return Drawn(tuple(possible), tuple(possible.values()), -math.inf)
+
+
+class NoisySteps(NamedTuple):
+    """A noisy threshold: its noise in steps of the lattice. Gumbel noise has no steps."""
+
+    fresh: FreshThreshold
+    noise: int
+
+    def chance(self, query: Fraction) -> float:
+        """The probability that a query with fresh noise reaches the threshold."""
+        rate = self.fresh.eps2 / self.fresh.lattice
+        gap = math.ceil((self.fresh.threshold - query) * self.fresh.lattice) + self.noise
+        return (laplace_at_least if self.fresh.noise == "laplace" else geometric_at_least)(rate, gap)
+
+
 @within.register(Level)
 @within.register(Above)
 def _(decision: Any, reach: float, factor: Fraction) -> Drawn:
@@ -163,6 +193,13 @@ def gaussian_within(variance: Fraction, reach: float) -> Drawn:
     tail = [log_gaussian(v, j) for j in range(far + 1, 2 * far + math.ceil(40 * math.sqrt(v)))]
     beyond = math.log(2) + float(np.logaddexp.reduce(tail)) + 1e-9  # the terms after it are negligible
     return Drawn(values, tuple(log_gaussian(v, j) for j in values), beyond)
+
+
+def threshold_within(noise: Noise, rate: Fraction, reach: float) -> Drawn:
+    """The noise of a threshold; that of Gumbel noise is in the variable that a sampler draws."""
+    if noise == "gumbel":
+        return Drawn((0,), (0.0,), -math.inf)
+    return (geometric_within if noise == "exponential" else laplace_within)(rate, reach)
 
 
 @lru_cache(maxsize=64)

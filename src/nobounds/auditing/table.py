@@ -7,11 +7,23 @@ from multiprocessing import get_context
 from typing import Literal, TypeAlias
 
 from nobounds.auditing.cases import Case, ClaimRow
-from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
+from nobounds.auditing.claims import (
+    answers,
+    choices,
+    clips,
+    keys,
+    numbers,
+    releases,
+    slicing,
+    sparse,
+    streams,
+    vectored,
+    walks,
+)
 
 Which: TypeAlias = Literal["full", "quick"]
 
-PARTS = (walks, streams, sparse, choices, numbers, vectored, clips, answers, slicing, keys)
+PARTS = (walks, streams, sparse, choices, numbers, vectored, clips, answers, slicing, keys, releases)
 
 
 @lru_cache(maxsize=2)

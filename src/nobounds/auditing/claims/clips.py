@@ -16,8 +16,9 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, audited, neighbouring, pure_claims
-from nobounds.clipping.clip import DEVIATIONS, Search, WidthWalk
+from nobounds.clipping.clip import DEVIATIONS, ClipStart, Search, WidthWalk
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
+from nobounds.clipping.view import RecordsView
 from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
@@ -77,7 +78,8 @@ def walks_of(
     search: Search, data: Sequence[Any], origin: int | None, center: Fraction = Fraction(0)
 ) -> list[WidthWalk]:
     """The walks for the widths of a clip."""
-    return search.walks(search.deviations(floats(data), center), center, origin, search.epsilon)
+    start = ClipStart(center, origin, search.epsilon)
+    return search.walks(search.deviations(RecordsView(floats(data)), center), start)
 
 
 def widths_seen(
@@ -123,7 +125,7 @@ def inward_seen(search: Search) -> list[Worst]:
 
 def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
     """The law of the octave of the deviations."""
-    return Law(scale.walk(search.deviations(floats(data), Fraction(2)))).log_pmf()
+    return Law(scale.walk(search.deviations(RecordsView(floats(data)), Fraction(2)))).log_pmf()
 
 
 def center_law(question: Question, data: Data) -> Floats:
