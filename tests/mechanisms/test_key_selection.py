@@ -3,6 +3,7 @@
 import math
 import random
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 
 import hypothesis.strategies as st
@@ -13,11 +14,12 @@ from hypothesis import given, settings
 from scipy import stats
 
 from nobounds.accounting.conversions import rho_from_approximate
+from nobounds.accounting.cost import pure
 from nobounds.accounting.spending import nominal
 from nobounds.auditing.claims.keys import keys_seen, least_delta, set_law
 from nobounds.exact import ball
 from nobounds.mechanisms import key_selection
-from nobounds.mechanisms.key_selection import Chances, KeySelection
+from nobounds.mechanisms.key_selection import Chances, KeepKeys, KeySelection
 from nobounds.noise.source import random_source
 
 CLOSE = arb(10) ** -40  # at 256 bits; where the bound is reached, balls cannot say which side of it they are on
@@ -352,3 +354,35 @@ def test_epsilon_is_checked_and_read_as_written():
     with pytest.raises(ValueError, match=r"^epsilon must be greater than 0, got epsilon=0$"):
         KeySelection(0, Fraction(1, 10))
     assert KeySelection(0.1, 1e-6) == KeySelection(Fraction(1, 10), Fraction(1, 10**6))
+
+
+# --- the decision -------------------------------------------------------------------------------------------------
+
+
+def decided(choice, counts):
+    return KeepKeys(choice, np.array(counts), lambda: [(f"key {k}",) for k in range(len(counts))])
+
+
+def test_the_decision_is_drawn_by_the_selection_and_knows_its_law():
+    """Both probabilities of each key are the nearest floats, also where one of them is tiny."""
+    choice = KeySelection(Fraction(1), Fraction(1, 10**6))
+    counts = [0, 1, 14, 1, 27, 28, 10**6]
+    decision = decided(choice, counts)
+    drawn, again = (
+        draw(random_source(random.Random(1))) for draw in (decision.draw, partial(choice.kept, np.array(counts)))
+    )
+    assert drawn.tolist() == again.tolist()
+    left_out, kept = zip(*decision.chances(), strict=True)
+    assert list(kept) == [choice.probability(n) for n in counts]
+    assert list(left_out) == [float(1 - choice._chances().ball(n)) for n in counts]
+    assert 0 < left_out[4] < 1e-6
+
+
+def test_the_keys_and_their_number_are_not_public():
+    """A unit may bring a key of its own; the price is that of all keys of a unit."""
+    choice = KeySelection(Fraction(1), Fraction(1, 10**6), 3)
+    one, other = decided(choice, [777]), decided(choice, [777, 1])
+    assert one.public == other.public != decided(KeySelection(Fraction(1), Fraction(1, 10**6), 2), [777]).public
+    assert one.cost() == pure(Fraction(1)) and one.delta == choice.delta
+    assert "777" not in repr(one) and "key 0" not in repr(one)
+    assert other.listed() == [("key 0",), ("key 1",)]

@@ -100,12 +100,12 @@ class KeepKeys:
     """The decision which keys are kept, each by itself, in the order of the keys. Sensitive, as its keys are.
 
     units: how many units each key has.
-    keys: the keys, for drivers that compare data sets; a key that is not listed has no units and is never kept.
+    listed: the keys, for drivers that compare data sets; one that is not listed has no units, and is never kept.
     """
 
     selection: KeySelection
     units: NDArray[np.int64]
-    keys: Callable[[], list[tuple[Any, ...]]]
+    listed: Callable[[], list[tuple[Any, ...]]]
 
     def cost(self) -> Cost:
         """Epsilon for a unit with all of its rows; what it costs at `delta` beyond that is no `Cost`."""
