@@ -813,14 +813,14 @@ MUTANTS = [
         "NoisyThreshold.__init__",
         attribute("eps2", "2 * _"),
         "the loop would halve the noise of its queries",
-        f"{AS_IT_RUNS} mechanisms/test_above_threshold.py",
+        "mechanisms/test_above_threshold.py",
     ),
     Mutant(
         "mechanisms/hits.py",
         "NoisyThreshold.__init__",
         attribute("eps1", "2 * _"),
         "the loop would halve the noise of its threshold",
-        f"{AS_IT_RUNS} mechanisms/test_above_threshold.py",
+        "mechanisms/test_above_threshold.py",
     ),
     Mutant(
         "mechanisms/hits.py",
