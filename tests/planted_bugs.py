@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from nobounds.auditing.replacing import replaced
 
 from nobounds.accounting.cost import fixed_threshold, monotonic
 from nobounds.accounting.loss import Neighbors
@@ -21,12 +22,11 @@ from nobounds.auditing.cases import Case, ClaimRow, Measure, Worst, audited
 from nobounds.auditing.claims import answers, choices, clips, keys, numbers, slicing, sparse, streams, vectored, walks
 from nobounds.auditing.claims.walks import HALF, Layout
 from nobounds.auditing.mine import pairs
-from nobounds.auditing.replacing import replaced
 from nobounds.cli.commands.audit import show
+from nobounds.groups.key_selection import Chances
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
-from nobounds.mechanisms.key_selection import Chances
 from nobounds.mechanisms.sparse_vector import Promise
 from nobounds.noise.discrete import Noise
 from nobounds.ranks.auto import SizeRule

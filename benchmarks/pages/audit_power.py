@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from nobounds.auditing.scripted import log_laplace
 
 from nobounds.arrays import Floats
 from nobounds.auditing.sampling import CONFIDENCE, choose_events, loss_of_events
-from nobounds.auditing.scripted import log_laplace
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise

@@ -20,17 +20,17 @@ from matplotlib.patches import FancyBboxPatch
 
 import nobounds as nb
 from nobounds.clipping.clip import Search
+from nobounds.clipping.law import clip_law
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.ranks.law import AnswerLaw
-from nobounds.clipping.law import clip_law
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import geometric
 from nobounds.noise.source import random_source
 from nobounds.plots import COLORS
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import Route
 from nobounds.research.baselines.emq import emq_law

@@ -20,9 +20,9 @@ from nobounds.accounting.cost import split
 from nobounds.accounting.loss import Neighbors
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.ranks.law import AnswerLaw
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.runs import RunLaw, Runs
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.question import walk_of
 from nobounds.ranks.route import TILT_OCTAVES, Route, walk_cost
 from nobounds.ranks.tuning import TUNING

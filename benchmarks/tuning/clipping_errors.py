@@ -17,12 +17,12 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.clip import WidthWalk
+from nobounds.clipping.law import _centers
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
-from nobounds.clipping.law import _centers
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.scale import octave

@@ -32,13 +32,13 @@ from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Search
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.streams import local
+from nobounds.groups.key_selection import KeySelection, _best_chances
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
-from nobounds.mechanisms.key_selection import KeySelection, _best_chances
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.runs import Runs
+from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.sparse_vector import Rates
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise import additive

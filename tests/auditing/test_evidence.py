@@ -92,5 +92,7 @@ def test_noise_between_two_numbers_is_its_sum(low, high):
 def test_evidence_has_the_probabilities_of_the_decision(decision):
     """Levels and signs: the logs are those of the law driver's probabilities, and they sum to 1."""
     logs = evidence_of(decision, lambda k: 0x5555555555555555 >> (64 - k)).logs
-    assert {outcome: math.exp(log) for outcome, log in logs.items()} == pytest.approx(dict(decision.outcomes()), abs=1e-12)
+    assert {outcome: math.exp(log) for outcome, log in logs.items()} == pytest.approx(
+        dict(decision.outcomes()), abs=1e-12
+    )
     assert math.fsum(map(math.exp, logs.values())) == pytest.approx(1)

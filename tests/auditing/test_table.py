@@ -8,12 +8,6 @@ from fractions import Fraction as F
 import numpy as np
 import planted_bugs
 import pytest
-from support.shell import audit as run
-
-from nobounds.auditing import table
-from nobounds.auditing.cases import NEAR, Case, ClaimRow, Worst, most, shown
-from nobounds.auditing.claims import numbers, streams, vectored, walks
-from nobounds.auditing.divergences import rho_between
 from nobounds.auditing.scripted import (
     divergence_between,
     gaussian_within,
@@ -22,6 +16,12 @@ from nobounds.auditing.scripted import (
     loss_between,
     scripted_law,
 )
+from support.shell import audit as run
+
+from nobounds.auditing import table
+from nobounds.auditing.cases import NEAR, Case, ClaimRow, Worst, most, shown
+from nobounds.auditing.claims import numbers, streams, vectored, walks
+from nobounds.auditing.divergences import rho_between
 from nobounds.cli.commands.audit import in_words
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk

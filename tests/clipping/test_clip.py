@@ -26,13 +26,13 @@ from nobounds.auditing.claims.clips import (
 )
 from nobounds.clipping import clip
 from nobounds.clipping.clip import DEVIATIONS, Search
+from nobounds.clipping.law import clip_law
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.ranks.law import AnswerLaw
-from nobounds.clipping.law import clip_law
 from nobounds.mechanisms.halting import Law
+from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.scale import OCTAVES, Scale
 
 RELATIONS = ["add-remove", "swap"]

@@ -8,8 +8,8 @@ import pytest
 from flint import arb
 from scipy import stats
 
-from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms import skip_ahead
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.runs import pick, pick_ball
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk

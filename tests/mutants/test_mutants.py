@@ -35,7 +35,7 @@ COVERED = [
     "mechanisms/runs",
     "mechanisms/flip",
     "mechanisms/exponential_mechanism",
-    "mechanisms/key_selection",
+    "groups/key_selection",
     "mechanisms/above_threshold",
     "mechanisms/hits",
     "mechanisms/sparse_vector",

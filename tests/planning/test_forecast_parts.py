@@ -12,16 +12,16 @@ from support.laws import SEVEN, TWENTY, answer_law
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
+from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.planning.answer_errors import answers, likely_routes, octaves, outcomes, point
 from nobounds.planning.expectation import expect, together
 from nobounds.planning.families import Shape
 from nobounds.planning.needed import MOST, smallest
-from nobounds.mechanisms.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.planning.samples import ALL, Sample, SampleCounts, Sampling
 from nobounds.planning.sum_errors import clip_starts
 from nobounds.planning.sum_errors import outcomes as sum_outcomes

@@ -12,7 +12,7 @@ from nobounds.accounting.bands import Band, cheapest, delta_of, epsilon_of
 from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure, rho_from_range
 from nobounds.accounting.cost import Sides, fixed_threshold, gaussian, general, monotonic, pure
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.mechanisms.key_selection import KeySelection
+from nobounds.groups.key_selection import KeySelection
 from nobounds.noise.gaussian import DiscreteGaussian
 
 FINE = 1e-5  # the width to which the package rounds losses

@@ -48,8 +48,8 @@ def test_a_walk_from_far_without_enough_records_would_not_be_gentle():
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law
-    from nobounds.ranks.view import walk_of
     from nobounds.ranks.route import Route
+    from nobounds.ranks.view import walk_of
 
     ladder = Ladder.float_bits(8)
     route = Route(ladder, True, ladder.first, ladder.last, F(2, 5), F(3, 5))

@@ -36,8 +36,8 @@ def test_the_paper_s_setting_does_run_away():
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law
-    from nobounds.ranks.view import walk_of
     from nobounds.ranks.route import Route
+    from nobounds.ranks.view import walk_of
 
     ladder = Ladder.geometric(1.01, scale=1)
     data = RNG.uniform(0, 1000, 1000)

@@ -13,9 +13,9 @@ from support.clip_errors import sum_error, sum_plan
 from support.laws import adult
 
 import nobounds as nb
+from nobounds.clipping.law import clip_law
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import rational
-from nobounds.clipping.law import clip_law
 from nobounds.release.release import Release
 
 RELATIONS = ["add-remove", "swap"]

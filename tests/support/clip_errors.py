@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nobounds.accounting.terms import Terms
+from nobounds.clipping.law import CENTERS, clip_law
 from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.stated import Stated
-from nobounds.clipping.law import CENTERS, clip_law
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.ranks.law import LEAST, AnswerLaw
 from nobounds.mechanisms.runs import Runs
+from nobounds.ranks.law import LEAST, AnswerLaw
 from nobounds.statistics.quantiles import planned
 
 TWENTY = Ladder.uniform(0, 20, 20)

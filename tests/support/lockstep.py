@@ -1,7 +1,7 @@
 """Transcripts of every statistic in lockstep, and the worst ratio of each measure.
 
-    cd tests && python -m support.lockstep
-    python -m support.lockstep --slow    # more pairs of data sets, and two seeds
+cd tests && python -m support.lockstep
+python -m support.lockstep --slow    # more pairs of data sets, and two seeds
 """
 
 import sys

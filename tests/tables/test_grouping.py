@@ -23,8 +23,8 @@ import nobounds as nb
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import SUMMED, Tally
 from nobounds.groups import GroupQuantiles, NoisyGroups
+from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.mechanisms.decisions import Bits, Together
-from nobounds.mechanisms.key_selection import KeepKeys, KeySelection
 from nobounds.programs.program import Driver
 from nobounds.tables.grouping import KEY_SHARE
 

@@ -16,7 +16,7 @@ from nobounds.planning.families import Shape
 from nobounds.planning.forecast import Forecast, ForecastRow
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
 from nobounds.planning.needed import MOST, smallest
-from nobounds.ranks.checks import check_rank, check_ranks
+from nobounds.ranks.problem import check_rank, check_ranks
 
 EPSILONS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 MOST_RECORDS = 10**12

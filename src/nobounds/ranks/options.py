@@ -11,8 +11,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import MOST_BITS
 from nobounds.ladders.stated import DEFAULT_BITS, Stated
 from nobounds.noise.discrete import Noise, check_noise
-from nobounds.ranks.checks import check_rows
-from nobounds.ranks.problem import Method, check_method
+from nobounds.ranks.problem import Method, check_method, check_rows
 
 
 @dataclass(frozen=True, slots=True)

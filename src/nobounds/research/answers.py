@@ -5,8 +5,8 @@ from typing import Any
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
-from nobounds.ranks.checks import check_rank
 from nobounds.ranks.law import AnswerLaw
+from nobounds.ranks.problem import check_rank
 from nobounds.statistics.quantiles import planned
 
 

@@ -16,7 +16,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.noise.source import RandomSource, Rng, random_source
-from nobounds.ranks.checks import check_rank
+from nobounds.ranks.problem import check_rank
 from nobounds.ranks.route import Route, walk_cost
 from nobounds.ranks.view import walk_of
 from nobounds.release.release import Release

@@ -25,10 +25,10 @@ from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
 from nobounds.exact import MAX, finite_float
 from nobounds.groups import GroupQuantiles, Groups, NoisyGroups
 from nobounds.groups.decisions import LARGEST
+from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Bits, Together
-from nobounds.mechanisms.key_selection import KeepKeys, KeySelection
 from nobounds.programs.program import Program
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import ordered

@@ -8,7 +8,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.engines.keys import all_differ
 from nobounds.engines.source import Keyed
 from nobounds.exact import Number
-from nobounds.ranks.checks import check_rank
+from nobounds.ranks.problem import check_rank
 from nobounds.release.grouped import GroupedRelease
 from nobounds.statistics.keywords import Bounded, Spent, spelled_out, stated_of
 from nobounds.tables.grouping import Grouping, check_delta

@@ -17,9 +17,9 @@ from nobounds.clipping.plan import SumPlan
 from nobounds.counting.tally import BITS
 from nobounds.engines.source import Keyed, TableSource
 from nobounds.exact import Number, rational, round_up
+from nobounds.groups.key_selection import KeySelection
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
-from nobounds.mechanisms.key_selection import KeySelection
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program
 from nobounds.ranks.options import Options

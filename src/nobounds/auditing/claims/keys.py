@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nobounds.auditing.cases import Case, Worst
 from nobounds.exact import ball, working_precision
-from nobounds.mechanisms.key_selection import Chances, KeySelection
+from nobounds.groups.key_selection import Chances, KeySelection
 
 if TYPE_CHECKING:
     from flint import arb

@@ -13,9 +13,9 @@ from nobounds.auditing.evidence.numbers import Array, Number, Part, Public, Sele
 from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.auditing.evidence.walks import HaltedAt
 from nobounds.groups import NoisyGroups
+from nobounds.groups.key_selection import KeepKeys
 from nobounds.mechanisms.decisions import Above, AddedNoise, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
 from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected
-from nobounds.mechanisms.key_selection import KeepKeys
 from nobounds.noise.source import RandomSource
 
 _FAR = Fraction(10**6)  # nats: more is as impossible

@@ -12,7 +12,7 @@ import numpy as np
 from nobounds.accounting.cost import monotonic, moving_threshold, split
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.exact import Number, positive, privacy_parameter
-from nobounds.ranks.checks import check_rank
+from nobounds.ranks.problem import check_rank
 from nobounds.release.release import Release
 from nobounds.research.baselines.records import FLOATING, check_rng, floats_of
 

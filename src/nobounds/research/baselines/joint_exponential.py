@@ -18,7 +18,7 @@ from nobounds.accounting.cost import range_bounded
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.arrays import Floats
 from nobounds.exact import Number, privacy_parameter
-from nobounds.ranks.checks import check_ranks
+from nobounds.ranks.problem import check_ranks
 from nobounds.release.release import Release
 from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.statistics.keywords import spelled_out

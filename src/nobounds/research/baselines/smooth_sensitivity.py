@@ -19,7 +19,7 @@ import numpy as np
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
 from nobounds.exact import Number, positive, privacy_parameter
-from nobounds.ranks.checks import check_rank
+from nobounds.ranks.problem import check_rank
 from nobounds.release.release import Release
 from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.statistics.keywords import spelled_out
