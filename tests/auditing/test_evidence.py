@@ -56,7 +56,7 @@ def test_the_law_of_a_stream_is_that_of_the_library(noise):
     law = SparseLaw((0, 3, 1, 2), Fraction(2), 2, Fraction(1), Fraction(1, 2), "classical", noise)
     known = dict(zip(law.patterns, np.exp(law.log_pmf()), strict=True))
     queries, answers = [*map(Fraction, law.queries)], [False, True, False, True]
-    stream = Stream(law.threshold, law.eps1, law.eps2, noise, 1, queries, answers)
+    stream = Stream(law.threshold, law.eps1, law.eps2, noise, 1, None, queries, answers)
     *first, given = np.exp(stream.log_pmf())
     assert given == pytest.approx(known[1, 3])
     assert first[0] == pytest.approx(sum(chance for hits, chance in known.items() if hits and hits[0] == 0))

@@ -96,7 +96,7 @@ class Belief:
 
 
 class Scripted(Driver):
-    """Answers queries as it is told, and keeps the probability of these answers."""
+    """Answers queries by a script, and keeps the probability of these answers."""
 
     def __init__(self, answers, reach):
         self.answers, self.reach, self.beliefs = list(answers), reach, []

@@ -31,18 +31,18 @@ def hits_of(fresh: "FreshThreshold", hits: int = 1, renewed: bool = True) -> Str
     The noisy threshold is drawn anew after each hit, or (not `renewed`) serves for all of them. An infinite query is
     answered without noise: with a finite sensitivity, neighbouring data sets have the same ones.
     """
-    found: Hits = ()
+    hits_at: Hits = ()
     noisy = yield fresh
     for position in count():
-        query = yield Waiting(found)
+        query = yield Waiting(hits_at)
         above = query > 0 if isinstance(query, float) else (yield Reached(noisy, query))
         if above:
-            found = (*found, position)
-            if len(found) == hits:
+            hits_at = (*hits_at, position)
+            if len(hits_at) == hits:
                 break
             if renewed:
                 noisy = yield fresh
-    return found
+    return hits_at
 
 
 def first_selected(threshold: Fraction, epsilon: Fraction, cost: Callable[[], Cost]) -> StreamProgram[Hits]:
