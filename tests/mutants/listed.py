@@ -670,7 +670,7 @@ MUTANTS = [
         "ways",
         compare("==", "_1 != _2"),
         "groups would go on with the outcomes of others",
-        "groups/test_answer.py::test_every_group_comes_to_one_result_by_its_own_outcomes",
+        "groups/test_driver.py::test_every_group_comes_to_one_result_by_its_own_outcomes",
     ),
     Mutant(
         "statistics/sums.py",
@@ -726,28 +726,28 @@ MUTANTS = [
         "walks_at",
         binary("+", "_1", nth=-1),
         "extremes of groups would run away",
-        "groups/test_answer.py::test_every_group_has_the_answer_of_the_scalar_code",
+        "groups/test_driver.py::test_every_group_has_the_answer_of_the_scalar_code",
     ),
     Mutant(
         "groups/walks.py",
         "_in_doubles",
         binary("-", "_1", nth=-1),
         "walks of groups would halt one rung late",
-        "groups/test_answer.py::test_every_group_has_the_answer_of_the_scalar_code",
+        "groups/test_driver.py::test_every_group_has_the_answer_of_the_scalar_code",
     ),
     Mutant(
         "groups/choices.py",
         "_solved",
         drop("[] ="),
         "groups would not be answered by permute-and-flip",
-        "groups/test_answer.py::test_many_groups_flip_by_the_weights_of_the_scalar_code",
+        "groups/test_driver.py::test_many_groups_flip_by_the_weights_of_the_scalar_code",
     ),
     Mutant(
         "groups/choices.py",
         "_sums",
         binary("/", "_1"),
         "the slope of Newton's steps would be wrong",
-        "groups/test_answer.py::test_many_groups_flip_by_the_weights_of_the_scalar_code",
+        "groups/test_driver.py::test_many_groups_flip_by_the_weights_of_the_scalar_code",
         equivalent="the steps pass the goal, nothing is certified, and the scalar code answers: slower, and as exact",
     ),
     Mutant(
@@ -762,29 +762,29 @@ MUTANTS = [
         "Draws.after.more",
         call("pop", "_0[0]"),
         "a word would be used twice where doubles cannot decide",
-        "groups/test_answer.py::test_what_doubles_cannot_decide_balls_decide_from_the_same_words",
+        "groups/test_driver.py::test_what_doubles_cannot_decide_balls_decide_from_the_same_words",
     ),
     Mutant(
         "groups/view.py",
         "GroupsView.level.codes",
         binary("+", "_1"),
         "the exact size of a group would choose its route",
-        "groups/test_answer.py::test_every_group_has_the_answer_of_the_scalar_code",
+        "groups/test_driver.py::test_every_group_has_the_answer_of_the_scalar_code",
     ),
     Mutant(
         "groups/view.py",
         "GroupsView.negative",
         binary("*", "_2"),
         "the sign of an answer would have half of its noise",
-        "groups/test_answer.py::test_every_group_has_the_answer_of_the_scalar_code "
-        "groups/test_answer.py::test_large_groups_of_both_signs_take_scales_and_tilts",
+        "groups/test_driver.py::test_every_group_has_the_answer_of_the_scalar_code "
+        "groups/test_driver.py::test_large_groups_of_both_signs_take_scales_and_tilts",
     ),
     Mutant(
         "groups/records.py",
         "Groups.merged",
         subscript("0", nth=-3),
         "records of one group would count in the one before it",
-        "groups/test_records.py groups/test_answer.py",
+        "groups/test_records.py groups/test_driver.py",
     ),
     Mutant(
         "groups/ragged.py",
@@ -798,7 +798,7 @@ MUTANTS = [
         "values_at",
         attribute("stop", "_0.start"),
         "walks that never halt would answer the wrong end",
-        "groups/test_answer.py",
+        "groups/test_driver.py",
     ),
     # Mechanisms as they are called.
     Mutant(

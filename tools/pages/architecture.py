@@ -28,7 +28,7 @@ CAPTIONS = {
     "explaining": "releases in plain words",
     "groups": "a million groups at once",
     "ladders": "values to rungs and back",
-    "laws": "exact output laws",
+    "programs": "decisions and drivers",
     "mechanisms": "walks and choices",
     "noise": "exact discrete noise",
     "planning": "the error to expect",
