@@ -22,7 +22,7 @@ from clipping_errors import FAMILIES, REAL, Mixture, oracle, paper, private_sum,
 
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
-from nobounds.clipping import clip
+from nobounds.clipping import clip, view
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 
 INTRO = """# How the clip of a sum is found
@@ -71,7 +71,7 @@ CHOICES: list[tuple[str, str, list[Any], list[Setting]]] = [
 def candidates(bits: int) -> Iterator[None]:
     """With a ladder of deviations of this many candidates an octave; edges of rungs are then computed each time."""
     finer = {"BITS": bits, "DEVIATIONS": nb.Ladder.float_bits(bits, clip.FLOOR), "_top": clip._top.__wrapped__}
-    with patch.multiple(clip, **finer):
+    with patch.multiple(clip, **finer), patch.object(view, "DEVIATIONS", finer["DEVIATIONS"]):
         yield
 
 

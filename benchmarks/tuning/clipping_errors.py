@@ -6,9 +6,9 @@ No noise is drawn. An error counts for at most that of answering 0, for all meth
 import csv
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -17,15 +17,18 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.clip import WidthWalk
-from nobounds.clipping.law import _centers
+from nobounds.clipping.law import PooledView
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
+from nobounds.clipping.view import RecordsView
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
+from nobounds.mechanisms.decisions import Halt, Nested
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
-from nobounds.ranks.scale import octave
+from nobounds.programs.law import paths
+from nobounds.ranks.question import Question
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 FAMILIES = ("uniform", "compact", "exponential", "lognormal", "pareto", "normal", "ties")
@@ -166,9 +169,11 @@ def private_sum(
     """
     records, terms = column(data), Terms.of(str(epsilon), None, neighbors)
     plan = SumPlan.of(records.public(neighbors == "swap"), terms, Stated(), centered=False, tuning=tuning)
+    view = PooledView(records.chunks, centers) if centers else MedianView(data)
     found: list[tuple[Floats, ...]] = []
-    for chance, center, origin, left in settled(plan, data, together, centers):
-        walks = plan.search.walks(plan.search.deviations(records.chunks, center), center, origin, left)
+    for chance, start in paths(lambda: plan.search.start(view, len(data)), outcomes=partial(grouped, together)):
+        center = start.center
+        walks = plan.search.walks(plan.search.deviations(view, center), start)
         laws = dict(zip(plan.search.sides(center), (widths(plan, walk) for walk in walks), strict=True))
         if not plan.search.two_sided:
             masses, sizes = laws[0]
@@ -181,33 +186,31 @@ def private_sum(
     return Clipping(data).mixture(*merged, float(plan.eps_noise))
 
 
-def settled(
-    plan: SumPlan, data: Floats, together: float, centers: int
-) -> Iterator[tuple[float, Fraction, int | None, Fraction]]:
-    """The centre, the scale and what is left of epsilon, with their probabilities."""
-    search, records, n = plan.search, column(data).chunks, len(data)
-    places = [(1.0, search.within(Fraction(0)), search.epsilon)]
-    if centers:
-        places = list(_centers(search, records, n, centers))
-    elif (asked := search.center(n)) is not None:
-        places = [(1.0, Fraction(float(np.median(data))), search.epsilon - asked.cost().epsilon)]
-    for chance, center, left in places:
-        scale = search.scale(n, left)
-        if scale is None:
-            yield chance, *search.settle(center, None), left
-            continue
-        for mass, origin in grouped(scale.walk(search.deviations(records, center)), together):
-            yield chance * mass, *search.settle(center, origin), left - scale.cost(search.neighbors, False).epsilon
+class MedianView(RecordsView):
+    """Records whose median is found as it is."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Floats) -> None:
+        super().__init__(column(data).chunks)
+        self._data = data
+
+    def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
+        """The program of the question, with the true median for its only outcome."""
+        return replace(super().median(question), shortcut=lambda: (((float(np.median(self._data)),), 1.0),))
 
 
-def grouped(walk: Walk, together: float) -> Iterator[tuple[float, int | None]]:
-    """The octaves where the walk for the scale may halt, in groups of so much probability."""
-    tails = Law(walk).tail(np.arange(walk.length + 1))
+def grouped(together: float, decision: Any) -> Iterator[tuple[Any, float]]:
+    """The outcomes of a decision; those of the walk for the scale in groups of so much probability."""
+    if not isinstance(decision, Halt):
+        yield from decision.outcomes()
+        return
+    tails = decision.law().tail(np.arange(decision.walk.length + 1))
     masses, first = tails[:-1] - tails[1:], 0
     for last in range(len(masses)):
         mass = masses[first : last + 1].sum()
         if mass >= together or (last == len(masses) - 1 and mass > 0):
-            yield float(mass), octave(first + int(masses[first : last + 1].argmax()))
+            yield first + int(masses[first : last + 1].argmax()), float(mass)
             first = last + 1
 
 

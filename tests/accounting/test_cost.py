@@ -19,6 +19,7 @@ from nobounds.accounting.cost import (
     both,
     fixed_threshold,
     gaussian,
+    gaussian_by_kind,
     general,
     mirrored,
     monotonic,
@@ -367,6 +368,17 @@ def test_unknown_relations_are_refused(name):
         check_neighbors(name)
     assert str(caught.value) == f"neighbors must be one of add-remove, swap, got neighbors={name!r}"
     assert [check_neighbors(good) for good in ("add-remove", "swap")] == ["add-remove", "swap"]
+
+
+def test_gaussian_noise_is_priced_for_each_kind_of_pair():
+    """What two mechanisms tell of one kind of pair adds up, and rho is that of the worst kind; pure costs count too."""
+    moved, turned = gaussian_by_kind(F(4), F(1)), gaussian_by_kind(F(0), F(3))
+    assert (moved.rho, turned.rho, (moved + turned).rho) == (4, 3, 4)
+    assert (moved + turned).rhos == (4, 4) and not (moved + turned).is_pure
+    assert (gaussian(F(2)) + turned).rhos == (turned + gaussian(F(2))).rhos == (2, 5)
+    assert (pure(F(1)) + moved).rho == pure(F(1)).rho + 4
+    assert both(moved, turned).rho == worst([moved, turned]).rho == mirrored(moved).rho == 4
+    assert moved.times(3).rho == 36
 
 
 # --- losses by plain numbers --------------------------------------------------------------------------------------

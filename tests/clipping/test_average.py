@@ -15,6 +15,7 @@ from nobounds.auditing.audit import all_data, neighbors_of
 from nobounds.clipping.average import Average, AverageRule
 from nobounds.noise import additive
 from nobounds.noise.additive import Additive, two_laplace
+from nobounds.programs.program import Draw
 
 WIDTH = 3
 MISSING = None
@@ -24,6 +25,11 @@ BIG = 1 << 30
 
 def rule(relation, epsilon=F(1), rows=None):
     return AverageRule(F(epsilon), relation.split(",")[0], rows, relation != "swap, none missing")
+
+
+def drawn(how, count, total, width, source):
+    """The average of `count` whole numbers with this sum, with noise from the source."""
+    return Draw(source).run(how.release(count, total, width))
 
 
 class Script:
@@ -41,7 +47,7 @@ class Script:
         """What is released with this noise, and its log-probability."""
         self.noise, self.rates = noise, []
         there = [record for record in data if record is not MISSING]
-        found = how.release(len(there), sum(there), WIDTH, source=None)
+        found = drawn(how, len(there), sum(there), WIDTH, source=None)
         assert len(self.rates) == len(noise)  # all noise that was offered was asked for
         return (found.count, found.total, found.value, found.scales), math.fsum(map(log_laplace, self.rates, noise))
 
@@ -136,7 +142,7 @@ def test_the_noise_has_the_stated_scale(relation):
     """3000 draws of the noisy sum follow Laplace noise of scale width / epsilon; 30 % more or less would be seen."""
     bits, epsilon, n, total = random.Random(4).getrandbits, F(2, 3), 40, 17 * BIG
     how = rule(relation, epsilon, n if relation != "add-remove" else None)
-    found = [how.release(n, total, BIG, bits) for _ in range(3000)]
+    found = [drawn(how, n, total, BIG, bits) for _ in range(3000)]
     if relation == "swap":  # the sum around the middle, from which the number of records is taken out again
         noise = [float(one.total - one.count * BIG / 2 - (total - n * BIG / 2)) for one in found]
     else:
@@ -164,7 +170,7 @@ def test_the_average_lies_between_the_ends(relation, count, missing, share, widt
     """Whatever the noise, the average is one that records can have, and so is the width of its error bar."""
     missing = missing if relation == "swap" else 0
     how = rule(relation, epsilon, None if relation == "add-remove" else count + missing)
-    found = how.release(count, int(count * width * share), width, random.Random(seed).getrandbits)
+    found = drawn(how, count, int(count * width * share), width, random.Random(seed).getrandbits)
     assert 0 <= found.value <= width
     assert 0 <= found.half_interval(0.05) <= width
     assert all(scale >= 0 for scale in found.scales)
@@ -179,12 +185,12 @@ def test_no_records_have_an_average_as_well(relation):
     for rows in (0, 1):
         how = rule(relation, 1, None if relation == "add-remove" else rows)
         for _ in range(50):
-            found = how.release(0, 0, 100, bits)
+            found = drawn(how, 0, 0, 100, bits)
             assert 0 <= found.value <= 100
             if found.count <= 0:
                 assert found.half_interval(0.05) == 100
     if relation != "add-remove":
-        assert rule(relation, 1, 0).release(0, 0, 100, bits).value == 50
+        assert drawn(rule(relation, 1, 0), 0, 0, 100, bits).value == 50
 
 
 # --- error bars ---------------------------------------------------------------------------------------------------
@@ -225,7 +231,7 @@ def coverage(how, count, share, draws=10_000, seed=1):
     bits, total = random.Random(seed).getrandbits, int(count * BIG * share)
     held = 0
     for _ in range(draws):
-        found = how.release(count, total, BIG, bits)
+        found = drawn(how, count, total, BIG, bits)
         held += abs(float(found.value) - total / count) <= found.half_interval(0.05)
     return held / draws
 
@@ -240,7 +246,7 @@ def test_error_bars_hold(relation, missing, least, share):
     """At 95 % they hold 94.5 to 97.5 times of 100; if none is missing where some might be, 94 times."""
     how = rule(relation, 1, None if relation == "add-remove" else 300 + missing)
     assert least < coverage(how, 300, share) < 0.975
-    bar = how.release(300, int(300 * BIG * share), BIG, random.Random(1).getrandbits).half_interval(0.05)
+    bar = drawn(how, 300, int(300 * BIG * share), BIG, random.Random(1).getrandbits).half_interval(0.05)
     assert bar / BIG < 0.02  # not by being wide
 
 

@@ -4,16 +4,13 @@ import math
 import random
 from dataclasses import replace
 from fractions import Fraction as F
-from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
-from nobounds.auditing.audit import audit
-from nobounds.auditing.claims.clips import (
+from support.clip_walks import (
     CROWDS,
     LINE,
     MISSING,
@@ -21,26 +18,31 @@ from nobounds.auditing.claims.clips import (
     log_positions,
     log_widths,
     searching,
+    viewed,
     walks_of,
-    widths_seen,
+    worst_loss,
 )
+from support.paid import Paid
+
+from nobounds.auditing.audit import audit
 from nobounds.clipping import clip
-from nobounds.clipping.clip import DEVIATIONS, Search
+from nobounds.clipping.clip import DEVIATIONS, ClipStart
 from nobounds.clipping.law import clip_law
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.halting import Law
+from nobounds.programs.program import Draw
 from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.scale import OCTAVES, Scale
 
 RELATIONS = ["add-remove", "swap"]
 
 
-def worst_loss(search, origin, center=0.0, most=1, crowd=(), law=log_widths):
-    """The worst log-ratio of the joint law of all widths, over all neighbours of `most` records and a crowd."""
-    return max(one.value for one in widths_seen(search, origin, center, most, crowd, law))
+def found_by(search, data, size, slack, source):
+    """The clip that a search finds."""
+    return Draw(source).run(search.program(viewed(data), size, slack))
 
 
 # Small data walk inward under swap as well, as large data do.
@@ -94,6 +96,7 @@ def test_a_walk_inward_must_not_tell_never_from_last(origin):
     walk = walks_of(search, crowd, origin)[0]
     last = walk.walk.length - 1
     assert search.width(walk.candidates, None) == search.width(walk.candidates, last) == 0
+    assert all(halt.one_end for halt in search.halts([walk]).parts)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -116,7 +119,7 @@ def test_the_scale_of_deviations_costs_what_it_says(relation, each):
     """The octave of the 75 % deviation: no pair of neighbours tells more than its cost, and some tell 80 % of it."""
     search, scale = searching(relation), Scale(each, each, CLIP_TUNING.scale_rank)
     found = audit(
-        lambda data: Law(scale.walk(search.deviations(floats(data), F(2)))).log_pmf(),
+        lambda data: Law(scale.walk(search.deviations(viewed(data), F(2)))).log_pmf(),
         (-3.0, 2.0, 2.5, 1e9, MISSING),
         3,
         relation,
@@ -158,53 +161,36 @@ def test_the_parts_never_cost_more_than_epsilon(epsilon, size, relation, two_sid
     """Centre, scale and walks cost epsilon together, whatever the size, the centre and the scale turn out to be."""
     search = searching(relation, epsilon, two_sided, ladder, nullable)
     spent, center, origin = F(0), search.within(F(0)), None
-    if (asked := search.center(size)) is not None:
-        spent, center = spent + asked.cost().epsilon, search.within(F(17))
-    if (scale := search.scale(size, epsilon - spent)) is not None:
-        spent, origin = spent + scale.cost(relation, False).epsilon, octave
+    bought = search.bought(size)
+    if bought.median is not None:
+        spent, center = spent + bought.median.cost().epsilon, search.within(F(17))
+    if bought.scale is not None:
+        spent, origin = spent + bought.scale.cost(relation, False).epsilon, octave
     kept, origin = search.settle(center, origin)
     around = Histogram(DEVIATIONS, np.array([0]), np.array([max(size, 1)]))
-    walks = search.walks(around, kept, origin, epsilon - spent)
-    inward = walks[0].candidates[0] != 0
-    claim = search.inward_cost if inward else partial(search.outward_cost, len(walks))
+    walks = search.walks(around, ClipStart(kept, origin, bought.left))
     eps1, eps2 = walks[0].walk.eps1, walks[0].walk.eps2
     assert {(walk.walk.eps1, walk.walk.eps2) for walk in walks} == {(eps1, eps2)}
     assert min(eps1, eps2) > 0
-    assert spent + claim(eps1, eps2).epsilon <= epsilon == search.cost().epsilon
-    assert not inward or origin is not None
+    halts = search.halts(walks)
+    assert spent + halts.cost().epsilon == epsilon == search.cost().epsilon
+    assert {halt.one_end for halt in halts.parts} == {walk.candidates[0] != 0 for walk in walks}
+    assert origin is not None or not walks[0].inward
 
 
 @pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_a_search_spends_what_it_has(monkeypatch, relation, two_sided):
-    """What a search buys on its way, seen from outside, and what its walks cost, is exactly epsilon."""
-    spent = []
-
-    def spy(name, price):
-        real = getattr(Search, name)
-
-        def watched(self, *given):
-            bought = real(self, *given)
-            spent.append(F(0) if bought is None else price(self, bought))
-            return bought
-
-        monkeypatch.setattr(Search, name, watched)
-
-    def price_of_walks(search, walks):
-        eps = walks[0].walk.eps1, walks[0].walk.eps2
-        if walks[0].candidates[0] == 0:
-            return search.outward_cost(len(walks), *eps).epsilon
-        return search.inward_cost(*eps).epsilon
-
-    spy("center", lambda _, asked: asked.cost().epsilon)
-    spy("scale", lambda search, scale: scale.cost(search.neighbors, False).epsilon)
-    spy("walks", price_of_walks)
-    data, bits = floats([3.0, -1.0, MISSING, 1e6]), random.Random(1).getrandbits
+def test_a_search_spends_what_it_has(relation, two_sided):
+    """The decisions on the way of a search cost exactly epsilon together, and no more rho than it says."""
+    data = viewed([3.0, -1.0, MISSING, 1e6])
     for size in (0, 1, 70, 300, 10**3, 10**4, 10**7):
         for epsilon in (F(1, 100), F(1, 3), F(7)):
-            spent.clear()
-            searching(relation, epsilon, two_sided).find(data, size, 0, bits)
-            assert len(spent) == 3 and sum(spent) == epsilon
+            search, driver = searching(relation, epsilon, two_sided), Paid(1)
+            driver.run(search.program(data, size, 0))
+            assert sum(cost.epsilon for cost in driver.costs) == epsilon
+            assert driver.total.epsilon <= epsilon and driver.total.rho <= search.cost().rho
+            bought = search.bought(size)
+            assert len(driver.costs) == 1 + (bought.median is not None) + (bought.scale is not None)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -236,7 +222,7 @@ def test_a_centre_is_kept_where_the_data_lie_far_from_zero(center, origin):
 
 def test_missing_records_stand_at_the_centre_under_swap_alone():
     """Under swap every row is a deviation, so that their number is public; under add-remove missing ones are none."""
-    data = floats([MISSING, 12.0, math.inf, -math.inf, MISSING])
+    data = viewed([MISSING, 12.0, math.inf, -math.inf, MISSING])
     swap, added = (searching(relation).deviations(data, F(10)) for relation in ("swap", "add-remove"))
     assert swap.total == 5 and added.total == 3
     assert swap.below(1) - swap.below(0) == 2
@@ -264,7 +250,7 @@ def test_widths_on_a_grid_are_grid_points(unit):
 def test_a_clip_stays_within_the_public_bounds(records, relation, seed):
     """Whatever the records are, infinite or missing too, the clip is an interval within them that holds its centre."""
     search = searching(relation, ladder=LINE.limited(F(-3), F(1000)))
-    found = search.find(floats(records), len(records), 0, random.Random(seed).getrandbits)
+    found = found_by(search, records, len(records), 0, random.Random(seed).getrandbits)
     assert -3 <= found.low <= found.center <= found.high <= 1000
     assert not found.trusted
 
@@ -284,11 +270,11 @@ def test_without_a_scale_the_search_fails_small(n, relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_clip_is_trusted_where_records_suffice(relation):
     """From about ten nats of the walk on a clip is trusted; slack is taken off first."""
-    data, bits = floats(np.arange(1000) % 50), random.Random(3).getrandbits
+    data, bits = np.arange(1000) % 50, random.Random(3).getrandbits
     search = searching(relation, F(1, 3))
-    assert search.find(data, 1000, 0, bits).trusted
-    assert not search.find(data, 1000, 990, bits).trusted
-    assert not search.find(data, 20, 0, bits).trusted
+    assert found_by(search, data, 1000, 0, bits).trusted
+    assert not found_by(search, data, 1000, 990, bits).trusted
+    assert not found_by(search, data, 20, 0, bits).trusted
 
 
 # --- the law of a clip --------------------------------------------------------------------------------------------
@@ -308,12 +294,13 @@ def test_the_law_of_a_clip_is_that_of_the_search(case):
     """Its probabilities add up to 1 but for what is left out, and 1000 searches follow it (chi-square on each side)."""
     search, draw, centred = CASES[case]
     records = draw(np.random.default_rng(5))
-    data, size = floats(records), len(records)
+    size = len(records)
     assert (search.center(size) is not None) == centred
-    parts = clip_law(search, data, size, centers=3)
+    parts = clip_law(search, floats(records), size, centers=3)
     assert sum(part.chance for part in parts) == pytest.approx(1, abs=5e-3 if centred else 1e-3)
     bits = random.Random(11).getrandbits
-    found = [search.find(data, size, 0, bits) for _ in range(1000)]
+    data = viewed(records)
+    found = [Draw(bits).run(search.program(data, size, 0)) for _ in range(1000)]
     for side in ("low", "high"):
         widths, masses = [], []
         for part in parts:

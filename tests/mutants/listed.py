@@ -328,14 +328,14 @@ MUTANTS = [
     # Clips, sums and their noise.
     Mutant(
         "clipping/clip.py",
-        "Search.find",
+        "Search.bought",
         drop("-="),
         "the centre of a clip would be paid by nobody",
         "clipping/test_clip.py",
     ),
     Mutant(
         "clipping/clip.py",
-        "Search.find",
+        "Search.bought",
         drop("-=", nth=-1),
         "the scale of a clip would be paid by nobody",
         "clipping/test_clip.py",
@@ -355,7 +355,7 @@ MUTANTS = [
         "clipping/test_clip.py",
     ),
     Mutant(
-        "clipping/clip.py",
+        "clipping/view.py",
         "_deviations",
         condition("False"),
         "under swap the number of missing records would show",
@@ -392,14 +392,14 @@ MUTANTS = [
     Mutant(
         "clipping/average.py",
         "AverageRule.release",
-        binary("+", "_1", nth=2),
-        "half of a mean would have no noise",
+        call("NoisyMany", "NoisyMany(_1, _2, _3)"),
+        "the two sums of a mean would have the noise of a count",
         "clipping/test_average.py",
     ),
     Mutant(
         "clipping/average.py",
         "AverageRule.release",
-        binary("*", "_2", nth=-3),
+        binary("*", "_2", nth=7),
         "under swap a mean would have half of its noise",
         "clipping/test_average.py",
     ),
@@ -838,17 +838,17 @@ MUTANTS = [
     ),
     Mutant(
         "clipping/vectors.py",
-        "VectorPlan.law",
+        "VectorPlan.sensitivity",
         choice("_1"),
         "a row that moves would get the noise of one that is added",
-        f"{AS_IT_RUNS} statistics/test_vectors.py",
+        "statistics/test_vectors.py",
     ),
     Mutant(
-        "clipping/vectors.py",
-        "VectorPlan.law",
+        "noise/additive.py",
+        "GaussianNoise.law",
         constant(2, "8", nth=-1),
         "vectors would have half of their noise",
-        f"{AS_IT_RUNS} statistics/test_vectors.py",
+        "statistics/test_vectors.py",
     ),
     Mutant(
         "statistics/door.py",

@@ -51,6 +51,7 @@ COVERED = [
     "accounting/composition",
     "clipping/clip",
     "clipping/average",
+    "clipping/view",
     "counting/lattice",
     "counting/tally",
     "tables/grouping",

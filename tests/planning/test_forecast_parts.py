@@ -12,13 +12,14 @@ from support.laws import SEVEN, TWENTY, answer_law
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.decisions import FREE, Halt
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.quick_laws import choice_blocks, spread, walk_blocks
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
-from nobounds.planning.answer_errors import answers, likely_routes, octaves, outcomes, point
+from nobounds.planning.answer_errors import likely_routes, outcomes, point
 from nobounds.planning.expectation import expect, together
 from nobounds.planning.families import Shape
 from nobounds.planning.needed import MOST, smallest
@@ -27,6 +28,7 @@ from nobounds.planning.sum_errors import clip_starts
 from nobounds.planning.sum_errors import outcomes as sum_outcomes
 from nobounds.ranks.route import Outward, Scaled
 from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.values import floats_at
 from nobounds.statistics.quantiles import planned
 
 
@@ -118,7 +120,7 @@ def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
     for route in [*sides, *scaled[:6], *scaled[-3:], *plain[:2], *plain[-2:]]:
         positions = np.unique(np.linspace(0, abs(route.stop - route.start), 40).astype(np.int64))
         expected = np.array([asked.value_at(route, k) for k in positions.tolist()], dtype=float)
-        found = answers(asked, route, positions)
+        found = floats_at(asked, route, positions)
         usual = np.abs(expected) < 1e290  # beyond, rungs end where floats do
         assert found[usual] == pytest.approx(expected[usual], rel=1e-9, abs=1e-12)
 
@@ -142,7 +144,8 @@ def test_scales_are_as_likely_as_in_the_exact_law():
     """Too small, right, too large by ever more, or none: the probabilities agree to 3 %."""
     sample = sample_of(np.random.default_rng(2).lognormal(size=1000))
     walk = Scale(F(15, 1000), F(15, 1000)).walk(sample.histogram(Ladder.float_bits()))
-    exact, quick = Law(walk).tail(np.arange(walk.length + 1)), octaves(walk)
+    exact = Law(walk).tail(np.arange(walk.length + 1))
+    quick = [(mass, octave(position)) for position, mass in Halt(lambda: walk, lambda: FREE).quick_outcomes()]
     for place in (-3, 0, 3, 6, 9):
         at_least = next(k for k in range(1, walk.length) if octave(k) == place)
         found = sum(mass for mass, where in quick if where is not None and where >= place)

@@ -27,6 +27,7 @@ from nobounds.engines.memory.vectors import Rows
 from nobounds.exact import rational
 from nobounds.ladders.stated import Stated
 from nobounds.noise.source import random_source
+from nobounds.programs.program import Draw
 from nobounds.release.release import Release
 from nobounds.statistics.vectors import vector_mean, vector_sum
 
@@ -52,6 +53,11 @@ def cloud(n: int, d: int, seed: int = 0, shift: float = 0.0):
     directions[:, 0] += shift
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     return directions * np.exp(rng.standard_normal(n))[:, None]
+
+
+def drawn(program, seed=1):
+    """The result of a program."""
+    return Draw(random_source(random.Random(seed))).run(program)
 
 
 def planned(rows, rho, neighbors, mean=False) -> VectorPlan:
@@ -211,7 +217,9 @@ def test_the_variance_is_exact(neighbors, mean):
     search, parts, noise = plan.split(500)
     ball = Ball.of(F(3), 30)
     sensitivity = ball.radius * (1 if neighbors == "add-remove" else 2)
-    assert sensitivity**2 / (2 * plan.law(ball, noise).variance) == noise
+    noisy = plan.total([0] * 30, ball, noise)
+    assert noisy.sensitivity == sensitivity
+    assert sensitivity**2 / (2 * noisy.noise.law(noisy.sensitivity).variance) == noise
     clip = parts * search.cost().rho
     if neighbors == "add-remove":
         assert clip + noise + plan.rho_size == F(1, 7)
@@ -263,11 +271,16 @@ def test_the_loss_is_what_was_asked_for(statistic, neighbors):
 def test_two_searches_are_made_where_they_can_be_paid_for(monkeypatch):
     """The lower clip of two counts, and a walk inward follows; with few rows there is one search, and no walk."""
     plan, found = planned(np.zeros((1, 9)), F(1, 2), "add-remove"), [F(10**9), F(8)]
-    monkeypatch.setattr(Search, "find", lambda *_: Clip(F(0), found.pop(0), F(0), True))
+
+    def next_clip(*_):
+        yield from ()
+        return Clip(F(0), found.pop(0), F(0), True)
+
+    monkeypatch.setattr(Search, "program", next_clip)
     norms = column(np.full(10_000, 7.5)).chunks
-    assert plan.clip(norms, 10_000, random_source(random.Random(1)))[0] == 8
+    assert drawn(plan.clip(norms, 10_000))[0] == 8
     found[:] = [F(10**9), F(8)]
-    assert plan.clip(norms, 60, random_source(random.Random(1)))[0] == 10**9
+    assert drawn(plan.clip(norms, 60))[0] == 10**9
     assert (plan.split(10_000)[1], plan.split(60)[1]) == (3, 1)
 
 
@@ -277,7 +290,7 @@ def test_a_clip_that_is_too_high_is_walked_down(neighbors):
     plan = planned(np.zeros((1, 9)), F(1, 2), neighbors)
     norms = column(np.linspace(5, 10, 10_000)).chunks
     search = plan.split(10_000)[0]
-    ends = [plan.inward(F(40), search, norms, random_source(random.Random(seed))) for seed in range(40)]
+    ends = [drawn(plan.inward(F(40), search, norms), seed) for seed in range(40)]
     assert min(ends) >= 5
     assert np.median([float(end) for end in ends]) <= 11
 

@@ -267,7 +267,8 @@ class Search:
         if self.neighbors == "add-remove":
             return moving_threshold(Fraction(1), eps1, eps2)
         moved = monotonic(eps1, eps2)  # across the centre, a record leaves one walk and enters the other
-        return moved + mirrored(moved) if sides == 2 else pure(moved.epsilon)
+        whole = moved + mirrored(moved) if sides == 2 else moved
+        return pure(whole.epsilon)
 
     def clip(self, center: Fraction, widths: list[Fraction], trusted: bool) -> Clip:
         """The clip of these widths, one for each side."""

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.mechanisms.decisions import Halt
 from nobounds.mechanisms.quick_laws import Blocks
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.samples import Sample, SampleView
 from nobounds.programs.law import paths
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
-from nobounds.ranks.scale import octave
 from nobounds.ranks.values import floats_at
 
 LEAST = 1e-7  # routes with less probability are left out
@@ -66,11 +64,3 @@ def _blocks(question: Question, q: Fraction, route: OneRoute, sample: Sample, nu
     last = route.last(q, question.problem, SampleView(sample, question.ladder))
     blocks: Blocks = last.blocks(number)
     return blocks
-
-
-def octaves(halt: Halt) -> list[tuple[float, int | None]]:
-    """The scales at which a walk may halt, with their probabilities; None for no scale."""
-    chances: dict[int | None, float] = {}
-    for position, chance in halt.quick_outcomes():
-        chances[octave(position)] = chances.get(octave(position), 0.0) + chance
-    return [(chance, exponent) for exponent, chance in chances.items()]
