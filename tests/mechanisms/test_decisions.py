@@ -26,10 +26,9 @@ def free():
     return pure(F(0))
 
 
-def walk(threshold=15):
-    return Walk.of(
-        RECORDS.up_to[np.searchsorted(RECORDS.rungs, np.arange(4, 40)) - 1], F(threshold), eps1=F(1), eps2=F(1)
-    )
+def walk(epsilon=F(1, 4)):
+    counts = RECORDS.up_to[np.searchsorted(RECORDS.rungs, np.arange(4, 40)) - 1]
+    return Walk.of(counts, F(15), eps1=epsilon, eps2=epsilon)
 
 
 def runs():

@@ -94,7 +94,7 @@ def _(decision: NoisyGroups, source: RandomSource) -> Array:
 
 @evidence_of.register
 def _(decision: KeepKeys, source: RandomSource) -> ShownKeys:
-    keys = decision.keys()
+    keys = decision.listed()
     chances = {key: (kept, left_out) for key, (left_out, kept) in zip(keys, decision.chances(), strict=True)}
     drawn = frozenset(key for key, kept in zip(keys, decision.draw(source).tolist(), strict=True) if kept)
     return ShownKeys(chances, decision.public, drawn)
