@@ -3,12 +3,14 @@
 import math
 import os
 import tempfile
+from fractions import Fraction
 
 import numpy as np
 
 import nobounds as nb
 from nobounds.auditing.lockstep import Setting as Case
 from nobounds.sklearn import PrivateClipper
+from nobounds.statistics.quantiles import planned
 
 NAN, INF = math.nan, math.inf
 SHAPES = np.random.default_rng(7)
@@ -103,6 +105,12 @@ def hundreds(function, *args, **options):
     return Case(f"300 rows, {named(options)}", of_column(function, *args, **options), pairs, more, divergences=False)
 
 
+def at_a_level(epsilon):
+    """As many records as a route is for at least, so that one fewer would take another route."""
+    levels = {route.at_least for route in planned(np.zeros(1), (Fraction(1, 2),), epsilon=epsilon).routes[0]}
+    return np.sort(SHAPES.normal(50, 20, min(level for level in levels if level > 1)))
+
+
 STATED = {"rows": 5000}  # a public number of rows, which need not be true: then few rows take the routes of many
 OWN = {"ladder": nb.Ladder.uniform(0, 10_000, 10_000), **STATED}
 
@@ -145,6 +153,10 @@ CASES = {
         hundreds(nb.quantile, 0.5, epsilon=1),
         hundreds(nb.quantile, 0.5, epsilon=1, **SWAP),
         hundreds(nb.quantile, 0.9, epsilon=2),
+    ],
+    "quantile, at a level": [
+        Case(f"epsilon {epsilon}", of_column(nb.quantile, 0.5, epsilon=epsilon), [without(at_a_level(epsilon), 3)])
+        for epsilon in (1, 5)
     ],
     "quantile, walk": columns(
         nb.quantile,
@@ -203,7 +215,7 @@ CASES = {
     ),
     "count": columns(
         nb.count,
-        [({"epsilon": 1}, SOME), ({"rho": 0.1}, SOME), ({"epsilon": 1, **SWAP}, ALL), ({"rho": 0.2, **SWAP}, SOME)],
+        [({"epsilon": 1}, ALL), ({"rho": 0.1}, SOME), ({"epsilon": 1, **SWAP}, ALL), ({"rho": 0.2, **SWAP}, SOME)],
     ),
     "sum": [
         *columns(
@@ -357,6 +369,7 @@ CASES |= {
         [
             (moved_both_ways, {**LOW, "epsilon": 1}),
             (moved_both_ways, {"threshold": 4, "epsilon": 1}),
+            (moved_both_ways, {"threshold": 9, "epsilon": 1}),
             (moved_one_way, {**LOW, "epsilon": 1, **MONOTONIC}),
             (moved_both_ways, {**LOW, "epsilon": 1, "noise": "laplace"}),
             (moved_one_way, {**LOW, "epsilon": 1, "noise": "gumbel", **MONOTONIC}),
@@ -420,6 +433,8 @@ USERS = [
     without_rows(PEOPLE, PEOPLE["user"] == "u3"),
     *(without_rows(ODD, ODD["user"] == user) for user in "afdb"),
 ]
+LEVEL = at_a_level(5)
+AT_A_LEVEL = table(range(len(LEVEL)), ["x"] * len(LEVEL), LEVEL)
 ROW_MOVED = [({**ODD}, {**ODD, "x": changed(ODD["x"], 7, -1e9)[1]})]
 
 OF_A_TABLE = {
@@ -467,6 +482,13 @@ CASES |= {
     ]
     for name, ask in OF_A_TABLE.items()
 }
+CASES["group_by, public keys, quantile at a level"] = [
+    Case(
+        "epsilon 5, rows",
+        of_table(OF_GROUPS["quantile"], None, PUBLIC, epsilon=5),
+        [without_rows(AT_A_LEVEL, np.arange(len(LEVEL)) == 3)],
+    )
+]
 SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options), "facts": {"unit": "user"}}
 CASES["Table.suggest_rows_per_unit"] = [
     Case("epsilon 1", of_table(**SUGGEST, epsilon=1), USERS[:3], USERS[3:]),

@@ -34,6 +34,8 @@ class Stream:
 
     def log_pmf(self) -> Floats:
         """Log-probabilities that query k is the first with another answer, for each k, and that there is none."""
+        if not self.queries:
+            return np.zeros(1)
         levels = [int(query * self.lattice) for query in self.queries]
         eps1, eps2 = (epsilon / self.lattice for epsilon in (self.eps1, self.eps2))
         walk = Walk.of(levels, self.threshold * self.lattice, eps1=eps1, eps2=eps2, noise=self.noise)
