@@ -4,12 +4,11 @@ What the outcomes tell of a record adds up to no more than was charged (see `aud
 planted in the programs are found.
 """
 
-import re
 from functools import cache
 
 import pytest
 from support.lockstep_cases import CASES
-from support.program_bugs import PLANTED, planned_anew, planted
+from support.program_bugs import PLANTED, is_found, planned_anew
 
 import nobounds as nb
 from nobounds.auditing.lockstep import explore
@@ -95,10 +94,7 @@ def test_all_draws_are_known(statistic):
 @pytest.mark.parametrize("bug", PLANTED)
 def test_bugs_planted_in_programs_are_found(bug):
     """Each tells two runs apart, tells more than was charged, or costs more."""
-    statistic, how, patches = PLANTED[bug]
-    with planted(patches):
-        wrong = (complaint for case in CASES[statistic] for complaint in explore([case]).wrong)
-        assert any(re.search(how, complaint) for complaint in wrong)
+    assert is_found(bug)
 
 
 def test_plans_are_made_anew_where_a_bug_is_planted():

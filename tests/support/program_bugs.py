@@ -5,6 +5,7 @@ audit is replaced.
 """
 
 import random
+import re
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from nobounds.accounting.cost import general, monotonic, pure
 from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
+from nobounds.auditing.lockstep import explore
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Search
 from nobounds.clipping.plan import SumPlan
@@ -37,6 +39,7 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import Outward, Scaled
 from nobounds.statistics import describe, sums
 from nobounds.tables import grouping
+from support.lockstep_cases import CASES
 
 
 def noisier(decision, factor):
@@ -409,3 +412,11 @@ def planned_anew():
             if hasattr(kept, "cache_info") and kept.__module__.startswith(("nobounds.ranks.", "nobounds.clipping.")):
                 plain = kept.__wrapped__
                 yield owner, name, classmethod(plain) if isinstance(held, classmethod) else plain
+
+
+def is_found(bug):
+    """Whether two runs in lockstep show a bug, in the way that it is to show."""
+    statistic, how, patches = PLANTED[bug]
+    with planted(patches):
+        wrong = (complaint for case in CASES[statistic] for complaint in explore([case]).wrong)
+        return any(re.search(how, complaint) for complaint in wrong)
