@@ -22,7 +22,7 @@ from clipping_errors import FAMILIES, REAL, Mixture, oracle, paper, private_sum,
 
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
-from nobounds.clipping import clip, view
+from nobounds.clipping import clip, view, widths
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 
 INTRO = """# How the clip of a sum is found
@@ -70,8 +70,12 @@ CHOICES: list[tuple[str, str, list[Any], list[Setting]]] = [
 @contextmanager
 def candidates(bits: int) -> Iterator[None]:
     """With a ladder of deviations of this many candidates an octave; edges of rungs are then computed each time."""
-    finer = {"BITS": bits, "DEVIATIONS": nb.Ladder.float_bits(bits, clip.FLOOR), "_top": clip._top.__wrapped__}
-    with patch.multiple(clip, **finer), patch.object(view, "DEVIATIONS", finer["DEVIATIONS"]):
+    finer, top = nb.Ladder.float_bits(bits, widths.FLOOR), widths.top.__wrapped__
+    with (
+        patch.multiple(widths, BITS=bits, DEVIATIONS=finer),
+        patch.object(view, "DEVIATIONS", finer),
+        patch.object(clip, "top", top),
+    ):
         yield
 
 
@@ -92,7 +96,7 @@ def choice_rows() -> list[str]:
     """For each constant its neighbours, the others held: error over an oracle's, and the chance of a runaway."""
     rows = []
     for words, name, values, settings in CHOICES:
-        now = clip.BITS if words == BITS else getattr(CLIP_TUNING, name)
+        now = widths.BITS if words == BITS else getattr(CLIP_TUNING, name)
         for setting in settings:
             cells = []
             for value in values:

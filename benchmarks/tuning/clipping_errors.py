@@ -16,11 +16,11 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.clip import WidthWalk
 from nobounds.clipping.law import PooledView
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
+from nobounds.clipping.widths import WidthWalk
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated

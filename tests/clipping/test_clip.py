@@ -25,17 +25,17 @@ from support.clip_walks import (
 from support.paid import Paid
 
 from nobounds.auditing.audit import audit
-from nobounds.clipping import clip
-from nobounds.clipping.clip import DEVIATIONS, ClipStart
+from nobounds.clipping.clip import ClipStart
 from nobounds.clipping.law import clip_law
 from nobounds.clipping.tuning import CLIP_TUNING
+from nobounds.clipping.widths import DEVIATIONS, _octaves_beyond
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.halting import Law
 from nobounds.programs.program import Draw
 from nobounds.ranks.law import AnswerLaw
-from nobounds.ranks.scale import OCTAVES, Scale
+from nobounds.ranks.scale import OCTAVES, Scale, octave
 
 RELATIONS = ["add-remove", "swap"]
 
@@ -330,6 +330,6 @@ def test_octaves_of_the_scale_and_of_the_walks_agree():
     """A candidate is tilted from the octave of the scale on, and the octave of the scale is that of the records."""
     for k in (-40, -3, 0, 7, 1000):
         rungs = DEVIATIONS.rungs(np.array([2.0**k, np.nextafter(2.0 ** (k + 1), 0), 2.0 ** (k + 1)]))
-        assert clip._octaves_beyond(rungs, k).tolist() == [1, 1, 2]
+        assert _octaves_beyond(rungs, k).tolist() == [1, 1, 2]
         position = int(OCTAVES.rungs(np.array([2.0**k]))[0])
-        assert clip.octave(position) == k
+        assert octave(position) == k

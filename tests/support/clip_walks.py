@@ -6,9 +6,10 @@ from fractions import Fraction as F
 import numpy as np
 
 from nobounds.auditing.audit import all_data, neighbors_of
-from nobounds.clipping.clip import DEVIATIONS, ClipStart, Search
+from nobounds.clipping.clip import ClipStart, Search
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.view import RecordsView
+from nobounds.clipping.widths import DEVIATIONS
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.halting import Law

@@ -26,12 +26,12 @@ from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic,
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
+from nobounds.clipping.widths import WidthWalk, inward_walk, outward_walk, top
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.decisions import FREE, Halt, Together
-from nobounds.mechanisms.walk import Walk
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Decision, Program
 from nobounds.ranks.problem import Problem
@@ -39,9 +39,6 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import Outward, Price
 from nobounds.ranks.scale import Scale, octave
 
-BITS = 3  # 8 candidates an octave
-FLOOR = -40  # deviations below 2**-40 are treated as 0
-DEVIATIONS = Ladder.float_bits(BITS, FLOOR)
 _MOST = Fraction(MAX)
 
 
@@ -218,29 +215,24 @@ class Search:
         sides = ((1, self.ladder.upper), (-1, self.ladder.lower))
         return tuple(side for side, bound in sides if bound is None or bound != center)
 
-    def walks(self, around: Histogram, start: ClipStart) -> list["WidthWalk"]:
+    def walks(self, around: Histogram, start: ClipStart) -> list[WidthWalk]:
         """The walks for the widths of the clip, one for each side of the centre where records may lie."""
-        sides = self.sides(start.center)
+        sides, origin, counts = self.sides(start.center), start.origin, around.counts
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
-        if start.origin is not None and self.goes_inward(around.total):
+        if origin is not None and self.goes_inward(around.total):
             eps1, eps2 = split(self.inward_cost, start.left, self.tuning.inward_share(self.neighbors))
             threshold = math.ceil(self.tuning.outside / eps2) + start.outside
-            return [
-                _inward(outside, around.counts, start.origin, threshold, eps1, eps2, self.tuning) for outside in rungs
-            ]
-        eps1, eps2 = split(
-            partial(self.outward_cost, len(sides)),
-            start.left,
-            self.tuning.untilted if start.origin is None else self.tuning.share,
-        )
-        return [_outward(inside, around.counts, start.origin, eps1, eps2, self.tuning) for inside in rungs]
+            return [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
+        share = self.tuning.untilted if origin is None else self.tuning.share
+        eps1, eps2 = split(partial(self.outward_cost, len(sides)), start.left, share)
+        return [outward_walk(inside, counts, origin, eps1, eps2, self.tuning) for inside in rungs]
 
-    def halts(self, walks: Sequence["WidthWalk"]) -> Together:
+    def halts(self, walks: Sequence[WidthWalk]) -> Together:
         """Where the walks halt, for one price."""
         cost = partial(self.walks_cost, walks)
         return Together(tuple(walk.halt(cost) for walk in walks), cost)
 
-    def walks_cost(self, walks: Sequence["WidthWalk"]) -> Cost:
+    def walks_cost(self, walks: Sequence[WidthWalk]) -> Cost:
         """The cost of all walks together."""
         if not walks:
             return FREE
@@ -276,7 +268,7 @@ class Search:
         below, above = (by_side.get(side, by_side.get(0, Fraction(0))) for side in (-1, 1))
         return Clip(self.within(center - below), self.within(center + above), center, trusted)
 
-    def trusts(self, size: int, walks: list["WidthWalk"]) -> bool:
+    def trusts(self, size: int, walks: list[WidthWalk]) -> bool:
         """Whether `size` records are enough for the walks."""
         return all(size * walk.walk.eps2 >= self.tuning.nats for walk in walks)
 
@@ -285,76 +277,7 @@ class Search:
         rung = int(candidates[-1 if position is None else position])
         if rung == 0:
             return Fraction(0)
-        width = _top(rung)
+        width = top(rung)
         if isinstance(self.ladder.map, Grid):
             return math.floor(width / self.ladder.map.unit) * self.ladder.map.unit
         return width
-
-
-@lru_cache(maxsize=1 << 15)
-def _top(rung: int) -> Fraction:
-    return Fraction(DEVIATIONS.top(rung))
-
-
-class WidthWalk(NamedTuple):
-    """A walk for a width, and the rung of each of its positions."""
-
-    walk: Walk
-    candidates: Ints
-    inward: bool
-
-    def halt(self, cost: Price) -> Halt:
-        """Where it halts; to halt at the last candidate and never to halt mean the same width to a walk inward."""
-        return Halt(lambda: self.walk, cost, one_end=self.inward)
-
-
-def _outward(
-    rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
-) -> WidthWalk:
-    """Records at or before each rung from 0 on, raised by the tilt, against their number."""
-    levels = _up_to(rungs, counts)
-    candidates, total = np.arange(len(levels)), int(levels[-1])
-    if origin is not None:
-        levels = levels + _tilt(
-            tuning.raised / eps1, _octaves_beyond(candidates, origin + tuning.raised_from), tuning.most_raised
-        )
-    # A walk halts early rather than late: the next candidate has 0.90 to 0.94 of the error, and costs nothing.
-    released = np.where(candidates > 0, np.minimum(candidates + 1, candidates[-1]), 0)
-    return WidthWalk(_walk(levels, total, eps1, eps2), released, inward=False)
-
-
-def _inward(
-    rungs: Ints, counts: Ints, origin: int, threshold: int, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
-) -> WidthWalk:
-    """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0."""
-    up_to = _up_to(rungs, counts)
-    far = _octaves_beyond(np.arange(len(up_to)), origin + tuning.lowered_from)
-    ends_octave = np.diff(far, append=far[-1] + 1) > 0
-    candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
-    # The last counts all records; to halt there and never to halt both mean the width 0, so it reveals nothing.
-    beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
-    levels = beyond_next - _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
-    return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates, inward=True)
-
-
-def _up_to(rungs: Ints, counts: Ints) -> Ints:
-    """The number of records at or before each rung from 0 on."""
-    table = np.zeros(DEVIATIONS.last + 1, dtype=np.int64)
-    np.add.at(table, rungs, counts)
-    return np.cumsum(table)
-
-
-def _octaves_beyond(rungs: Ints, octave: int) -> Ints:
-    """How many octaves beyond 2**octave each rung lies, rounded up; 0 for those before it."""
-    first = int(DEVIATIONS.rungs(np.array([2.0 ** min(octave, 1023)]))[0])
-    return np.maximum((rungs - first) // (1 << BITS) + 1, 0)
-
-
-def _tilt(ranks: Fraction, octaves: Ints, most: int) -> Ints:
-    """`ranks` for each octave up to `most`, in whole numbers that cannot overflow."""
-    return min(math.ceil(ranks), 1 << 56) * np.minimum(octaves, most)
-
-
-def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:
-    starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
-    return Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)

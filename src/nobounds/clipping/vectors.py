@@ -12,8 +12,9 @@ from nobounds.accounting.cost import Cost, fixed_threshold, gaussian, gaussian_b
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import nominal
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.clip import BITS, DEVIATIONS, Search
+from nobounds.clipping.clip import Search
 from nobounds.clipping.view import RecordsView
+from nobounds.clipping.widths import BITS, DEVIATIONS
 from nobounds.counting.ball import Ball
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.scan import Records

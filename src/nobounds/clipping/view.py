@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.clipping.clip import DEVIATIONS
+from nobounds.clipping.widths import DEVIATIONS
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.lattice import totals
 from nobounds.counting.scan import Records, mapped

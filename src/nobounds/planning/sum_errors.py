@@ -14,8 +14,9 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.clipping.average import FEW_MISSING
-from nobounds.clipping.clip import DEVIATIONS, ClipStart, Search, WidthWalk
+from nobounds.clipping.clip import ClipStart, Search
 from nobounds.clipping.plan import SumPlan
+from nobounds.clipping.widths import DEVIATIONS, WidthWalk
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
 from nobounds.mechanisms.decisions import Nested, Noisy
