@@ -108,11 +108,17 @@ def test_the_exit_status_is_the_verdict(monkeypatch, observed, verdict, code):
 
 def test_a_planted_bug_that_is_missed_is_an_error(monkeypatch, capsys):
     """The exit status of `make planted` is 1 if the audit lets one pass, and 0 if it catches all."""
+    monkeypatch.setattr(planted_bugs, "PLANTED", {"a bug": None})
+    monkeypatch.setattr(planted_bugs, "is_found", lambda bug: True)
     monkeypatch.setattr(planted_bugs, "cases", lambda: [made(2.0, "bound")])
     assert planted_bugs.main() == 0
     monkeypatch.setattr(planted_bugs, "cases", lambda: [made(2.0, "bound"), made(1.0, "bound")])
     assert planted_bugs.main() == 1
     assert "2 planted bugs: 1 caught, 1 missed." in capsys.readouterr().out
+    monkeypatch.setattr(planted_bugs, "cases", lambda: [made(2.0, "bound")])
+    monkeypatch.setattr(planted_bugs, "is_found", lambda bug: False)
+    assert planted_bugs.main() == 1
+    assert "1 bugs in programs: 0 caught, 1 missed. a bug" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,10 @@ def test_every_group_comes_to_one_result_by_its_own_outcomes():
         negative = (yield view.negative(F(1, 2), F(20), "add-remove", cost)) if level else None
         return level, negative
 
-    found = {result: view.who.tolist() for result, view in ways(program, everyone, Draws(random_source()))}
+    found = {
+        result: view.who.tolist()
+        for result, view in ways(program, everyone, lambda many: many.draw_many(Draws(random_source())))
+    }
     assert found == {(1000, False): [1, 5], (1000, True): [3], (10, True): [2], (0, None): [0, 4]}
 
 

@@ -18,8 +18,8 @@ from nobounds.accounting.cost import pure
 from nobounds.accounting.spending import nominal
 from nobounds.auditing.claims.keys import keys_seen, least_delta, set_law
 from nobounds.exact import ball
+from nobounds.groups import key_selection
 from nobounds.groups.key_selection import Chances, KeepKeys, KeySelection
-from nobounds.mechanisms import key_selection
 from nobounds.noise.source import random_source
 
 CLOSE = arb(10) ** -40  # at 256 bits; where the bound is reached, balls cannot say which side of it they are on

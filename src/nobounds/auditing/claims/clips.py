@@ -16,9 +16,10 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, audited, neighbouring, pure_claims
-from nobounds.clipping.clip import DEVIATIONS, ClipStart, Search, WidthWalk
+from nobounds.clipping.clip import ClipStart, Search
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
+from nobounds.clipping.widths import DEVIATIONS, WidthWalk
 from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column

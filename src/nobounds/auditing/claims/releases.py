@@ -137,7 +137,7 @@ def _columns(name: str, statistic: Callable[..., Any], *args: Any, **options: An
         ((amount, number),) = spent.items()
         for neighbors, pairs in (("add-remove", ADDED), ("swap", MOVED)):
             call = of_column(statistic, *args, **spent, **options, neighbors=neighbors)
-            quick = number == 1 and neighbors == "add-remove" and name != "describe"
+            quick = number == 1 and neighbors == "add-remove"
             yield _case(name, f"{of}{amount} {number}{more}", neighbors, call, pairs, quick=quick)  # type: ignore[arg-type]
 
 
@@ -152,10 +152,12 @@ def _tables() -> Iterator[Case]:
     }
     unit = "user of 2 rows"
     for name, args in asked.items():
-        yield _case(f"Table.{name}", "epsilon 1", "add-remove", of_table(name, *args, epsilon=1), pairs, unit)
+        yield _case(
+            f"Table.{name}", "epsilon 1", "add-remove", of_table(name, *args, epsilon=1), pairs, unit, quick=True
+        )
         for keys, by in (("public", PUBLIC), ("private", PRIVATE)):
             call = of_table(name, *args, by=by, epsilon=1)
-            yield _case(f"{name} by group", f"epsilon 1, {keys} keys", "add-remove", call, pairs, unit, name == "count")
+            yield _case(f"{name} by group", f"epsilon 1, {keys} keys", "add-remove", call, pairs, unit, quick=True)
 
 
 def _streams() -> Iterator[Case]:
@@ -169,7 +171,7 @@ def _streams() -> Iterator[Case]:
             setting = ", ".join(f"{key} {value}" for key, value in options.items() if key != "monotonic")
             queries = "monotonic" if monotonic else "general"
             call = of_stream(make, monotonic=monotonic, **options)
-            yield _case(make.__name__, f"{setting}, {queries}", "add-remove", call, ADDED[1:2])
+            yield _case(make.__name__, f"{setting}, {queries}", "add-remove", call, ADDED[1:2], quick=monotonic)
 
 
 def _case(
