@@ -37,6 +37,7 @@ def runs():
 
 FINITE = {
     "level": Level(9, F(1, 4), (20, 11, 9, 5, 0), free, 30),
+    "level of nothing": Level(0, F(1, 2), (4, 2, 1, 0), free, 30),
     "level that is never 0": Level(2, F(1, 2), (6, 3), free, 30),
     "sign": Above(F(-1), F(1), F(1, 2), False, free),
     "sign with ties": Above(F(-1, 2), F(1, 2), F(1, 2), True, free),
@@ -46,6 +47,7 @@ FINITE = {
 
 LESS_NOISE = {
     "level": Level(9, F(1, 2), (20, 11, 9, 5, 0), free, 30),
+    "level of nothing": Level(0, F(1), (4, 2, 1, 0), free, 30),
     "level that is never 0": Level(2, F(1), (6, 3), free, 30),
     "sign": Above(F(-1), F(1), F(1), False, free),
     "sign with ties": Above(F(-1, 2), F(1, 2), F(1), True, free),

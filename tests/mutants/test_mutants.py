@@ -66,7 +66,7 @@ COVERED = [
     "groups/decisions",
     "groups/records",
     "groups/ragged",
-    "groups/values",
+    "ranks/values",
     "clipping/vectors",
     "statistics/sums",
     "statistics/describe",
