@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from nobounds.auditing.scripted import log_laplace
+from nobounds.auditing.enumerated import log_laplace
 
 from nobounds.arrays import Floats
 from nobounds.auditing.sampling import CONFIDENCE, choose_events, loss_of_events
