@@ -189,9 +189,7 @@ def _others() -> Iterator[Case]:
         look = partial(keys.selection_seen, chances, groups, epsilon)
         unit = "row" if groups == 1 else f"user in {groups} groups"
         yield planted(f"key selection, {name}", look, {"delta": float(delta)}, "uniform", unit=unit)
-    positions = partial(
-        clips.widths_seen, clips.searching("add-remove"), 1, crowd=clips.CROWDS[2], law=clips.log_positions
-    )
+    positions = partial(clips.widths_seen, clips.searching("add-remove"), 1, crowd=clips.CROWDS[2], one_end=False)
     yield planted("clip, never halting told from the last width", positions, {"epsilon": 1.0})
     yield planted(
         "quantile, users of two rows with the noise of one", _unscaled, {"epsilon": 2.0}, unit="user of 2 rows"

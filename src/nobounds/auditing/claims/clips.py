@@ -7,19 +7,21 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from nobounds.accounting.loss import Neighbors
-from nobounds.arrays import Floats, Ints
+from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, audited, neighbouring, pure_claims
+from nobounds.auditing.evidence.numbers import Several
+from nobounds.auditing.evidence.walks import HaltedAt
 from nobounds.clipping.clip import ClipStart, Search
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
-from nobounds.clipping.widths import DEVIATIONS, WidthWalk
+from nobounds.clipping.widths import WidthWalk
 from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
@@ -35,7 +37,6 @@ FAR, NEAR = 2.0**35, 2.0**-35  # deviations with hundreds of empty candidates be
 SPOTS = (-FAR, -NEAR, 0.0, NEAR, FAR, MISSING)
 # Records in every data set with which walks halt, or nearly halt, at every position where they can.
 CROWDS: tuple[tuple[float, ...], ...] = ((), (FAR * 2,) * 10, (NEAR / 8,) * 60)
-DEEP = -600.0  # laws represent log-probabilities down to -740
 
 
 def searching(
@@ -55,32 +56,16 @@ def floats(data: Sequence[Any]) -> Records:
     return column(np.array(data, dtype=float)).chunks
 
 
-def telling(walk: WidthWalk) -> Ints:
-    """Positions of a walk that characterise its law: around every spot, spread over the rest, and the last one."""
-    if len(walk.candidates) < 2000:
-        return np.arange(len(walk.candidates))
-    spots = np.abs(DEVIATIONS.rungs(np.array([*(x for crowd in CROWDS for x in crowd), NEAR, FAR, 1.0, 2.0**32])))
-    near = (spots[:, None] + np.array([-1, 0, 1])).ravel()
-    return np.unique(np.concatenate([near, np.linspace(0, len(walk.candidates) - 1, 60).astype(int)]))
-
-
-def log_widths(walk: WidthWalk) -> Floats:
-    """Log-probabilities of the width; a walk that never halts has the width of its last candidate."""
-    law = Law(walk.walk).log_pmf(telling(walk))
-    return np.append(law[:-2], np.logaddexp(law[-2], law[-1]))
-
-
-def log_positions(walk: WidthWalk) -> Floats:
-    """Log-probabilities of the position; never halting is distinct from halting at the last."""
-    return Law(walk.walk).log_pmf(telling(walk))
+def viewed(data: Sequence[Any]) -> RecordsView:
+    """The same, as a search sees them."""
+    return RecordsView(floats(data))
 
 
 def walks_of(
     search: Search, data: Sequence[Any], origin: int | None, center: Fraction = Fraction(0)
 ) -> list[WidthWalk]:
     """The walks for the widths of a clip."""
-    start = ClipStart(center, origin, search.epsilon)
-    return search.walks(search.deviations(RecordsView(floats(data)), center), start)
+    return search.walks(search.deviations(viewed(data), center), ClipStart(center, origin, search.epsilon))
 
 
 def widths_seen(
@@ -89,26 +74,24 @@ def widths_seen(
     center: float = 0.0,
     most: int = 1,
     crowd: tuple[float, ...] = (),
-    law: Callable[[WidthWalk], Floats] = log_widths,
-    spots: tuple[float, ...] = SPOTS,
+    one_end: bool = True,
 ) -> Iterator[Worst]:
-    """The pure loss of the joint law of all widths, over all neighbours of `most` records and a crowd."""
-    spots = tuple(dict.fromkeys(center + spot if spot == spot else spot for spot in spots))
+    """What the widths of a clip tell, over all neighbours of `most` records and a crowd.
+
+    `one_end` as in `Halt`: without it, never halting is distinct from halting at the last candidate.
+    """
+    spots = tuple(dict.fromkeys(center + spot if spot == spot else spot for spot in SPOTS))
     crowd = tuple(center + record for record in crowd)
-    pairs = list(neighbouring(spots, most, search.neighbors))
-    laws = {
-        data: [law(walk) for walk in walks_of(search, (*data, *crowd), origin, Fraction(center))]
-        for data in dict.fromkeys(data for pair in pairs for data in pair)
-    }
+
+    @cache
+    def evidence(data: Data) -> Several:
+        walks = walks_of(search, (*data, *crowd), origin, Fraction(center))
+        return Several(tuple(HaltedAt(walk.walk, None, walk.inward and one_end) for walk in walks))
+
     at = f"centre {center:g}" + ("" if origin is None else f", scale 2**{origin}") + (", a crowd" if crowd else "")
-    for x, y in pairs:
-        ratios = []
-        for a, b in zip(laws[x], laws[y], strict=True):
-            assert not (np.isnan(a) | np.isnan(b)).any(), "a law has no NaN"
-            seen = np.maximum(a, b) > DEEP
-            ratios.append(a[seen] - b[seen])
-        forth, back = math.fsum(r.max() for r in ratios), -math.fsum(r.min() for r in ratios)
-        yield Worst("epsilon", max(forth, back), (x, y), at)
+    for pair in neighbouring(spots, most, search.neighbors):
+        for one, other in (map(evidence, pair), map(evidence, pair[::-1])):
+            yield Worst("epsilon", abs(one.log_ratio(other, one.worst_outcome(other))), pair, at)
 
 
 def outward_seen(search: Search, origin: int | None) -> Iterator[Worst]:
@@ -126,7 +109,7 @@ def inward_seen(search: Search) -> list[Worst]:
 
 def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
     """The law of the octave of the deviations."""
-    return Law(scale.walk(search.deviations(RecordsView(floats(data)), Fraction(2)))).log_pmf()
+    return Law(scale.walk(search.deviations(viewed(data), Fraction(2)))).log_pmf()
 
 
 def center_law(question: Question, data: Data) -> Floats:
