@@ -93,8 +93,8 @@ def fails(n):
     [
         (too_little_noise, "a decision tells .*, and costs"),
         (too_little_noise_well_paid, "the decisions cost epsilon 2"),
-        (branches_on_data, "one run decides Number .*, and the other Several"),
-        (other_noise, "one run decides Number"),
+        (branches_on_data, "one run decides Noisy.*, and the other Together"),
+        (other_noise, "one run decides Noisy"),
         (ends_early, "one run ends .*, and the other decides once more"),
         (returns_data, "release: 2 in one run, 1 in the other"),
         (fails, "2 records.* in one run"),
@@ -145,8 +145,8 @@ def test_findings_count_transcripts_and_complain():
 
 def test_keys_that_one_data_set_must_show_are_shown_by_both():
     """The rest as they were drawn, or for the worst case all that both may show."""
-    mine = ShownKeys({"a": (1.0, 0.0), "b": (0.3, 0.7), "c": (0.2, 0.8)}, (), frozenset("a"))
-    yours = ShownKeys({"a": (0.9, 0.1), "b": (0.2, 0.8)}, (), frozenset())
+    mine = ShownKeys({"a": (1.0, 0.0), "b": (0.3, 0.7), "c": (0.2, 0.8)}, frozenset("a"))
+    yours = ShownKeys({"a": (0.9, 0.1), "b": (0.2, 0.8)}, frozenset())
     assert mine.shown(yours, worst=False) == {"a"}
     assert mine.shown(yours, worst=True) == {"a", "b"}
     assert mine.given(frozenset("ab"), True).tolist() == [True, True, False]

@@ -55,14 +55,14 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A decision that a run has come to: its evidence and its cost.
+    """A decision that a run has come to, and its evidence.
 
     A decision that is made of others has a price for all of them: `opened` are these prices since the last step, and
     the cost of a decision inside is not `counted`.
     """
 
+    decision: Decision[Any]
     evidence: Any
-    cost: Callable[[], Cost]
     opened: tuple[Callable[[], Cost], ...]
     counted: bool
 
@@ -112,7 +112,7 @@ class Run(Driver):
             self._depth -= 1
             return inside
         evidence = evidence_of(decision, self._source)
-        self._reports.put(Step(evidence, decision.cost, self._opened, not self._depth))
+        self._reports.put(Step(decision, evidence, self._opened, not self._depth))
         self._opened = ()
         outcome = self._outcomes.get()
         if isinstance(outcome, Stopped):
@@ -222,9 +222,9 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
         (ended,) = (end for end in (one, other) if isinstance(end, Ended))
         raise Apart(f"one run ends ({ended.error!r}), and the other decides once more") from ended.error
     mine, yours = one.evidence, other.evidence
-    if type(mine) is not type(yours) or mine.public != yours.public:
-        raise Apart(f"one run decides {_named(mine)}, and the other {_named(yours)}")
-    transcript.costs += [cost() for cost in (*one.opened, *((one.cost,) if one.counted else ()))]
+    if type(one.decision) is not type(other.decision) or one.decision.public != other.decision.public:
+        raise Apart(f"one run decides {one.decision}, and the other {other.decision}")
+    transcript.costs += [cost() for cost in (*one.opened, *((one.decision.cost,) if one.counted else ()))]
     if isinstance(mine, Stream):  # a new noisy threshold, and the answers are to come
         transcript.streams.append((mine, yours))
         return None
@@ -238,12 +238,8 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
     outcome = mine.worst_outcome(yours) if worst else mine.drawn
     divergences = None if transcript.divergences is None else mine.divergences(yours)
     goes_on = isinstance(mine, Selection) and mine.earlier > 0
-    transcript.note(one.cost(), mine.log_ratio(yours, outcome), divergences, goes_on)
+    transcript.note(one.decision.cost(), mine.log_ratio(yours, outcome), divergences, goes_on)
     return outcome
-
-
-def _named(evidence: Any) -> str:
-    return f"{type(evidence).__name__} {evidence.public}"
 
 
 def _compare(transcript: Transcript, one: Any, other: Any) -> None:

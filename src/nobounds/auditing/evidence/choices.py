@@ -1,6 +1,5 @@
 """Evidence of the rung that permute-and-flip or the exponential mechanism chooses."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,12 +20,6 @@ class ChosenRung:
     runs: Runs
     exponential: bool
     drawn: int
-
-    @property
-    def public(self) -> Hashable:
-        """The mechanism, the noise and the rungs."""
-        runs = self.runs
-        return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
 
     def log_ratio(self, other: "ChosenRung", outcome: int) -> float:
         """How much more probable the rung is here."""

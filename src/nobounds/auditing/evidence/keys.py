@@ -1,7 +1,6 @@
 """Evidence of which keys are shown: each independently, with a chance that depends on the number of its units."""
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +13,11 @@ class ShownKeys:
     """The chances of each key with a unit, to be shown and not to be shown; and the keys that were drawn."""
 
     chances: dict[Any, tuple[float, float]]
-    facts: Hashable
     drawn: frozenset[Any]
 
     def given(self, outcome: frozenset[Any], is_first: bool) -> NDArray[np.bool_]:
         """Whether each key of this run is shown."""
         return np.array([key in outcome for key in self.chances], dtype=bool)
-
-    @property
-    def public(self) -> Hashable:
-        """The epsilon, the delta and the groups of a unit."""
-        return self.facts
 
     def shown(self, other: "ShownKeys", worst: bool) -> frozenset[Any]:
         """Keys that both data sets may show, with those that one of them must show: drawn here, or all of them."""

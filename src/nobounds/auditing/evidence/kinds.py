@@ -50,7 +50,7 @@ def _(decision: Level, source: RandomSource) -> Part:
         least = -math.inf if last else level - decision.number
         logs[level] = log_between(float(decision.rate), least, above)
         above = min(above, least)
-    return Part(decision.public, logs, decision.draw(source))
+    return Part(logs, decision.draw(source))
 
 
 @evidence_of.register
@@ -60,7 +60,7 @@ def _(decision: Above, source: RandomSource) -> Part:
         least += 1
     rate = float(decision.rate)
     logs = {False: log_between(rate, -math.inf, least), True: log_between(rate, least, math.inf)}
-    return Part(decision.public, logs, decision.draw(source))
+    return Part(logs, decision.draw(source))
 
 
 @evidence_of.register
@@ -97,7 +97,7 @@ def _(decision: KeepKeys, source: RandomSource) -> ShownKeys:
     keys = decision.listed()
     chances = {key: (kept, left_out) for key, (left_out, kept) in zip(keys, decision.chances(), strict=True)}
     drawn = frozenset(key for key, kept in zip(keys, decision.draw(source).tolist(), strict=True) if kept)
-    return ShownKeys(chances, decision.public, drawn)
+    return ShownKeys(chances, drawn)
 
 
 @evidence_of.register
@@ -122,4 +122,4 @@ def _(decision: Selected, source: RandomSource) -> Selection:
     total = sum((n * score for score, n in decision.scores.items()), Fraction(0))
     logs = {False: log_others - log_total, True: -log_total}
     earlier = sum(decision.scores.values()) - 2  # without the query and the threshold
-    return Selection(decision.public, logs, decision.draw(source), decision.query, total, earlier)
+    return Selection(logs, decision.draw(source), decision.query, total, earlier)

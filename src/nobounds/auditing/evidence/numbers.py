@@ -1,7 +1,6 @@
 """Evidence of noisy numbers, and of decisions on them: discrete Laplace and discrete Gaussian noise."""
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,11 +21,6 @@ class Number:
     parameter: Fraction  # the rate, or the variance
     raw: int
     drawn: int
-
-    @property
-    def public(self) -> Hashable:
-        """The noise."""
-        return self.gaussian, self.parameter
 
     def log_ratio(self, other: "Number", outcome: int) -> float:
         """How much more probable the outcome is here."""
@@ -63,14 +57,8 @@ def laplace_divergence(rate: float, shift: int, order: float) -> float:
 class Part:
     """One of a few outcomes, each with its log-probability."""
 
-    facts: Hashable
     logs: dict[Any, float]
     drawn: Any
-
-    @property
-    def public(self) -> Hashable:
-        """The noise, and the outcomes."""
-        return self.facts, tuple(self.logs)
 
     def log_ratio(self, other: "Part", outcome: Any) -> float:
         """How much more probable the outcome is here."""
@@ -125,11 +113,6 @@ class Public:
     width: int
     drawn: int
 
-    @property
-    def public(self) -> Hashable:
-        """How many bits."""
-        return self.width
-
     def log_ratio(self, other: "Public", outcome: int) -> float:
         """Nothing is told."""
         return 0.0
@@ -148,11 +131,6 @@ class Several:
     """Independent decisions that are made together."""
 
     parts: tuple[Any, ...]
-
-    @property
-    def public(self) -> Hashable:
-        """The facts of all parts."""
-        return tuple((type(part).__name__, part.public) for part in self.parts)
 
     @property
     def drawn(self) -> tuple[Any, ...]:

@@ -1,6 +1,5 @@
 """Evidence of the answers to a stream of queries, which are compared with one noisy threshold."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -26,11 +25,6 @@ class Stream:
     noisy: Any = None  # a drawn threshold, by which likely answers are drawn
     queries: list[Fraction] = field(default_factory=list)
     answers: list[bool] = field(default_factory=list)
-
-    @property
-    def public(self) -> Hashable:
-        """The noise, and how many queries there are."""
-        return self.eps1, self.eps2, self.noise, self.lattice, len(self.queries)
 
     def log_pmf(self) -> Floats:
         """Log-probabilities that query k is the first with another answer, for each k, and that there is none."""
@@ -69,11 +63,6 @@ class Answered:
 
     stream: Stream
     drawn: bool
-
-    @property
-    def public(self) -> Hashable:
-        """The noise, and how many queries there are."""
-        return self.stream.public
 
     def given(self, outcome: bool, is_first: bool) -> bool:
         """The answer, which the stream remembers."""

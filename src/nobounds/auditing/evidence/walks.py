@@ -1,6 +1,5 @@
 """Evidence of the position where a walk halts, by the sum over noisy thresholds."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -19,12 +18,6 @@ class HaltedAt:
     walk: Walk
     drawn: int | None
     one_end: bool = False
-
-    @property
-    def public(self) -> Hashable:
-        """The length, the lattice and the noise."""
-        walk = self.walk
-        return walk.length, walk.step, walk.eps1, walk.eps2, walk.noise, self.one_end
 
     def log_ratio(self, other: "HaltedAt", outcome: int | None) -> float:
         """How much more probable the position is here."""
