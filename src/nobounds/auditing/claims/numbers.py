@@ -1,4 +1,4 @@
-"""The cases of noisy numbers: counts, sums and means by the code that releases them, with scripted noise.
+"""The cases of noisy numbers: counts, sums and means by the code that releases them, with all noise within a reach.
 
 An outcome is the whole release: the value, the interval and every parameter. The claim is the loss that the release
 states, or the library's cost of a part of one.
