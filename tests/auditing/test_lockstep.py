@@ -118,7 +118,7 @@ def test_a_program_within_a_program_has_one_price():
 
     transcript = lockstep(call_of(cheap, TWO), [1, 2], [1], worst=True)
     assert transcript.log_ratio == pytest.approx(2)
-    assert transcript.costs == [pure(TWO)] and len(transcript.told) == 2
+    assert transcript.costs == [pure(TWO)] and len(transcript.revealed) == 2
     with pytest.raises(Apart, match="the decisions cost epsilon 2"):
         lockstep(call_of(cheap, ONE), [1, 2], [1], worst=True)
 

@@ -3,7 +3,7 @@
 Both runs stop at each decision of their programs. They must have come to the same decision with the same public facts;
 one outcome is chosen for both, and the log-ratio of its probabilities is what the decision tells. What follows depends
 on outcomes alone, or so the library claims: in the end both releases must be the same to the last character. All that
-was told must be no more than was charged; no decision may tell more than its own cost, and these costs must add up to
+outcomes tell must be no more than was charged; no decision may tell more than its own cost, and these costs must add up to
 no more than the charge. An error, a branch or a parameter that depends on a record tells the runs apart.
 """
 
@@ -143,11 +143,11 @@ def visible(released: Any) -> Any:
 
 @dataclass(slots=True)
 class Transcript:
-    """What each decision told, first data set over second; Renyi divergences if they were asked for."""
+    """What each decision told, first data set over second; Renyi divergences if they are wanted."""
 
     divergences: Floats | None
     log_ratios: list[float] = field(default_factory=list)
-    told: list[tuple[float, float, Cost]] = field(default_factory=list)  # log-ratio, rho and cost of each decision
+    revealed: list[tuple[float, float, Cost]] = field(default_factory=list)  # log-ratio, rho and cost of each decision
     costs: list[Cost] = field(default_factory=list)
     keys: list[tuple[ShownKeys, ShownKeys]] = field(default_factory=list)
     streams: list[tuple[Stream, Stream]] = field(default_factory=list)
@@ -166,7 +166,7 @@ class Transcript:
         return math.fsum(self.log_ratios)
 
     def seen(self) -> dict[str, float]:
-        """What was told, by measure. A loss at a delta is compared if keys are chosen."""
+        """What outcomes tell, by measure. A loss at a delta is compared if keys are chosen."""
         seen, loss = dict[str, float](), self.loss
         if loss.epsilon < math.inf and (self.keys or not loss.delta):
             keys = math.fsum(one.epsilon(other, loss.delta) for one, other in self.keys)
@@ -176,7 +176,7 @@ class Transcript:
         return seen
 
     def ratios(self) -> dict[str, float]:
-        """What was told over what was charged, by measure."""
+        """What outcomes tell over what was charged, by measure."""
         return {measure: over(value, getattr(self.loss, measure)) for measure, value in self.seen().items()}
 
     def note(self, cost: Cost, log_ratio: float, divergences: Floats | None, goes_on: bool) -> None:
@@ -186,8 +186,8 @@ class Transcript:
         if self.divergences is not None and divergences is not None:
             self.divergences += divergences
             rho = float((divergences / np.array(ORDERS)).max())
-        before = self.told.pop() if goes_on else (0.0, 0.0, cost)
-        self.told.append((before[0] + log_ratio, before[1] + rho, before[2]))
+        before = self.revealed.pop() if goes_on else (0.0, 0.0, cost)
+        self.revealed.append((before[0] + log_ratio, before[1] + rho, before[2]))
 
 
 def over(seen: float, charged: float) -> float:
@@ -267,9 +267,9 @@ def _check_costs(transcript: Transcript) -> None:
     loss, costs = transcript.loss, transcript.costs
     if loss.unit != "row" or not costs:
         return
-    for log_ratio, rho, cost in transcript.told:
-        told = {"rho": rho} | ({"epsilon": abs(log_ratio)} if cost.is_pure else {})
-        for measure, value in told.items():
+    for log_ratio, rho, cost in transcript.revealed:
+        seen = {"rho": rho} | ({"epsilon": abs(log_ratio)} if cost.is_pure else {})
+        for measure, value in seen.items():
             if not over(value, float(getattr(cost, measure))) <= 1 + TOLERANCE:
                 raise Apart(f"a decision tells {value} of {measure}, and costs {float(getattr(cost, measure))}")
     total = sum(costs[1:], costs[0])

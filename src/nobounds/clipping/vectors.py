@@ -134,11 +134,11 @@ class VectorPlan:
         """The clip, and rho for the noise."""
         around = size if self.rows is None else self.rows
         search, parts, noise = self.split(around)
-        view, found = RecordsView(norms), []
+        view, ends = RecordsView(norms), []
         for _ in range(max(parts - 1, 1)):
             clip = yield from search.program(view, around, 0)
-            found.append(clip.high)
-        lower = min(found)
+            ends.append(clip.high)
+        lower = min(ends)
         return ((yield from self.inward(lower, search, norms)) if parts > 1 else lower), noise
 
     def inward(self, clip: Fraction, search: Search, norms: Records) -> Program[Fraction]:

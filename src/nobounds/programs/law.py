@@ -1,7 +1,7 @@
 """The law driver: all ways through a program, with their exact probabilities.
 
 A generator cannot be copied, so the program is run again for each way, with the outcomes so far. Keep what is expensive
-in the data (see `ranks.view`), and let decisions compute it when they are drawn or asked for their law.
+in the data (see `ranks.view`), and let decisions compute it when they are drawn or when their law is needed.
 """
 
 from collections.abc import Callable, Iterable, Iterator

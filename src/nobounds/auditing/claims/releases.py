@@ -91,8 +91,10 @@ def seen(call: Call, pairs: Sequence[tuple[Any, Any]]) -> Iterator[Worst]:
         try:
             for back, transcript in transcripts(call, pair):
                 oriented.append(-transcript.log_ratio if back else transcript.log_ratio)
-                told = transcript.seen()
-                yield from (Worst(measure, told[measure], shown) for measure in ("epsilon", "rho") if measure in told)
+                values = transcript.seen()
+                yield from (
+                    Worst(measure, values[measure], shown) for measure in ("epsilon", "rho") if measure in values
+                )
         except AssertionError as error:
             yield from (Worst(measure, math.inf, shown, str(error)) for measure in ("epsilon", "rho", "range"))
         else:
@@ -143,7 +145,7 @@ def _columns(name: str, statistic: Callable[..., Any], *args: Any, **options: An
 
 def _tables() -> Iterator[Case]:
     pairs = [without(user) for user in "ad"]
-    asked: dict[str, tuple[Any, ...]] = {
+    arguments: dict[str, tuple[Any, ...]] = {
         "quantile": ("value", 0.5),
         "maximum": ("value",),
         "sum": ("value",),
@@ -151,7 +153,7 @@ def _tables() -> Iterator[Case]:
         "count": ("value",),
     }
     unit = "user of 2 rows"
-    for name, args in asked.items():
+    for name, args in arguments.items():
         yield _case(
             f"Table.{name}", "epsilon 1", "add-remove", of_table(name, *args, epsilon=1), pairs, unit, quick=True
         )

@@ -28,8 +28,8 @@ def vectors_seen(statistic: str, neighbors: Neighbors, rho: Fraction) -> Iterato
     call = of_column(getattr(vectors, statistic), rho=rho, neighbors=neighbors, upper=5)
     for x, y in neighbouring(SPOTS, 2, neighbors):
         one, other = (np.array([*data, *CROWD], dtype=float) for data in (x, y))
-        told = lockstep(call, one, other).told[-1]
-        yield Worst("rho", float(told[1] / told[2].rho), (x, y), "over the cost of the noise")
+        _, noise, cost = lockstep(call, one, other).revealed[-1]
+        yield Worst("rho", float(noise / cost.rho), (x, y), "over the cost of the noise")
 
 
 def cases() -> Iterator[Case]:

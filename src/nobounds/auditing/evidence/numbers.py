@@ -93,7 +93,7 @@ def log_between(rate: float, low: float, high: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection(Part):
-    """Whether a query is selected among it and `earlier` ones; what is told so far decides what tells the most."""
+    """Whether a query is selected among it and `earlier` ones; earlier answers decide what tells the most."""
 
     query: Fraction
     total: Fraction  # of all scores so far, the query included
@@ -114,7 +114,7 @@ class Public:
     drawn: int
 
     def log_ratio(self, other: "Public", outcome: int) -> float:
-        """Nothing is told."""
+        """It tells nothing."""
         return 0.0
 
     def worst_outcome(self, other: "Public") -> int:
