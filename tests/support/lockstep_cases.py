@@ -475,8 +475,8 @@ ONE_GROUP = {"delta": 0.05, "groups_per_unit": 1}
 
 CASES |= {
     f"Table.{name}": [
-        Case("epsilon 1, users", of_table(ask, TWO, epsilon=1), USERS[:2], USERS[2:], name != "describe"),
-        Case("rho 0.2, users", of_table(ask, TWO, rho=0.2), USERS[1:2], USERS[2:]),
+        Case("epsilon 1, users", of_table(ask, TWO, epsilon=1), USERS[:2], USERS[2:], name != "describe", rows=2),
+        Case("rho 0.2, users", of_table(ask, TWO, rho=0.2), USERS[1:2], USERS[2:], rows=2),
         Case("epsilon 1, rows", of_table(ask, epsilon=1), ROWS[:1], ROWS[1:], name != "describe"),
         Case("epsilon 1, swap", of_table(ask, SWAP, epsilon=1), ROW_MOVED, [], name != "describe"),
     ]
@@ -496,8 +496,8 @@ CASES["Table.suggest_rows_per_unit"] = [
 ]
 CASES |= {
     f"group_by, public keys, {name}": [
-        Case("epsilon 1, users", of_table(ask, TWO, PUBLIC, epsilon=1), USERS[:2], USERS[2:]),
-        Case("rho 0.2, users", of_table(ask, TWO, PUBLIC, rho=0.2), USERS[1:2], USERS[2:]),
+        Case("epsilon 1, users", of_table(ask, TWO, PUBLIC, epsilon=1), USERS[:2], USERS[2:], rows=2),
+        Case("rho 0.2, users", of_table(ask, TWO, PUBLIC, rho=0.2), USERS[1:2], USERS[2:], rows=2),
         Case("epsilon 1, rows", of_table(ask, None, PUBLIC, epsilon=1), ROWS[:3], ROWS[3:]),
         Case("epsilon 300, rows", of_table(ask, None, PUBLIC, epsilon=300), ROWS[5:], ROWS[:5]),
     ]
@@ -505,8 +505,8 @@ CASES |= {
 }
 CASES |= {
     f"group_by, private keys, {name}": [
-        Case("epsilon 1, users", of_table(ask, TWO, PRIVATE, epsilon=1), USERS[1:3], USERS[3:]),
-        Case("epsilon 4, users in 1 group", of_table(ask, TWO, ONE_GROUP, epsilon=4), USERS[:1], USERS[1:]),
+        Case("epsilon 1, users", of_table(ask, TWO, PRIVATE, epsilon=1), USERS[1:3], USERS[3:], rows=2),
+        Case("epsilon 4, users in 1 group", of_table(ask, TWO, ONE_GROUP, epsilon=4), USERS[:1], USERS[1:], rows=2),
         Case("epsilon 2, rows", of_table(ask, None, PRIVATE, epsilon=2), ROWS[1:4], ROWS[4:]),
     ]
     for name, ask in OF_GROUPS.items()
@@ -519,5 +519,7 @@ def rows_of_groups(groups, **options):
 
 
 for keys, how in {"public": PUBLIC, "private": PRIVATE}.items():
-    rows = Case("epsilon 1, rows of users", of_table(rows_of_groups, TWO, how, epsilon=1), USERS[1:2], USERS[2:])
+    rows = Case(
+        "epsilon 1, rows of users", of_table(rows_of_groups, TWO, how, epsilon=1), USERS[1:2], USERS[2:], rows=2
+    )
     CASES[f"group_by, {keys} keys, count"].append(rows)

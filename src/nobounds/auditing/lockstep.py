@@ -3,8 +3,9 @@
 Both runs stop at each decision of their programs. They must have come to the same decision with the same public facts;
 one outcome is chosen for both, and the log-ratio of its probabilities is what the decision tells. What follows depends
 on outcomes alone, or so the library claims: in the end both releases must be the same to the last character. All that
-outcomes tell must be no more than was charged; no decision may tell more than its own cost, and these costs must add up to
-no more than the charge. An error, a branch or a parameter that depends on a record tells the runs apart.
+outcomes tell must be no more than was charged. No decision may come before the charge or tell more than its own cost,
+and these costs must be the same in both runs and add up to no more than the charge. An error, a branch or a parameter
+that depends on a record tells the runs apart.
 """
 
 import itertools
@@ -13,12 +14,13 @@ import random
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from nobounds.accounting.cost import Cost
+from nobounds.accounting.cost import Cost, pure
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
 from nobounds.auditing.evidence.compare import ORDERS, both_ways
@@ -26,6 +28,7 @@ from nobounds.auditing.evidence.keys import ShownKeys
 from nobounds.auditing.evidence.kinds import evidence_of
 from nobounds.auditing.evidence.numbers import Public, Selection
 from nobounds.auditing.evidence.streams import Answered, Stream
+from nobounds.mechanisms.decisions import Nested
 from nobounds.programs.program import Decision, Driver
 
 T = TypeVar("T")
@@ -58,13 +61,18 @@ class Step:
     """A decision that a run has come to, and its evidence.
 
     A decision that is made of others has a price for all of them: `opened` are these prices since the last step, and
-    the cost of a decision inside is not `counted`.
+    the cost of a decision inside is not `counted`. `paid`: whether anything was charged before.
     """
 
     decision: Decision[Any]
     evidence: Any
     opened: tuple[Callable[[], Cost], ...]
     counted: bool
+    paid: bool
+
+    def costs(self) -> list[Cost]:
+        """What is to be paid since the last step."""
+        return [cost() for cost in (*self.opened, *((self.decision.cost,) if self.counted else ()))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,8 @@ class Run(Driver):
     def __init__(self, call: Call, data: Any, seed: int, is_first: bool) -> None:
         self._source, self._is_first = random.Random(seed).getrandbits, is_first
         self._opened: tuple[Callable[[], Cost], ...] = ()
-        self._depth = 0  # of decisions that are made of others
+        self._inside: list[Cost] | None = None  # costs of the decisions inside one that is made of others
+        self._purse = Purse()
         self._reports: SimpleQueue[Step | Ended] = SimpleQueue()
         self._outcomes: SimpleQueue[Any] = SimpleQueue()
         self._thread = threading.Thread(target=self._release, args=(call, data), daemon=True)
@@ -106,22 +115,34 @@ class Run(Driver):
     def decide(self, decision: Decision[T]) -> T:
         """The outcome that both runs are given; a decision that is made of others is settled one by one."""
         if hasattr(decision, "settled_by"):
-            self._opened += (decision.cost,) if not self._depth else ()
-            self._depth += 1
-            inside: T = decision.settled_by(self)
-            self._depth -= 1
-            return inside
-        evidence = evidence_of(decision, self._source)
-        self._reports.put(Step(decision, evidence, self._opened, not self._depth))
+            outcome: T = self._settled(decision)
+            return outcome
+        evidence, inside = evidence_of(decision, self._source), self._inside
+        self._reports.put(Step(decision, evidence, self._opened, inside is None, bool(self._purse.charged)))
         self._opened = ()
-        outcome = self._outcomes.get()
-        if isinstance(outcome, Stopped):
-            raise outcome
-        given: T = evidence.given(outcome, self._is_first) if hasattr(evidence, "given") else outcome
+        if inside is not None:
+            inside.append(decision.cost())
+        chosen = self._outcomes.get()
+        if isinstance(chosen, Stopped):
+            raise chosen
+        given: T = evidence.given(chosen, self._is_first) if hasattr(evidence, "given") else chosen
         return given
 
+    def _settled(self, decision: Any) -> Any:
+        """The outcome of a decision that is made of others; those of a nested program cost no more than it."""
+        outer, self._inside = self._inside, []
+        self._opened += (decision.cost,) if outer is None else ()
+        outcome = decision.settled_by(self)
+        inside, self._inside = self._inside, outer
+        if inside and isinstance(decision, Nested):
+            whole, price = sum(inside[1:], inside[0]), decision.cost()
+            measure = "epsilon" if whole.is_pure and price.is_pure else "rho"
+            if getattr(whole, measure) > getattr(price, measure):
+                raise Apart(f"a nested program costs {float(getattr(whole, measure))}, and more than its price")
+        return outcome
+
     def _release(self, call: Call, data: Any) -> None:
-        purse = Purse()
+        purse = self._purse
         try:
             released = call(data, self, purse)
             self._reports.put(Ended(visible(released), getattr(released, "loss", None), purse.charged))
@@ -149,8 +170,8 @@ class Transcript:
     log_ratios: list[float] = field(default_factory=list)
     revealed: list[tuple[float, float, Cost]] = field(default_factory=list)  # log-ratio, rho and cost of each decision
     costs: list[Cost] = field(default_factory=list)
-    keys: list[tuple[ShownKeys, ShownKeys]] = field(default_factory=list)
-    streams: list[tuple[Stream, Stream]] = field(default_factory=list)
+    keys: list[tuple[ShownKeys, ShownKeys, Cost]] = field(default_factory=list)
+    streams: list[tuple[Stream, Stream, Cost]] = field(default_factory=list)
     bits: set[int] = field(default_factory=set)  # widths of public random bits
     charged: PrivacyLoss | None = None
 
@@ -169,7 +190,7 @@ class Transcript:
         """What outcomes tell, by measure. A loss at a delta is compared if keys are chosen."""
         seen, loss = dict[str, float](), self.loss
         if loss.epsilon < math.inf and (self.keys or not loss.delta):
-            keys = math.fsum(one.epsilon(other, loss.delta) for one, other in self.keys)
+            keys = math.fsum(one.epsilon(other, loss.delta) for one, other, _ in self.keys)
             seen["epsilon"] = abs(self.log_ratio) + keys
         if loss.rho < math.inf and self.divergences is not None:
             seen["rho"] = float((self.divergences / np.array(ORDERS)).max())
@@ -196,9 +217,9 @@ def over(seen: float, charged: float) -> float:
 
 
 def lockstep(
-    call: Call, mine: Any, yours: Any, *, worst: bool = False, divergences: bool = True, seed: int = 0
+    call: Call, mine: Any, yours: Any, *, rows: int = 1, worst: bool = False, divergences: bool = True, seed: int = 0
 ) -> Transcript:
-    """The transcript of a call on two data sets.
+    """The transcript of a call on two data sets, which differ by `rows` rows.
 
     Outcomes are drawn by the run on `mine`, or (`worst`) they are those that tell the most for `mine` against `yours`.
     """
@@ -212,7 +233,7 @@ def lockstep(
     finally:
         for run in runs:
             run.stop()
-    _compare(transcript, one, other)
+    _compare(transcript, one, other, rows)
     return transcript
 
 
@@ -224,15 +245,19 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
     mine, yours = one.evidence, other.evidence
     if type(one.decision) is not type(other.decision) or one.decision.public != other.decision.public:
         raise Apart(f"one run decides {one.decision}, and the other {other.decision}")
-    transcript.costs += [cost() for cost in (*one.opened, *((one.decision.cost,) if one.counted else ()))]
+    if one.costs() != other.costs():
+        raise Apart(f"{one.decision} has another cost in the other run")
+    if not (one.paid or isinstance(mine, Public)):
+        raise Apart(f"{one.decision} comes before the charge")
+    if isinstance(mine, ShownKeys):
+        transcript.keys.append((mine, yours, one.decision.cost()))
+        return mine.shown(yours, worst)
+    transcript.costs += one.costs()
     if isinstance(mine, Stream):  # a new noisy threshold, and the answers are to come
-        transcript.streams.append((mine, yours))
+        transcript.streams.append((mine, yours, one.decision.cost()))
         return None
     if isinstance(mine, Answered):
         return mine.stream.worst_answer(yours.stream) if worst else mine.drawn
-    if isinstance(mine, ShownKeys):
-        transcript.keys.append((mine, yours))
-        return mine.shown(yours, worst)
     if isinstance(mine, Public):
         transcript.bits.add(mine.width)
     outcome = mine.worst_outcome(yours) if worst else mine.drawn
@@ -242,7 +267,7 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
     return outcome
 
 
-def _compare(transcript: Transcript, one: Any, other: Any) -> None:
+def _compare(transcript: Transcript, one: Any, other: Any, rows: int) -> None:
     """The ends of both runs: nothing may differ. And the costs of the decisions: the charge must cover them."""
     if repr(one.error) != repr(other.error):
         raise Apart(f"{one.error!r} in one run, {other.error!r} in the other") from one.error or other.error
@@ -252,30 +277,33 @@ def _compare(transcript: Transcript, one: Any, other: Any) -> None:
         if getattr(one, what) != getattr(other, what):
             raise Apart(f"{what}: {getattr(one, what)} in one run, {getattr(other, what)} in the other")
     losses = [loss for loss, _ in one.charged]
+    if not losses:
+        raise Apart("nothing was charged")
     transcript.charged = sum(losses[1:], losses[0])
     if one.loss not in (None, transcript.charged):
         raise Apart(f"the release states {one.loss}, and {transcript.charged} was charged")
-    _check_costs(transcript)
-    for mine, yours in (tuple(stream.log_pmf() for stream in pair) for pair in transcript.streams):
-        transcript.log_ratios.append(float(mine[-1] - yours[-1]))
-        if transcript.divergences is not None:
-            transcript.divergences += both_ways(mine, yours)
+    for mine, yours, cost in transcript.streams:
+        p, q = mine.log_pmf(), yours.log_pmf()
+        divergences = None if transcript.divergences is None else both_ways(p, q)
+        transcript.note(cost, float(p[-1] - q[-1]), divergences, goes_on=False)
+    _check_costs(transcript, rows)
 
 
-def _check_costs(transcript: Transcript) -> None:
-    """For neighbours that differ by one row: each decision tells at most its cost, and all costs are paid for."""
-    loss, costs = transcript.loss, transcript.costs
-    if loss.unit != "row" or not costs:
-        return
-    for log_ratio, rho, cost in transcript.revealed:
+def _check_costs(transcript: Transcript, rows: int) -> None:
+    """Each decision tells at most its cost for so many rows, and the charge covers all of them; keys cost a unit."""
+    loss = transcript.loss
+    for log_ratio, rho, of_a_row in transcript.revealed:
+        cost = of_a_row.times(rows)
         seen = {"rho": rho} | ({"epsilon": abs(log_ratio)} if cost.is_pure else {})
         for measure, value in seen.items():
             if not over(value, float(getattr(cost, measure))) <= 1 + TOLERANCE:
                 raise Apart(f"a decision tells {value} of {measure}, and costs {float(getattr(cost, measure))}")
-    total = sum(costs[1:], costs[0])
-    price = "epsilon" if total.is_pure and loss.epsilon < math.inf and not loss.delta else "rho"
-    if not float(getattr(total, price)) <= getattr(loss, price) * (1 + TOLERANCE):
-        raise Apart(f"the decisions cost {price} {float(getattr(total, price))}, of {loss} that was charged")
+    total = sum(transcript.costs, pure(Fraction(0))).times(rows)
+    keys = sum((cost for _, _, cost in transcript.keys), pure(Fraction(0)))
+    price = "epsilon" if total.is_pure and (transcript.keys or not loss.delta) else "rho"
+    whole, charged = float(getattr(total, price) + getattr(keys, price)), getattr(loss, price)
+    if not whole <= charged * (1 + TOLERANCE) or (charged == math.inf and whole):
+        raise Apart(f"the decisions cost {price} {whole}, of {loss} that was charged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +315,7 @@ class Setting:
     pairs: Sequence[tuple[Any, Any]]
     more: Sequence[tuple[Any, Any]] = ()  # for longer tests
     divergences: bool = True  # whether rho is compared as well
+    rows: int = 1  # by how many rows the data sets of a pair differ
 
 
 @dataclass(slots=True)
@@ -323,7 +352,9 @@ def _explore(findings: Findings, setting: Setting, pair: tuple[Any, Any], where:
         thorough = setting.divergences and not back and (slow or not worst)
         ordered = pair[:: -1 if back else 1]
         try:
-            transcript = lockstep(setting.call, *ordered, worst=worst, divergences=thorough, seed=seed)
+            transcript = lockstep(
+                setting.call, *ordered, rows=setting.rows, worst=worst, divergences=thorough, seed=seed
+            )
         except Exception as error:  # whatever a run raises is a difference, or a decision without evidence
             findings.wrong.append(f"{at}: {type(error).__name__}: {error}")
             continue

@@ -113,7 +113,11 @@ class Level(_Hidden):
     rate: Fraction
     levels: tuple[int, ...]
     cost: Callable[[], Cost]
-    most: int  # larger noisy numbers count as this one, and negative ones as 0
+    most: int  # larger noisy numbers count as this one, and negative ones as 0; no level is higher
+
+    def __post_init__(self) -> None:
+        if max(self.levels) > self.most:
+            raise ValueError("a level must not be higher than the largest number")
 
     @property
     def public(self) -> Hashable:

@@ -10,6 +10,7 @@ def first_reached(fresh: Decision[T]) -> StreamProgram[int | None]:
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
+from inspect import GEN_CLOSED, getgeneratorstate
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from nobounds.programs.program import Decision, Program
@@ -29,6 +30,8 @@ StreamProgram: TypeAlias = Generator[Decision[Any] | Waiting[R], Any, R]
 
 def step(program: StreamProgram[R], query: Any = None) -> Program[tuple[R, bool]]:
     """The part of a program that answers one query, or None for its start: the result so far, and whether it waits."""
+    if getgeneratorstate(program) == GEN_CLOSED:
+        raise RuntimeError("this stream has ended")
     outcome = query
     while True:
         try:

@@ -115,7 +115,8 @@ def _(decision: Reached, source: RandomSource) -> Answered:
 
 @evidence_of.register
 def _(decision: Selected, source: RandomSource) -> Selection:
-    x = {score: float(max(decision.epsilon * (score - decision.query), -_FAR)) for score in decision.scores}
+    away = {score: decision.epsilon * (score - decision.query) for score in decision.scores}
+    x = {score: float(min(max(nats, -_FAR), _FAR)) for score, nats in away.items()}
     others = {score: n - (score == decision.query) for score, n in decision.scores.items()}
     log_others = float(np.logaddexp.reduce([x[score] + math.log(n) for score, n in others.items() if n]))
     log_total = float(np.logaddexp(log_others, 0.0))

@@ -50,7 +50,7 @@ def laplace_divergence(rate: float, shift: int, order: float) -> float:
     # Sums over the noise up to 0, between 0 and the shift, and from the shift on, divided by exp((order - 1) * far).
     between = math.exp(-slope) * math.expm1(-slope * float(shift - 1)) / math.expm1(-slope)
     total = 1 / one + between + math.exp(-(2 * order - 1) * far) / one
-    return far + math.log(math.tanh(rate / 2) * total) / (order - 1)
+    return max(0.0, far + math.log(math.tanh(rate / 2) * total) / (order - 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +87,9 @@ def log_between(rate: float, low: float, high: float) -> float:
         return -rate * low - math.log1p(math.exp(-rate)) + rest
     if high <= 0:
         return log_between(rate, 1 - high, 1 - low)
-    outside = sum(math.exp(-rate * end) for end in (1 - low, high)) / (1 + math.exp(-rate))
-    return math.log1p(-outside)
+    # From 0 on it is (1 - p**high) / (1 + p), below 0 it is p (1 - p**-low) / (1 + p): nothing cancels.
+    above, below = -math.expm1(-rate * high), -math.exp(-rate) * math.expm1(rate * low)
+    return math.log(above + below) - math.log1p(math.exp(-rate))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
