@@ -123,6 +123,50 @@ def test_a_program_within_a_program_has_one_price():
         lockstep(call_of(cheap, ONE), [1, 2], [1], worst=True)
 
 
+def test_a_nested_program_costs_no_more_than_its_price():
+    """Even if what is inside tells nothing about these data."""
+
+    def cheap(n):
+        return (yield Nested(lambda: plain(7), lambda: pure(ONE / 10)))
+
+    with pytest.raises(Apart, match="a nested program costs 1"):
+        lockstep(call_of(cheap, ONE / 10), [1, 2], [1])
+
+
+def test_the_charge_comes_first():
+    """No decision is made before it, and none without it."""
+
+    def charged_at_the_end(data, driver, budget):
+        value = driver.run(plain(len(data)))
+        budget.charge(PrivacyLoss.pure(1), "a test")
+        return value
+
+    with pytest.raises(Apart, match="comes before the charge"):
+        lockstep(charged_at_the_end, [1, 2], [1])
+    with pytest.raises(Apart, match="nothing was charged"):
+        lockstep(lambda data, driver, budget: 0, [1, 2], [1])
+
+
+def test_a_price_that_depends_on_data_is_noticed():
+    """Though both are paid for."""
+
+    def priced(n):
+        return (yield noisy(n, price=ONE + n))
+
+    with pytest.raises(Apart, match="has another cost in the other run"):
+        lockstep(call_of(priced, 5), [1, 2], [1])
+
+
+def test_several_rows_cost_several_times_as_much():
+    """Of a unit with two rows a decision may tell twice its cost, which is twice as much to charge."""
+    transcript = lockstep(call_of(plain, TWO), [1, 2, 3], [1], rows=2, worst=True)
+    assert transcript.log_ratio == pytest.approx(2)
+    with pytest.raises(Apart, match="the decisions cost epsilon 2"):
+        lockstep(call_of(plain, ONE), [1, 2, 3], [1], rows=2)
+    with pytest.raises(Apart, match="a decision tells"):
+        lockstep(call_of(plain, TWO), [1, 2, 3], [1], worst=True)
+
+
 def test_a_case_of_a_release_has_what_was_charged_and_what_was_told():
     """For a count: both are epsilon; a release that cannot be compared has no bounded loss."""
     call, pair = of_column(count, epsilon=1), (np.array([1.0, 2.0]), np.array([1.0]))

@@ -170,6 +170,16 @@ def raw_center(self, view, size, real=Search.start):
     return replace(start, center=self.within(start.center + Fraction(off)))
 
 
+def clip_not_charged(self, real=SumPlan.cost):
+    """A plan that forgets what its clip costs."""
+    return self._size_cost() + self._noise_cost()
+
+
+def size_not_charged(self, real=SumPlan.cost):
+    """A plan that forgets what its size costs."""
+    return self.search.cost() + self._noise_cost()
+
+
 def one_radius(self, ball):
     """Vectors that move by one radius, where two may be swapped."""
     return ball.radius
@@ -338,6 +348,7 @@ def group_sizes_raw(program, view, decide, past=(), real=group_driver.ways):
 COST, RHO = "times the epsilon|tells .* of epsilon", "times the rho|tells .* of rho"
 PRICE = f"{COST}|the decisions cost"
 DECIDES, RELEASES, FAILS = "Apart: one run (decides|ends)", "Apart: release", "Apart: .*data contain NaN"
+KEYED_SUM = "group_by, private keys, sum"
 PRIVATE, PUBLIC = "group_by, private keys, count", "group_by, public keys, quantile at a level"
 
 PLANTED = {
@@ -356,6 +367,8 @@ PLANTED = {
     "never halting told from halting last": ("mean", DECIDES, [(Search, "width", never_is_wide)]),
     "a scale for free": ("sum", PRICE, [(Search, "start", free_scale)]),
     "a clip around the true median": ("mean", f"{RELEASES}|{DECIDES}", [(Search, "start", raw_center)]),
+    "a clip that is not charged, for users": ("Table.sum", PRICE, [(SumPlan, "cost", clip_not_charged)]),
+    "a size that is not charged, with keys": (KEYED_SUM, PRICE, [(SumPlan, "cost", size_not_charged)]),
     "one radius under swap": ("vector_sum", RHO, [(VectorPlan, "sensitivity", one_radius)]),
     "a quarter of the variance of vectors": ("vector_mean", RHO, [(VectorPlan, "total", quarter_variance)]),
     "half the noise on queries": ("maximum", COST, [(view, "walk_of", half_query_noise)]),
