@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -112,6 +112,10 @@ class Route:
 class FlipRoute:
     """Permute-and-flip, or the exponential mechanism, over all rungs of a ladder with this rate of noise."""
 
+    up: ClassVar[bool] = True  # positions count the rungs from below
+    from_zero: ClassVar[bool] = False  # the first rung stands for itself
+    tilt: ClassVar[int] = 0  # counts are not lowered
+
     ladder: Ladder
     epsilon: Fraction
     rate: Fraction
@@ -150,11 +154,6 @@ class FlipRoute:
         return float(q * total) - far, float(q * total) + far
 
     @property
-    def up(self) -> bool:
-        """Positions count the rungs from below."""
-        return True
-
-    @property
     def start(self) -> int:
         """The first rung."""
         return self.ladder.first
@@ -163,16 +162,6 @@ class FlipRoute:
     def stop(self) -> int:
         """The last rung."""
         return self.ladder.last
-
-    @property
-    def from_zero(self) -> bool:
-        """The first rung stands for itself."""
-        return False
-
-    @property
-    def tilt(self) -> int:
-        """Counts are not lowered."""
-        return 0
 
 
 @dataclass(frozen=True, slots=True)
