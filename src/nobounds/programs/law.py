@@ -5,6 +5,7 @@ in the data (see `ranks.view`), and let decisions compute it when they are drawn
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import methodcaller
 from typing import Any, TypeAlias, TypeVar
 
 from nobounds.programs.program import Decision, Program, sent
@@ -13,16 +14,10 @@ R = TypeVar("R")
 Outcomes: TypeAlias = Callable[[Decision[Any]], Iterable[tuple[Any, float]]]
 
 
-def exact_outcomes(decision: Any) -> Iterable[tuple[Any, float]]:
-    """The outcomes of a decision with their probabilities, exactly."""
-    outcomes: Iterable[tuple[Any, float]] = decision.outcomes()
-    return outcomes
-
-
 def paths(
     program: Callable[[], Program[R]],
     least: float = 0.0,
-    outcomes: Outcomes = exact_outcomes,
+    outcomes: Outcomes = methodcaller("outcomes"),  # exactly
     past: tuple[Any, ...] = (),
     chance: float = 1.0,
 ) -> Iterator[tuple[float, R]]:
