@@ -16,9 +16,10 @@ import nobounds as nb
 import nobounds.counting.compiled
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.noise.source import random_source
+from nobounds.programs.program import driver_of
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
+from nobounds.ranks.view import View
 
 
 def best(action: Callable[[], object], repeats: int = 7) -> float:
@@ -53,15 +54,15 @@ def the_release() -> None:
     data = np.exp(np.random.default_rng(1).uniform(-50, 50, 400_000))
     counts = Counts.of(lambda: [data], nb.Ladder.float_bits(10))
     histogram = counts.coarse
-    bits = random_source()
+    draw = driver_of(None)
     peer_seconds = best(lambda: np.cumsum(histogram.counts), 50)
     for q in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
         question = Question.of(Problem((q,), histogram.ladder, "add-remove"), Fraction(1))
-        seconds = best(lambda question=question: question.answer(counts, bits), 50)
+        seconds = best(lambda question=question: draw.run(question.program(View(counts))), 50)
         row(f"release, q = {q}, {len(histogram.rungs):,} occupied rungs", seconds, "numpy.cumsum of them", peer_seconds)
     grid = Counts.of(lambda: [np.round(data)], nb.Ladder.grid(1))  # as full as whole numbers up to 5e21 can make it
     question = Question.of(Problem((Fraction(1),), grid.coarse.ladder, "add-remove"), Fraction(1))
-    seconds = best(lambda: question.answer(grid, bits), 50)
+    seconds = best(lambda: draw.run(question.program(View(grid))), 50)
     row(
         f"release, q = 1 on a grid, {len(grid.coarse.rungs):,} occupied rungs",
         seconds,

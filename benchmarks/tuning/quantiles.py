@@ -24,11 +24,12 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.terms import Terms
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
-from nobounds.noise.source import random_source
+from nobounds.programs.program import driver_of
 from nobounds.ranks.halving import Halving, levels, tree
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import problem_of
 from nobounds.ranks.tuning import TUNING, RankTuning
+from nobounds.ranks.view import View
 from nobounds.statistics.quantiles import quantiles
 
 ROWS, WORKERS = 1000, 2
@@ -126,7 +127,8 @@ def tuned(qs: tuple[Fraction, ...], neighbors: Neighbors, tuning: RankTuning) ->
         records, options = column(data), Options.of({"resolution": given.resolution})
         problem = replace(problem_of(records.public(neighbors == "swap"), terms, options, qs), tuning=tuning)
         plan = terms.spending.plan(partial(Halving.of, problem))
-        return np.array(plan.answer(Counts.of(records.chunks, plan.ladder), random_source(rng)), dtype=np.float64)
+        view = View(Counts.of(records.chunks, plan.ladder))
+        return np.array(driver_of(rng).run(plan.program(view)), dtype=np.float64)
 
     return answer
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from support.laws import drawn
 
 from nobounds.accounting.conversions import rho_from_pure, rho_from_range
 from nobounds.accounting.spending import Spending
@@ -392,7 +393,7 @@ def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, d
     made = plan(qs, "add-remove", F(3, 2), zcdp=kind == "zcdp", ladder=ladder, tuned={"near_end": 2})
     made = replace(made, size=SizeRule(F(0), len(data)))
     counts, bits = Counts.of(lambda: [np.array(data, dtype=float)], ladder), random.Random(5).getrandbits
-    drawn = Counter(made.answer(counts, bits) for _ in range(2000))
+    released = Counter(drawn(made, counts, bits) for _ in range(2000))
 
     def p_value(asked):
         setting = asked.setting(len(data), None)
@@ -400,11 +401,11 @@ def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, d
         assert sum(law.values()) == pytest.approx(1)
         likely = [key for key, chance in law.items() if 2000 * chance > 5]
         expected = np.array([2000 * law[key] for key in likely] + [2000 * (1 - sum(law[key] for key in likely))])
-        seen = np.array([drawn[key] for key in likely] + [2000 - sum(drawn[key] for key in likely)])
+        seen = np.array([released[key] for key in likely] + [2000 - sum(released[key] for key in likely)])
         keep = expected > 0.5
         return stats.chisquare(seen[keep], expected[keep] * seen[keep].sum() / expected[keep].sum()).pvalue
 
-    assert len(drawn) > 10
+    assert len(released) > 10
     assert p_value(made) > 1e-9
     assert p_value(replace(made, each=made.each * F(13, 10))) < 1e-9
 
@@ -512,7 +513,7 @@ def test_a_first_answer_with_few_records_costs_a_level(monkeypatch, relation, mi
             for data in ([], [5.0, MISSING], list(range(60))):
                 asked.clear()
                 chunks = [np.array(data, dtype=float)]
-                made.answer(Counts.of(lambda chunks=chunks: chunks, ladder), random.Random(1).getrandbits)
+                drawn(made, Counts.of(lambda chunks=chunks: chunks, ladder), random.Random(1).getrandbits)
                 for question in asked:
                     seen += 1
                     assert question.problem.nullable == missing and question.size.epsilon == 0

@@ -9,6 +9,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.groups import Groups
 from nobounds.groups.draws import Draws
 from nobounds.ladders.ladder import Ladder
+from support.laws import drawn
 
 FINE = Ladder.float_bits(16)
 
@@ -76,4 +77,4 @@ def alone(question, groups, g, bits):
     """The scalar answers of one group."""
     one = groups.histogram(g)
     values = np.repeat(groups.ladder.map.floats(one.rungs), one.counts)
-    return question.answer(Counts(one.on(question.ladder), lambda: [values]), bits)
+    return drawn(question, Counts(one.on(question.ladder), lambda: [values]), bits)

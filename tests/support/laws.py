@@ -15,7 +15,9 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.runs import Runs
+from nobounds.programs.program import Draw
 from nobounds.ranks.law import LEAST, AnswerLaw
+from nobounds.ranks.view import View
 from nobounds.statistics.quantiles import planned
 
 TWENTY = Ladder.uniform(0, 20, 20)
@@ -25,6 +27,11 @@ SEVEN = np.array([3.5, 3.5, 4.2, 7.1, 9.9, 10.2, 15.5])
 def text(x: float) -> Fraction:
     """What the number says as it is printed."""
     return Fraction(repr(x))
+
+
+def drawn(plan, counts, source):
+    """The answers of a plan for quantiles on these counts, drawn from a source of random bits."""
+    return Draw(source).run(plan.program(View(counts)))
 
 
 def answer_law(data, q, least=LEAST, **options):

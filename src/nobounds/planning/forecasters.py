@@ -22,11 +22,13 @@ from nobounds.planning import answer_errors, sum_errors
 from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
+from nobounds.programs.program import Draw
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately, plan_together
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
+from nobounds.ranks.view import View
 
 Statistic: TypeAlias = Literal["quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count"]
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
@@ -135,7 +137,8 @@ class Forecaster:
     def _released(self, halving: Halving, number: int) -> Outcomes:
         """The errors of one seeded release, in equal parts."""
         sample = self.fresh(number)
-        answers = halving.answer(SampleCounts.on(sample, halving.ladder), random.Random(number).getrandbits)
+        view = View(SampleCounts.on(sample, halving.ladder))
+        answers = Draw(random.Random(number).getrandbits).run(halving.program(view))
         pairs = list(zip(map(float, self.qs), map(float, answers), strict=True))
         ranks = [float(sample.rank_errors(np.array([value]), q)[0]) for q, value in pairs]
         errors = [abs(value - sample.quantile(q)) for q, value in pairs]

@@ -26,13 +26,11 @@ import numpy as np
 from nobounds.accounting.cost import Cost, added_only, both, monotonic, moving_threshold, pure, range_bounded
 from nobounds.accounting.loss import Neighbors
 from nobounds.counting.histogram import Histogram
-from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.decisions import Choose, Halt, Noisy, Together
 from nobounds.noise.additive import Additive
-from nobounds.noise.source import RandomSource
-from nobounds.programs.program import Draw, Program
+from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, is_bound, scale_nats, size_rule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
@@ -186,10 +184,6 @@ class Halving:
                 setting = self.with_scale(setting, rungs[node.which])
         values = (setting.ladder.value(rung) for rung in sorted(rungs.values()))
         return tuple(value if self.ladder.integral else float(value) for value in values)
-
-    def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
-        """Private quantiles in increasing order."""
-        return Draw(source).run(self.program(View(counts)))
 
     def settled(self, histogram: Histogram) -> Program[Setting]:
         """Learn the size and, if there are enough records, the scale; the steps of the ladder follow from them."""

@@ -12,15 +12,12 @@ from functools import lru_cache
 
 from nobounds.accounting.cost import Cost, added_only, pure, worst
 from nobounds.accounting.loss import Neighbors, PrivacyLoss
-from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.discrete import Noise
-from nobounds.noise.source import RandomSource
-from nobounds.programs.program import Draw, Program
+from nobounds.programs.program import Program
 from nobounds.ranks.auto import Aim, SizeRule, choose, first_allowed, size_rule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import AnyRoute, OneRoute, RankView
-from nobounds.ranks.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +128,6 @@ class Question:
         levels = tuple(sorted({route.at_least for of_one in routes for route in of_one}, reverse=True))
         level: int = yield view.level(self.size.epsilon, self.size.at_most, levels, self._size_cost)
         return level
-
-    def answer(self, counts: Counts, source: RandomSource) -> tuple[int | float, ...]:
-        """Private quantiles, in the order of `qs`."""
-        return Draw(source).run(self.program(View(counts)))
 
     def value_at(self, route: OneRoute, position: int | None) -> int | float:
         """The answer for a position on a route; a walk that never halted has seen all of its ladder."""
