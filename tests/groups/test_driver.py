@@ -202,7 +202,7 @@ def test_each_group_reaches_the_level_that_it_reaches_alone(q):
     groups = Groups(FINE, np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int64), sizes)
     draws, given = Recording(random_source(random.Random(1))), (F(1, 3), 10**6, levels, question.cost)
     reached = GroupsView(groups, np.arange(len(sizes)), question.ladder).level(*given)
-    for g, code in enumerate(reached.draw_many(draws).tolist()):
+    for g, code in enumerate(reached.codes(draws).tolist()):
         bits, left = draws.replayed(g)
         assert reached.outcome(code) == View(Counts(groups.histogram(g), list)).level(*given).draw(bits)
         assert not left
@@ -230,7 +230,7 @@ def test_every_group_comes_to_one_result_by_its_own_outcomes():
 
     found = {
         result: view.who.tolist()
-        for result, view in ways(program, everyone, lambda many: many.draw_many(Draws(random_source())))
+        for result, view in ways(program, everyone, lambda many: many.codes(Draws(random_source())))
     }
     assert found == {(1000, False): [1, 5], (1000, True): [3], (10, True): [2], (0, None): [0, 4]}
 
@@ -261,7 +261,7 @@ def test_a_private_size_is_capped():
     """However large the noise is, groups never take routes for more records than can be told."""
     groups = groups_of([[7.0] * 5] * 600)
     level = GroupsView(groups, np.arange(600), LADDERS["floats"]).level(F(1, 1000), 50, (51, 50, 1, 0), F)
-    reached = Counter(level.outcome(code) for code in level.draw_many(Draws(random.Random(1).getrandbits)).tolist())
+    reached = Counter(level.outcome(code) for code in level.codes(Draws(random.Random(1).getrandbits)).tolist())
     assert set(reached) == {50, 1, 0} and reached[0] > 200 and reached[50] > 200
 
 

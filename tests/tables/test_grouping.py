@@ -602,7 +602,7 @@ class TestPrograms:
             costs = [one.cost() for one in driver.decisions if not isinstance(one, KeepKeys | Bits)]
             spent = sum(costs[1:], costs[0]).times(rows).epsilon
             for keys in driver.of(KeepKeys):
-                assert float(keys.cost().epsilon) == split["keys"] and keys.delta == groups["delta"]
+                assert float(keys.cost().epsilon) == split["keys"] and keys.selection.delta == groups["delta"]
                 spent += keys.cost().epsilon
             assert float(spent) == release.loss.epsilon
             noise = driver.decisions[-1].cost().times(rows).epsilon

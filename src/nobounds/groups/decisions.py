@@ -16,7 +16,7 @@ from nobounds.groups.driver import answers, settled
 from nobounds.groups.noise import noise_many
 from nobounds.groups.records import Groups
 from nobounds.groups.view import GroupsView, Many
-from nobounds.mechanisms.decisions import Together
+from nobounds.mechanisms.decisions import Hidden, Together
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Driver
@@ -27,7 +27,7 @@ LARGEST = 1 << 60  # whole numbers below this add up in 64 bits, with noise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NoisyGroups:
+class NoisyGroups(Hidden):
     """A whole number of each group plus independent noise, for numbers that a record changes by the sensitivity.
 
     The numbers are below `LARGEST`, or Python's.
@@ -50,12 +50,9 @@ class NoisyGroups:
             return np.asarray(self.numbers + noise)
         return np.asarray(self.numbers.astype(object) + noise.astype(object))
 
-    def __repr__(self) -> str:
-        return f"NoisyGroups({self.public}, data hidden)"
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GroupQuantiles:
+class GroupQuantiles(Hidden):
     """The answers of all groups to one question: an array for each of its quantiles.
 
     A driver may look inside, at the decisions about each group.
@@ -86,6 +83,3 @@ class GroupQuantiles:
             return np.array([many.code(outcome) for outcome in outcomes], dtype=np.int64)
 
         return settled(self.question, everyone, decide)
-
-    def __repr__(self) -> str:
-        return f"GroupQuantiles({len(self.groups)} groups, data hidden)"

@@ -37,7 +37,7 @@ def answered(question: Question, groups: Groups, draws: Draws) -> list[Values]:
     """Like `answers`, with random words from `draws`."""
     everyone = GroupsView(groups, np.arange(len(groups)), question.ladder)
     if question.noise == "exponential":
-        return settled(question, everyone, lambda decision: decision.draw_many(draws))
+        return settled(question, everyone, lambda decision: decision.codes(draws))
     rows = [Draw(draws.after(g)).run(question.program(everyone.alone(g))) for g in range(len(groups))]
     columns = zip(*rows, strict=True) if rows else [() for _ in question.qs]
     return [_array(list(column), question.ladder.integral) for column in columns]

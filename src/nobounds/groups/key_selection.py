@@ -26,6 +26,7 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.spending import nominal
 from nobounds.arrays import Floats
 from nobounds.exact import ball, privacy_parameter, rational, shown, working_precision
+from nobounds.mechanisms.decisions import Hidden
 from nobounds.noise.discrete import FIRST_BITS, Uniform, decide
 from nobounds.noise.source import RandomSource
 
@@ -96,7 +97,7 @@ class KeySelection:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class KeepKeys:
+class KeepKeys(Hidden):
     """The decision which keys are kept, each by itself, in the order of the keys. Sensitive, as its keys are.
 
     units: how many units each key has.
@@ -110,11 +111,6 @@ class KeepKeys:
     def cost(self) -> Cost:
         """Epsilon for a unit with all of its rows; what it costs at `delta` beyond that is no `Cost`."""
         return pure(self.selection.epsilon)
-
-    @property
-    def delta(self) -> Fraction:
-        """The delta of the whole selection."""
-        return self.selection.delta
 
     @property
     def public(self) -> Hashable:
@@ -131,9 +127,6 @@ class KeepKeys:
         with working_precision(256):
             of_count = {n: law.ball(n) for n in set(self.units.tolist())}
             return [(float(1 - of_count[n]), float(of_count[n])) for n in self.units.tolist()]
-
-    def __repr__(self) -> str:
-        return f"KeepKeys({self.public}, data hidden)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from nobounds.groups.noise import laplaces
 from nobounds.groups.records import Groups, sums
 from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks_at
 from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
@@ -31,7 +32,7 @@ _LARGEST = 1 << 61
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Many:
+class Many(Hidden):
     """The same decision about each group of a view. Sensitive: its repr shows only its public facts.
 
     codes: a draw for each group; groups with the same code have the same outcome.
@@ -52,16 +53,9 @@ class Many:
     def __len__(self) -> int:
         return self.size
 
-    def draw_many(self, draws: Draws) -> Ints:
-        """The code of each group."""
-        return self.codes(draws)
-
     def draw(self, source: RandomSource) -> Any:
         """The outcome of each group."""
-        return [self.outcome(code) for code in self.draw_many(Draws(source)).tolist()]
-
-    def __repr__(self) -> str:
-        return f"Many({self.public}, data hidden)"
+        return [self.outcome(code) for code in self.codes(Draws(source)).tolist()]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

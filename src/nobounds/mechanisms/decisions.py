@@ -47,20 +47,15 @@ class AddedNoise(Protocol):
         ...
 
 
-class _Hidden:
+class Hidden:
     """Base of decisions: the repr names the decision and its public facts."""
 
-    @property
-    def public(self) -> Hashable:
-        """What is the same for neighbouring data."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
+    def __repr__(self: Any) -> str:
         return f"{type(self).__name__}({self.public}, data hidden)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Noisy(_Hidden):
+class Noisy(Hidden):
     """A number plus noise, for a number that a record changes by at most the sensitivity."""
 
     number: int
@@ -79,7 +74,7 @@ class Noisy(_Hidden):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NoisyMany(_Hidden):
+class NoisyMany(Hidden):
     """Numbers that get independent noise of the same kind, for a vector that a record changes by the sensitivity.
 
     The sensitivity is in the norm of the noise: the Euclidean one for Gaussian noise.
@@ -106,7 +101,7 @@ class NoisyMany(_Hidden):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Level(_Hidden):
+class Level(Hidden):
     """The first of some levels, in falling order, that a noisy number reaches; the last one, if it reaches none."""
 
     number: int
@@ -144,7 +139,7 @@ class Level(_Hidden):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Above(_Hidden):
+class Above(Hidden):
     """Whether a number plus noise, whole numbers of `step`, is above 0; with `ties`, or at 0."""
 
     number: Fraction
@@ -176,7 +171,7 @@ class Above(_Hidden):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Halt(_Hidden):
+class Halt(Hidden):
     """The position where a walk halts, or None if it never does.
 
     The walk is made when it is needed. `full` makes the same walk with exact runs everywhere (see `skip_ahead`). With
@@ -235,7 +230,7 @@ class Halt(_Hidden):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choose(_Hidden):
+class Choose(Hidden):
     """The rung that permute-and-flip or the exponential mechanism chooses; `make` and `full` as in `Halt`."""
 
     make: Callable[[], Runs]
@@ -273,7 +268,7 @@ class Choose(_Hidden):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Together(_Hidden):
+class Together(Hidden):
     """Independent decisions about disjoint parts of the records, or for one price: drawn in their order."""
 
     parts: tuple[Decision[Any], ...]
@@ -290,7 +285,7 @@ class Together(_Hidden):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Nested(_Hidden, Generic[R]):
+class Nested(Hidden, Generic[R]):
     """The result of another program, as one decision; a driver may go through its decisions one by one.
 
     `shortcut` gives its outcomes with their probabilities, if there is a quicker way than to go through all of them.
@@ -322,7 +317,7 @@ class Nested(_Hidden, Generic[R]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Bits(_Hidden):
+class Bits(Hidden):
     """Public random bits, which decide nothing about records by themselves."""
 
     width: int
