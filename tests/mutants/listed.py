@@ -895,7 +895,7 @@ MUTANTS = [
     Mutant(
         "ranks/question.py",
         "Question.program",
-        call("first_allowed", "first_allowed(routes, view.total)"),
+        call("planned", "self.planned(_1, view.total)"),
         "the exact size would choose the route",
         "attacks/test_lockstep.py::test_the_loss_of_every_transcript_is_within_what_was_charged",
     ),

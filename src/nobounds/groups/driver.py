@@ -17,7 +17,6 @@ from nobounds.groups.records import Groups
 from nobounds.groups.view import GroupsView, Many
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Draw, Program, sent
-from nobounds.ranks.auto import first_allowed
 from nobounds.ranks.question import Question
 from nobounds.ranks.values import Values, values_at, zeros
 
@@ -74,9 +73,9 @@ def _values(
     question: Question, which: int, everyone: GroupsView, sizes: list[tuple[int, GroupsView]], decide: Decide
 ) -> Values:
     """The answers of all groups to one of the quantiles; sizes are in falling order."""
-    q, routes, problem = question.qs[which], question.routes[which], question.problem
+    q, problem = question.qs[which], question.problem
     values = zeros(len(everyone.who), question.ladder.integral)
-    for planned, alike in groupby(sizes, lambda found: first_allowed(routes, found[0])):
+    for planned, alike in groupby(sizes, lambda found: question.planned(which, found[0])):
         views = [view for _, view in alike]
         start = views[0] if len(views) == 1 else everyone.only(np.sort(np.concatenate([view.who for view in views])))
         for route, view in ways(partial(planned.settled, q, problem), start, decide):

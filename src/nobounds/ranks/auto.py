@@ -120,11 +120,6 @@ def _levels(most: int) -> Iterator[int]:
     yield 0
 
 
-def first_allowed(routes: tuple[AnyRoute, ...], size: int) -> AnyRoute:
-    """The best route for `size` records; the last one is for any size."""
-    return next((route for route in routes if route.at_least <= size), routes[-1])
-
-
 def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
     """A scale, if 0 lies inside the ladder and there are enough records; a grid needs one only to tilt."""
     bounds = aim.problem.ladder.lower, aim.problem.ladder.upper

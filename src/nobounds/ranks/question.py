@@ -15,7 +15,7 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.discrete import Noise
 from nobounds.programs.program import Program
-from nobounds.ranks.auto import Aim, SizeRule, choose, first_allowed, size_rule
+from nobounds.ranks.auto import Aim, SizeRule, choose, size_rule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import AnyRoute, OneRoute, RankView
 
@@ -109,8 +109,8 @@ class Question:
         """The quantiles, in the order of `qs`: the size, and then route by route."""
         size = yield from self.learned(view, self.routes)
         values = []
-        for q, routes in zip(self.qs, self.routes, strict=True):
-            route = yield from first_allowed(routes, size).settled(q, self.problem, view)
+        for which, q in enumerate(self.qs):
+            route = yield from self.planned(which, size).settled(q, self.problem, view)
             outcome = yield route.last(q, self.problem, view)
             values.append(self.value_at(route, route.position(outcome)))
         return tuple(values)
@@ -118,8 +118,13 @@ class Question:
     def route(self, which: int, view: RankView) -> Program[OneRoute]:
         """The route that one of the answers takes: all decisions but the last one."""
         size = yield from self.learned(view, (self.routes[which],))
-        route = yield from first_allowed(self.routes[which], size).settled(self.qs[which], self.problem, view)
+        route = yield from self.planned(which, size).settled(self.qs[which], self.problem, view)
         return route
+
+    def planned(self, which: int, size: int) -> AnyRoute:
+        """The route for one of the answers, if there are `size` records; the last one is for any size."""
+        routes = self.routes[which]
+        return next((route for route in routes if route.at_least <= size), routes[-1])
 
     def learned(self, view: RankView, routes: tuple[tuple[AnyRoute, ...], ...]) -> Program[int]:
         """The number of records as far as these routes depend on it: known, or from a noisy count."""
