@@ -27,7 +27,6 @@ class RecordsView:
         self._seen: dict[tuple[float, float, float, bool], Histogram] = {}
 
     def number(self, noise: Additive, cost: Price) -> Noisy:
-        """The number of records that are not missing, with noise."""
         return Noisy(totals(self._records())[0], noise, cost)
 
     def ranks(self, question: Question) -> View:
@@ -35,11 +34,9 @@ class RecordsView:
         return View(Counts.of(self._records, question.ladder))
 
     def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
-        """The program of the question."""
         return Nested(lambda: question.program(self.ranks(question)), question.cost)
 
     def deviations(self, center: float, low: float, high: float, all_present: bool) -> Histogram:
-        """The deviations from a centre."""
         key = (center, low, high, all_present)
         if key not in self._seen:
             self._seen[key] = Histogram.of(mapped(self._records(), partial(_deviations, *key)), DEVIATIONS)

@@ -40,7 +40,6 @@ class NoisyGroups(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The noise, and how many groups there are."""
         return self.noise, self.sensitivity, len(self.numbers)
 
     def draw(self, source: RandomSource) -> NDArray[Any]:
@@ -62,16 +61,13 @@ class GroupQuantiles(Hidden):
     groups: Groups
 
     def cost(self) -> Cost:
-        """The cost of the question."""
         return self.question.cost()
 
     @property
     def public(self) -> Hashable:
-        """The question, and how many groups there are."""
         return self.question, len(self.groups)
 
     def draw(self, source: RandomSource) -> list[Values]:
-        """The answers, by the groups driver."""
         return answers(self.question, self.groups, source)
 
     def settled_by(self, driver: Driver) -> list[Values]:

@@ -118,7 +118,6 @@ class KeepKeys(Hidden):
         return self.selection.epsilon, self.selection.delta, self.selection.groups_per_unit
 
     def draw(self, source: RandomSource) -> NDArray[np.bool_]:
-        """Whether each key is kept."""
         return self.selection.kept(self.units, source)
 
     def chances(self) -> list[tuple[float, float]]:

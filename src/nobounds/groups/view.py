@@ -54,7 +54,6 @@ class Many(Hidden):
         return self.size
 
     def draw(self, source: RandomSource) -> Any:
-        """The outcome of each group."""
         return [self.outcome(code) for code in self.codes(Draws(source)).tolist()]
 
 
@@ -69,11 +68,9 @@ class GroupsView:
 
     @cached_property
     def coarse(self) -> Groups:
-        """All records on the coarse ladder."""
         return self.groups.take(self.who).on(self.ladder) if self.near is None else self.near[0].take(self.near[1])
 
     def look(self, route: OneRoute) -> Groups:
-        """All records on the ladder of a route."""
         return (self.groups.take(self.who) if route.again else self.coarse).on(route.ladder)
 
     def only(self, places: Ints) -> "GroupsView":
@@ -87,7 +84,6 @@ class GroupsView:
             yield self if len(some) == len(self.who) else GroupsView(self.groups, some, self.ladder)
 
     def level(self, epsilon: Fraction, most: int, levels: tuple[int, ...], cost: Price) -> Many:
-        """The first of these levels, in falling order, that the noisy number of records reaches."""
         rising = np.array(levels[::-1])
 
         def codes(draws: Draws) -> Ints:
@@ -101,8 +97,6 @@ class GroupsView:
         )
 
     def scale(self, scale: Scale, cost: Price) -> Many:
-        """The walk over the octaves of the magnitudes."""
-
         def codes(draws: Draws) -> Ints:
             found = [_octaves(scale, block.coarse, block.who, draws) for block in self.blocks()]
             return np.concatenate([np.zeros(0, dtype=np.int64), *found])
@@ -149,8 +143,6 @@ class GroupsView:
         return Many(codes, _position, _code, alone, cost, (q, route, noise), len(self.who))
 
     def choose(self, q: Fraction, route: FlipRoute, cost: Price) -> Many:
-        """The choice among the rungs of a route."""
-
         def codes(draws: Draws) -> Ints:
             on = self.look(route)
             runs = near_runs(on, q, route.rate)

@@ -65,11 +65,9 @@ class Noisy(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The noise."""
         return self.noise, self.sensitivity
 
     def draw(self, source: RandomSource) -> int:
-        """The noisy number."""
         return self.number + self.noise.draw(self.sensitivity, source)
 
 
@@ -87,7 +85,6 @@ class NoisyMany(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The noise, and how many numbers there are."""
         return self.noise, self.sensitivity, len(self.numbers)
 
     @property
@@ -96,7 +93,6 @@ class NoisyMany(Hidden):
         return [Noisy(number, self.noise, self.cost, self.sensitivity) for number in self.numbers]
 
     def draw(self, source: RandomSource) -> list[int]:
-        """The noisy numbers."""
         return [number + self.noise.draw(self.sensitivity, source) for number in self.numbers]
 
 
@@ -116,11 +112,9 @@ class Level(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The noise and the levels."""
         return self.rate, self.levels, self.most
 
     def draw(self, source: RandomSource) -> int:
-        """The level that is reached."""
         return self.reached(self.number + discrete_laplace(self.rate, source))
 
     def reached(self, noisy: int) -> int:
@@ -129,7 +123,6 @@ class Level(Hidden):
         return next((level for level in self.levels if level <= kept), self.levels[-1])
 
     def outcomes(self) -> Iterator[tuple[int, float]]:
-        """Each level with its probability."""
         left = 1.0
         for level in self.levels:
             last = level <= 0 or level == self.levels[-1]
@@ -150,11 +143,9 @@ class Above(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The noise, and what is decided."""
         return self.step, self.rate, self.ties
 
     def draw(self, source: RandomSource) -> bool:
-        """Whether it is above."""
         noisy = self.number + self.step * discrete_laplace(self.rate, source)
         return noisy > 0 or (noisy == 0 and self.ties)
 
@@ -166,7 +157,6 @@ class Above(Hidden):
         return laplace_at_least(self.rate, least.__floor__() + (0 if at_0 else 1))
 
     def outcomes(self) -> Iterator[tuple[bool, float]]:
-        """Not above, and above."""
         yield from ((False, 1 - self.chance), (True, self.chance))
 
 
@@ -190,16 +180,13 @@ class Halt(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The length, the lattice and the noise."""
         walk = self.walk
         return walk.length, walk.step, walk.eps1, walk.eps2, walk.noise, self.one_end
 
     def draw(self, source: RandomSource) -> int | None:
-        """The position."""
         return halt_position(self.walk, source, self.full)
 
     def law(self) -> Law:
-        """The law of the position."""
         return Law(self.walk)
 
     def log_pmf(self) -> tuple[list[int | None], Floats]:
@@ -245,16 +232,13 @@ class Choose(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The mechanism, the noise and the rungs."""
         runs = self.runs
         return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
 
     def draw(self, source: RandomSource) -> int:
-        """The rung."""
         return (weighted_rung if self.exponential else flip_rung)(self.runs, source, self.full)
 
     def law(self) -> RunLaw:
-        """The law of the rung."""
         return (weighted_law if self.exponential else flip_law)(self.runs)
 
     def log_pmf(self) -> tuple[list[int | None], Floats]:
@@ -263,7 +247,6 @@ class Choose(Hidden):
         return list(range(first, first + self.law().length)), self.law().log_pmf()
 
     def blocks(self, number: int = 0) -> Blocks:
-        """The law as a forecast takes it."""
         return choice_blocks(self.runs, self.exponential)
 
 
@@ -276,11 +259,9 @@ class Together(Hidden):
 
     @property
     def public(self) -> Hashable:
-        """The facts of all parts."""
         return tuple((type(part).__name__, part.public) for part in self.parts)
 
     def draw(self, source: RandomSource) -> tuple[Any, ...]:
-        """The outcomes of all parts."""
         return tuple(part.draw(source) for part in self.parts)
 
 
@@ -301,7 +282,6 @@ class Nested(Hidden, Generic[R]):
         return ()
 
     def draw(self, source: RandomSource) -> R:
-        """The result of a run."""
         return self.settled_by(Draw(source))
 
     def settled_by(self, driver: Driver) -> R:
@@ -323,14 +303,11 @@ class Bits(Hidden):
     width: int
 
     def cost(self) -> Cost:
-        """Nothing."""
         return FREE
 
     @property
     def public(self) -> Hashable:
-        """How many."""
         return self.width
 
     def draw(self, source: RandomSource) -> int:
-        """The bits as a whole number."""
         return source(self.width)

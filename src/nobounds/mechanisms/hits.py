@@ -78,11 +78,9 @@ class FreshThreshold:
 
     @property
     def public(self) -> Hashable:
-        """The threshold and the noise."""
         return self.threshold, self.eps1, self.eps2, self.noise, self.lattice
 
     def draw(self, source: RandomSource) -> "NoisyThreshold":
-        """The threshold with noise."""
         return NoisyThreshold(self, source)
 
 
@@ -103,7 +101,6 @@ class Reached:
         return ()
 
     def draw(self, source: RandomSource) -> bool:
-        """Whether it does."""
         above: bool = self.threshold.reached_by(self.query, source)
         return above
 
@@ -151,11 +148,9 @@ class Selected:
 
     @property
     def public(self) -> Hashable:
-        """The mechanism, and how many scores there are."""
         return self.epsilon, sum(self.scores.values())
 
     def draw(self, source: RandomSource) -> bool:
-        """Whether it does."""
         e = Exponential(source)
 
         def attempt(precision: int) -> int | None:
@@ -174,7 +169,6 @@ class Selected:
         return math.exp(-float(min(top, _FAR))) / total
 
     def outcomes(self) -> Iterator[tuple[bool, float]]:
-        """Not selected, and selected."""
         yield from ((False, 1 - self.chance), (True, self.chance))
 
     def _exponents(self) -> Iterator[tuple[Fraction, int]]:

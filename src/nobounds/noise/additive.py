@@ -34,15 +34,12 @@ class Additive:
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether the noise is discrete Gaussian; else it is discrete Laplace."""
         return self.zcdp
 
     def parameter(self, sensitivity: int) -> Fraction:
-        """The variance of Gaussian noise, or the rate of Laplace noise."""
         return sensitivity**2 / self.epsilon**2 if self.zcdp else self.epsilon / sensitivity
 
     def draw(self, sensitivity: int, source: RandomSource) -> int:
-        """One draw of the noise."""
         return (discrete_gaussian if self.zcdp else discrete_laplace)(self.parameter(sensitivity), source)
 
     def scale(self, sensitivity: float) -> float:
@@ -66,11 +63,9 @@ class GaussianNoise:
 
     @property
     def is_gaussian(self) -> bool:
-        """It is."""
         return True
 
     def parameter(self, sensitivity: int) -> Fraction:
-        """The variance."""
         return self.law(sensitivity).variance
 
     @lru_cache(maxsize=64)  # noqa: B019 - a small public value
@@ -79,7 +74,6 @@ class GaussianNoise:
         return DiscreteGaussian(Fraction(sensitivity**2) / (2 * self.rho))
 
     def draw(self, sensitivity: int, source: RandomSource) -> int:
-        """One draw of the noise."""
         return self.law(sensitivity).draw(source)
 
 

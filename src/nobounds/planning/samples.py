@@ -40,7 +40,6 @@ class Sample:
 
     @property
     def total(self) -> int:
-        """The number of records."""
         return int(self.up_to[-1])
 
     def quantile(self, q: float) -> float:
@@ -80,7 +79,6 @@ class SampleCounts(Counts):
         return cls(sample.histogram(ladder), lambda: [np.repeat(sample.values, sample.counts)], sample=sample)
 
     def full(self, ladder: Ladder) -> Histogram:
-        """All records on another ladder."""
         return self.sample.histogram(ladder)
 
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
@@ -97,16 +95,13 @@ class SampleView(HistogramView):
 
     @property
     def coarse(self) -> Histogram:
-        """All records on the coarse ladder."""
         return self.sample.histogram(self.ladder)
 
     @property
     def total(self) -> int:
-        """The number of records."""
         return self.sample.total
 
     def look(self, q: Fraction, route: OneRoute) -> Histogram:
-        """The records around the target on the route's ladder."""
         if not route.again:
             return self.coarse.on(route.ladder)
         return self.sample.histogram(route.ladder, *route.window(q, self.sample.total, NATS))

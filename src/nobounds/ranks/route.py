@@ -78,7 +78,6 @@ class Route:
         return replace(self, ladder=ladder, start=start, stop=stop, tilted_from=level)
 
     def cost(self, q: Fraction, neighbors: Neighbors, nullable: bool) -> Cost:
-        """The cost of the walk."""
         return walk_cost(q, self.up, neighbors, self.eps1, self.eps2, nullable)
 
     def settled(self, q: Fraction, problem: Problem, view: RankView) -> Program["OneRoute"]:
@@ -87,7 +86,6 @@ class Route:
         return self
 
     def last(self, q: Fraction, problem: Problem, view: RankView) -> Any:
-        """The walk."""
         return view.halt(q, self, problem.noise, partial(self.cost, q, problem.neighbors, problem.nullable))
 
     def position(self, halted_at: int | None) -> int | None:
@@ -124,11 +122,9 @@ class FlipRoute:
     again: bool = False
 
     def at_scale(self, octave: int) -> "FlipRoute":
-        """The same choice on the ladder that follows a scale."""
         return replace(self, ladder=self.ladder.at_scale(octave))
 
     def cost(self, q: Fraction, neighbors: Neighbors, nullable: bool) -> Cost:
-        """The cost of the choice."""
         moved = range_bounded(self.epsilon) if self.exponential else pure(self.epsilon)
         if neighbors == "add-remove" or not nullable:
             return moved
@@ -140,7 +136,6 @@ class FlipRoute:
         return self
 
     def last(self, q: Fraction, problem: Problem, view: RankView) -> Any:
-        """The choice."""
         return view.choose(q, self, partial(self.cost, q, problem.neighbors, problem.nullable))
 
     def position(self, rung: int) -> int:
@@ -148,19 +143,16 @@ class FlipRoute:
         return rung - self.start
 
     def window(self, q: Fraction, total: int, nats: float | None = None) -> tuple[float, float]:
-        """The ranks that matter, as for a walk."""
         bits = DOUBLE_BITS if nats is None else nats
         far = reach(self.ladder.size, self.rate, bits) + (nats is None)
         return float(q * total) - far, float(q * total) + far
 
     @property
     def start(self) -> int:
-        """The first rung."""
         return self.ladder.first
 
     @property
     def stop(self) -> int:
-        """The last rung."""
         return self.ladder.last
 
 
@@ -178,7 +170,6 @@ class Scaled:
         return self.without if octave is None else self.then.at_scale(octave)
 
     def cost(self, q: Fraction, neighbors: Neighbors, nullable: bool) -> Cost:
-        """The cost of the scale and of either route."""
         either = [branch.cost(q, neighbors, nullable) for branch in (self.then, self.without)]
         return self.scale.cost(neighbors, nullable) + worst(either)
 
@@ -198,7 +189,6 @@ class Outward:
     at_least: int = 0
 
     def cost(self, q: Fraction, neighbors: Neighbors, nullable: bool) -> Cost:
-        """The cost of the sign and of either walk."""
         sides = [side.cost(q, neighbors, nullable) for side in (self.positive, self.negative)]
         return pure(self.eps_sign) + worst(sides)
 

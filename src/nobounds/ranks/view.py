@@ -41,11 +41,9 @@ class HistogramView:
         raise NotImplementedError
 
     def level(self, epsilon: Fraction, most: int, levels: tuple[int, ...], cost: Price) -> Level:
-        """The first of these levels that the noisy number of records reaches."""
         return Level(self.total, epsilon, levels, cost, most)
 
     def scale(self, scale: Scale, cost: Price) -> Halt:
-        """The walk over the octaves of the magnitudes."""
         return Halt(lambda: scale.walk(self.coarse), cost)
 
     def negative(self, q: Fraction, epsilon: Fraction, neighbors: Neighbors, cost: Price) -> Above:
@@ -58,12 +56,10 @@ class HistogramView:
         return Above(number, step, epsilon * step / rank_sensitivity(q, neighbors), 2 * q < 1, cost)
 
     def halt(self, q: Fraction, route: Route, noise: Noise, cost: Price) -> Halt:
-        """The walk along a route."""
         full = (lambda: walk_of(self.full(route), q, route, noise)) if route.again else None
         return Halt(lambda: walk_of(self.look(q, route), q, route, noise), cost, full)
 
     def choose(self, q: Fraction, route: FlipRoute, cost: Price) -> Choose:
-        """The choice among the rungs of a route."""
         full = (lambda: Runs.of(self.full(route), q, route.rate)) if route.again else None
         return Choose(lambda: Runs.of(self.look(q, route), q, route.rate), route.exponential, cost, full)
 
@@ -76,7 +72,6 @@ class View(HistogramView):
 
     @property
     def coarse(self) -> Histogram:
-        """All records on the coarse ladder."""
         return self.counts.coarse
 
     def look(self, q: Fraction, route: OneRoute) -> Histogram:
@@ -86,7 +81,6 @@ class View(HistogramView):
         return self.counts.around(route.ladder, *route.window(q, self.coarse.total))
 
     def full(self, route: OneRoute) -> Histogram:
-        """All records on the route's ladder."""
         return self.counts.full(route.ladder)
 
 
