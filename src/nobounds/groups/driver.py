@@ -1,4 +1,4 @@
-"""The groups driver: one program for many groups at once. Each answer has the law of `Question.answer` on its group.
+"""The groups driver: one program for many groups at once. Each answer has the law of `Question.program` on its group.
 
 All groups start together. Each decision is drawn for all of them, and those with the same outcome go on together: the
 program is run again on their view, with the outcomes so far.

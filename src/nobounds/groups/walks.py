@@ -63,7 +63,7 @@ class Walks:
 
 
 def route_walks(groups: Groups, q: Fraction, route: Route) -> Walks | None:
-    """The walks along a route, as in `question.walk_of`; groups are in reverse order for walks down.
+    """The walks along a route, as in `view.walk_of`; groups are in reverse order for walks down.
 
     None if numbers do not fit into 64 bits.
     """

@@ -1,4 +1,4 @@
-"""Laws of walks and choices to three digits, tens of times as fast as those of `laws`: for forecasts.
+"""Laws of walks and choices to three digits, tens of times as fast as those of `halting` and `runs`: for forecasts.
 
 An outcome of a law is a block: positions from `first` to `last`, and the probability to end in them. Forecasts average
 over data sets, so each law needs the noise at a few points only, if these differ from one data set to the next.

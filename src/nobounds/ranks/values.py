@@ -28,7 +28,10 @@ _FAR = 1e290  # such values divided by a unit are still floats
 
 
 def values_at(question: Question, route: OneRoute, positions: Ints) -> Values:
-    """The answers at these positions, with types as in `groups.answers`."""
+    """The answers at these positions: floats, or whole numbers if the ladder of the question is integral.
+
+    Whole numbers are objects if one of them does not fit into 64 bits.
+    """
     if not len(positions):
         return zeros(0, question.ladder.integral)
     rungs = route.start + (positions if route.up else -positions)
