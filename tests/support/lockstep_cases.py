@@ -351,7 +351,7 @@ def streams(make, settings):
                 given.append(mechanism.query(value))
                 if not mechanism._open:
                     break
-            hits = getattr(mechanism, "found", None), getattr(mechanism, "halted_at", None)
+            hits = getattr(mechanism, "hits_at", None), getattr(mechanism, "halted_at", None)
             return given, mechanism.answered, mechanism.loss, hits
 
         return answers
