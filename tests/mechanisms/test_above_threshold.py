@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 from support.purse import Purse
-from support.streams import NeverHits, Watched, program_law
+from support.streams import NeverHits, Watched
 
 from nobounds import AboveThreshold, IterativeExponential
 from nobounds.accounting.cost import general, monotonic, pure
+from nobounds.auditing.enumerated import enumerated_law
 from nobounds.mechanisms import above_threshold, hits
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected, first_selected, hits_of
@@ -93,9 +94,9 @@ def test_the_program_has_the_closed_law(noise):
     """Driven through every noise of its threshold and every answer, the program halts by the law of its walk."""
     queries = (0, 2, -1, 1, 3)
     fresh = FreshThreshold(Fraction(2), Fraction(1), Fraction(2, 3), noise, 1, cost_of(1))
-    found = program_law(lambda: hits_of(fresh), fresh, [Fraction(query) for query in queries], reach=30)
+    found = enumerated_law(lambda driver: driver.run(over(hits_of(fresh), map(Fraction, queries))), 30).logs
     law = Law(Walk.of(list(queries), Fraction(2), eps1=Fraction(1), eps2=Fraction(2, 3), noise=noise)).pmf()
-    assert [found[(k,)] for k in range(5)] + [found[()]] == pytest.approx(list(law), abs=1e-12)
+    assert [math.exp(found[hit]) for hit in (*((k,) for k in range(5)), ())] == pytest.approx(list(law), abs=1e-12)
 
 
 def test_the_program_of_algorithm_3_has_the_law_of_gumbel_noise():

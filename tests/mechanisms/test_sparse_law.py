@@ -6,16 +6,17 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from support import broken
-from support.streams import program_law
 
 from nobounds.accounting.cost import general, monotonic, pure
 from nobounds.auditing.cases import most
 from nobounds.auditing.claims.sparse import EITHER_WAY, HITS, ONE_WAY, PURE, delta_seen, pure_seen, rates_for, rho_seen
+from nobounds.auditing.enumerated import enumerated_law
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.hits import FreshThreshold, hits_of
 from nobounds.mechanisms.sparse_law import SparseLaw
 from nobounds.mechanisms.sparse_vector import Promise, Rates
 from nobounds.mechanisms.walk import Walk
+from nobounds.programs.streams import over
 
 METHODS = ("iterated", "classical")
 QUERIES = (0, 2, -1, 1, 0)
@@ -93,11 +94,14 @@ def test_the_iterated_law_by_hand():
 def test_the_program_has_this_law(method, noise):
     """Driven through every noise of its thresholds and every answer, the program that runs has the closed law."""
     queries, threshold, hits = (0, 2, -1, 1), F(1), 2
-    fresh = FreshThreshold(threshold, F(3, 2), F(2, 3), noise, 1, lambda: pure(F(1)))
-    program = lambda: hits_of(fresh, hits, renewed=method == "iterated")  # noqa: E731
-    found = program_law(program, fresh, [F(query) for query in queries], reach=18)
+    fresh = FreshThreshold(threshold, F(3), F(2, 3), noise, 1, lambda: pure(F(1)))
+
+    def found(driver):
+        return driver.run(over(hits_of(fresh, hits, renewed=method == "iterated"), map(F, queries)))
+
+    chances = {pattern: math.exp(log) for pattern, log in enumerated_law(found, 27).logs.items()}
     law = SparseLaw(queries, threshold, hits, fresh.eps1, fresh.eps2, method, noise)
-    assert found == pytest.approx(dict(zip(law.patterns, np.exp(law.log_pmf()), strict=True)), abs=1e-10)
+    assert chances == pytest.approx(dict(zip(law.patterns, np.exp(law.log_pmf()), strict=True)), abs=1e-10)
 
 
 @pytest.mark.medium
