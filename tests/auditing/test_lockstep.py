@@ -204,5 +204,6 @@ def test_the_outcome_that_tells_the_most_is_not_too_improbable():
     assert largest(mine, yours, mine, 100.0) == 2
     assert largest(mine, yours, mine, 20.0) == 0
     assert largest(mine, mine - 400, mine, 20.0) is None
+    assert largest(mine, np.array([-1.0, -np.inf, -1.0]), mine, 20.0) == 1
     p = np.log([0.5, 0.5])
     assert both_ways(p, p) == pytest.approx([0.0] * 4, abs=1e-12)

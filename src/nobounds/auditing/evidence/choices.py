@@ -37,8 +37,7 @@ class ChosenRung:
         """Renyi divergences, the larger of both ways."""
         first, lengths = self._cells(other)
         mine, yours = (choice.log_pmf(first) + np.log(lengths) for choice in (self, other))
-        known = np.minimum(mine, yours) > -np.inf
-        return both_ways(mine[known], yours[known])
+        return both_ways(mine, yours)
 
     def log_pmf(self, rungs: Ints) -> Floats:
         """The log-probability of each rung."""

@@ -19,7 +19,13 @@ def both_ways(mine: Floats, yours: Floats) -> Floats:
 
 
 def largest(mine: Floats, yours: Floats, log_mass: Floats, nats: float) -> int | None:
-    """The place of the largest log-ratio that is not too improbable; of those close to it, the most probable."""
+    """The place of the largest log-ratio that is not too improbable; of those close to it, the most probable.
+
+    An outcome that is impossible on the other data set has the largest of all.
+    """
+    only_mine = np.where(np.isneginf(yours) & (log_mass > -nats), log_mass, -np.inf)
+    if only_mine.max(initial=-np.inf) > -np.inf:
+        return int(np.argmax(only_mine))
     with np.errstate(invalid="ignore"):
         allowed = np.minimum(log_mass, log_mass - mine + yours) > -nats
         ratios = np.where(allowed, mine - yours, -np.inf)
