@@ -75,17 +75,17 @@ def _values(
     """The answers of all groups to one of the quantiles; sizes are in falling order."""
     q, problem = question.qs[which], question.problem
     values = zeros(len(everyone.who), question.ladder.integral)
-    for planned, alike in groupby(sizes, lambda found: question.planned(which, found[0])):
+    for planned, alike in groupby(sizes, lambda pair: question.planned(which, pair[0])):
         views = [view for _, view in alike]
         start = views[0] if len(views) == 1 else everyone.only(np.sort(np.concatenate([view.who for view in views])))
         for route, view in ways(partial(planned.settled, q, problem), start, decide):
             for block in view.blocks():
                 codes: Any = decide(route.last(q, problem, block))
                 positions: Any = route.position(codes)
-                found = values_at(question, route, positions)
-                if found.dtype == object:
+                of_block = values_at(question, route, positions)
+                if of_block.dtype == object:
                     values = values.astype(object)
-                values[block.who] = found
+                values[block.who] = of_block
     return values
 
 

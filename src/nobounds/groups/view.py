@@ -98,8 +98,8 @@ class GroupsView:
 
     def scale(self, scale: Scale, cost: Price) -> Many:
         def codes(draws: Draws) -> Ints:
-            found = [_octaves(scale, block.coarse, block.who, draws) for block in self.blocks()]
-            return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+            parts = [_octaves(scale, block.coarse, block.who, draws) for block in self.blocks()]
+            return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
         one = self._one(lambda view: view.scale(scale, cost))
         return Many(codes, _position, _code, one, cost, scale, len(self.who), gathers=True)
