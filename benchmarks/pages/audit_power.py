@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from nobounds.auditing.enumerated import log_laplace
 
 from nobounds.arrays import Floats
+from nobounds.auditing.enumerated import log_laplace
 from nobounds.auditing.sampling import CONFIDENCE, choose_events, loss_of_events
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk

@@ -290,7 +290,7 @@ def _compare(transcript: Transcript, one: Any, other: Any, rows: int) -> None:
 
 
 def _check_costs(transcript: Transcript, rows: int) -> None:
-    """Each decision tells at most its cost for so many rows, and the charge covers all of them; keys cost a unit."""
+    """Each decision tells at most its cost for `rows` rows, and the charge covers all of them; keys cost a unit."""
     loss = transcript.loss
     for log_ratio, rho, of_a_row in transcript.revealed:
         cost = of_a_row.times(rows)
