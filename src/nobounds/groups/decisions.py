@@ -51,7 +51,7 @@ class NoisyGroups(Hidden):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GroupQuantiles(Hidden):
+class GroupQuantiles:
     """The answers of all groups to one question: an array for each of its quantiles.
 
     A driver may look inside, at the decisions about each group.
@@ -79,3 +79,6 @@ class GroupQuantiles(Hidden):
             return np.array([many.code(outcome) for outcome in outcomes], dtype=np.int64)
 
         return settled(self.question, everyone, decide)
+
+    def __repr__(self) -> str:
+        return f"GroupQuantiles({len(self.groups)} groups, data hidden)"
