@@ -19,8 +19,8 @@ from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.source import random_source
-from nobounds.ranks.question import look, walk_of
 from nobounds.ranks.route import FlipRoute, Route
+from nobounds.ranks.view import View, walk_of
 
 MAX = float(np.finfo(float).max)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 37.0, 0.5, 1e-300, -5e-324, 1e300, -MAX, MAX, math.inf, -math.inf, math.nan]
@@ -129,7 +129,7 @@ def test_an_answer_by_second_look_is_that_of_the_full_histogram(name, q):
     for ladder in FINE:
         full = counts.full(ladder)
         for route in routes(ladder):
-            near = look(counts, q, route)
+            near = View(counts).look(q, route)
             partial += near.exact != (ladder.first, ladder.last)
             for seed in range(4):
                 assert drawn(near, lambda f=full: f, route, q, seed) == drawn(full, lambda f=full: f, route, q, seed)
