@@ -28,8 +28,8 @@ def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 def _key(row: dict[str, Any]) -> tuple[str, str, str]:
     name = row["mechanism"]
     short = name if name.startswith(WHOLE) else name.split(",")[0]
-    runs = ", as it runs" if name.endswith(", as it runs") and name != short else ""
-    return f"{short}{runs}", row["neighbors"], row["unit"]
+    how = next((way for way in (", as it runs", ", as released") if name.endswith(way) and name != short), "")
+    return f"{short}{how}", row["neighbors"], row["unit"]
 
 
 if __name__ == "__main__":
