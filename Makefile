@@ -61,7 +61,7 @@ paper: $(READY) ## the paper's figures and tables again, docs/paper/report.md (t
 mutants: $(READY) ## small wrong changes by hand, each of which the fast tests must catch, docs/mutants.md (ten minutes)
 	$(BIN)/python tests/mutants/run.py
 
-planted: $(READY) ## mechanisms with a mistake, each of which the audit must catch (half a minute)
+planted: $(READY) ## mechanisms with a mistake, each of which the audit must catch (two minutes)
 	$(BIN)/python tests/planted_bugs.py
 
 soak: $(READY) ## the stress test: mixed calls with faults for MINUTES=10 minutes, docs/soak.md
