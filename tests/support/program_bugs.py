@@ -399,7 +399,7 @@ PLANTED = {
     "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "ways", group_sizes_raw)]),
     "groups per unit forgotten": (PRIVATE, COST, [(KeySelection, "_chances", one_group_each)]),
     "twice delta for keys": (PRIVATE, COST, [(KeySelection, "_chances", double_delta)]),
-    "keys for free": (PRIVATE, COST, [(grouping.Grouping, "_terms", everything), (grouping, "PrivacyLoss", FreeKeys)]),
+    "keys for free": (PRIVATE, PRICE, [(grouping.Grouping, "_terms", everything), (grouping, "PrivacyLoss", FreeKeys)]),
 }
 
 
@@ -431,5 +431,5 @@ def is_found(bug):
     """Whether two runs in lockstep show a bug, in the way that it is to show."""
     statistic, how, patches = PLANTED[bug]
     with planted(patches):
-        wrong = (complaint for case in CASES[statistic] for complaint in explore([case]).wrong)
-        return any(re.search(how, complaint) for complaint in wrong)
+        pairs = (replace(case, pairs=[pair]) for case in CASES[statistic] for pair in case.pairs)
+        return any(re.search(how, complaint) for one in pairs for complaint in explore([one]).wrong)
