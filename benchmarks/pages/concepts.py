@@ -31,8 +31,8 @@ from nobounds.noise.discrete import geometric
 from nobounds.noise.source import random_source
 from nobounds.plots import COLORS
 from nobounds.ranks.law import AnswerLaw
-from nobounds.ranks.view import walk_of
 from nobounds.ranks.route import Route
+from nobounds.ranks.view import walk_of
 from nobounds.research.baselines.emq import emq_law
 from nobounds.statistics.quantiles import planned
 

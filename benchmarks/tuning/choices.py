@@ -23,9 +23,9 @@ from nobounds.engines.memory.arrays import column
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.ranks.law import AnswerLaw
-from nobounds.ranks.view import walk_of
 from nobounds.ranks.route import TILT_OCTAVES, Route, walk_cost
 from nobounds.ranks.tuning import TUNING
+from nobounds.ranks.view import walk_of
 from nobounds.statistics.quantiles import planned
 
 SAMPLES, ROWS = 6, 1000

@@ -45,7 +45,7 @@ def test_the_loss_of_every_transcript_is_within_what_was_charged(statistic):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("statistic", each(CASES))
-def test_the_bound_bites(statistic):
+def test_some_transcript_tells_nearly_what_was_charged(statistic):
     """Some transcript tells nearly as much as was charged."""
     measure, least = BITES.get(statistic, ("epsilon", 0.9))
     assert findings(statistic).ratios[measure] >= least

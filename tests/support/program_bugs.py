@@ -394,7 +394,7 @@ PLANTED = {
     ),
     "a stream that never ends": ("AboveThreshold", f"{COST}|{RELEASES}", [(above_threshold, "hits_of", never_ends)]),
     "a stream without noise": ("AboveThreshold", f"{RELEASES}|{DECIDES}", [(above_threshold, "hits_of", bare_queries)]),
-    "rows per unit forgotten": ("Table.count", COST, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
+    "rows per unit forgotten": ("Table.count", PRICE, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
     "rows of a unit not bounded": ("Table.sum", COST, [(local, "bounded", all_rows)]),
     "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "ways", group_sizes_raw)]),
     "groups per unit forgotten": (PRIVATE, COST, [(KeySelection, "_chances", one_group_each)]),
