@@ -2,12 +2,12 @@
 
 A decision is one thing that noise decides: whether a noisy count is above, where a walk halts, which candidate is
 chosen, what a noisy sum is. It holds the data that it is about, and knows how to be drawn exactly, what its law is, and
-what it costs. A program sees outcomes alone, so whatever it does between two decisions is safe to release. Drivers run
-programs: to release (`Draw`), as a law (`law`), for forecasts, for many groups at once, and side by side on
-neighbouring data to audit them.
+what it costs. Between two decisions a program uses outcomes and public facts alone, so whatever it does there is safe to
+release; the audit tells runs apart that do not. Drivers run programs: to release (`Draw`), as a law (`law`), for
+forecasts, for many groups at once, and side by side on neighbouring data to audit them.
 
     def rounded_count(total: int, epsilon: Fraction) -> Program[int]:
-        noisy = yield Noisy(total, Additive(epsilon))
+        noisy = yield Noisy(total, Additive(epsilon), cost=lambda: pure(epsilon))
         return max(0, 10 * round(noisy / 10))
 """
 

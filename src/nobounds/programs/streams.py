@@ -1,11 +1,11 @@
 """Programs over streams: besides decisions they yield `Waiting`, and are sent the next query of the stream.
 
-def first_reached(fresh: Decision[T]) -> StreamProgram[int | None]:
-    threshold = yield fresh
-    for position in count():
-        query = yield Waiting(None)
-        if (yield Reached(threshold, query)):
-            return position
+    def first_reached(fresh: FreshThreshold) -> StreamProgram[int | None]:
+        threshold = yield fresh
+        for position in count():
+            query = yield Waiting(None)
+            if (yield Reached(threshold, query)):
+                return position
 """
 
 from collections.abc import Generator, Iterable
