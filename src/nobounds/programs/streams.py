@@ -1,5 +1,7 @@
 """Programs over streams: besides decisions they yield `Waiting`, and are sent the next query of the stream.
 
+The first query that reaches a noisy threshold:
+
     def first_reached(fresh: FreshThreshold) -> StreamProgram[int | None]:
         threshold = yield fresh
         for position in count():
