@@ -2,8 +2,8 @@
 
 A decision is one thing that noise decides: whether a noisy count is above, where a walk halts, which candidate is
 chosen, what a noisy sum is. It holds the data that it is about, and knows how to be drawn exactly, what its law is, and
-what it costs. Between two decisions a program uses outcomes and public facts alone, so whatever it does there is safe to
-release; the audit tells runs apart that do not. Drivers run programs: to release (`Draw`), as a law (`law`), for
+what it costs. Between two decisions a program uses outcomes and public facts alone, so whatever it does there is safe
+to release; the audit tells runs apart that do not. Drivers run programs: to release (`Draw`), as a law (`law`), for
 forecasts, for many groups at once, and side by side on neighbouring data to audit them.
 
     def rounded_count(total: int, epsilon: Fraction) -> Program[int]:
