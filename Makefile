@@ -8,10 +8,11 @@ TUMULT := .venv-tumult
 SAMPLES := src/nobounds/data
 unexport PYTHONDONTWRITEBYTECODE # pytest keeps the tests as it rewrites them, which halves the time to collect them
 MINUTES ?= 10
+QUICK ?=
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check quick long explore lint bench accuracy clipping sparse quantiles paper mutants planted soak docs figures architecture screens why peers
+.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping sparse quantiles paper mutants planted soak docs figures architecture screens why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -43,7 +44,10 @@ bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.
 	$(PEERS)/bin/python benchmarks/speed/peers.py
 	$(PEERS)/bin/python benchmarks/speed/csv_files.py --page docs/speed.md
 
-accuracy: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
+accuracy: $(READY) ## nobounds and its rivals near 0 and far from it, docs/accuracy/offsets.md (hours; QUICK=--quick: half an hour)
+	$(BIN)/python benchmarks/accuracy/run.py --jobs 2 --results build/accuracy.jsonl --out docs/accuracy/offsets.md $(QUICK)
+
+pictures: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 	$(BIN)/python benchmarks/pages/accuracy.py --out docs/accuracy
 
 clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md (five minutes)

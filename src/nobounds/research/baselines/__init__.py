@@ -1,6 +1,7 @@
 """Previous methods for quantiles, bounds and clipped sums: floating-point noise, for comparison only.
 
-Each returns a `Release` with its loss, and takes a numpy Generator as `rng`, without a default.
+Each returns a `Release` with its loss, and takes a numpy Generator as `rng`, without a default. Those that are given no
+bounds either are in `mapped`.
 """
 
 from nobounds.research.baselines.aggregate_tree import tree_quantiles

@@ -18,6 +18,7 @@ from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.ranks.route import rank_sensitivity
 from nobounds.release.release import Release
+from nobounds.research.baselines.measures import FLAT, Measure
 from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.research.baselines.steps import Steps
 from nobounds.statistics.keywords import spelled_out
@@ -72,11 +73,17 @@ def emq_rate(q: Fraction, epsilon: Fraction, neighbors: Neighbors) -> Fraction:
     return epsilon / (2 * rank_sensitivity(q, neighbors))
 
 
-def steps_of(ordered: Floats, qs: Sequence[Fraction], rates: Sequence[Fraction], lower: float, upper: float) -> Steps:
+def steps_of(
+    ordered: Floats,
+    qs: Sequence[Fraction],
+    rates: Sequence[Fraction],
+    lower: float,
+    upper: float,
+    measure: Measure = FLAT,
+) -> Steps:
     """The laws on sorted records between the bounds, one for each rank and its rate."""
     edges, n = np.concatenate([[lower], ordered, [upper]]), len(ordered)
     targets, slopes = np.array([float(q * n) for q in qs]), np.array([float(rate) for rate in rates])
-    with np.errstate(divide="ignore"):
-        weights = np.log(np.diff(edges)) - slopes[:, None] * np.abs(np.arange(n + 1) - targets[:, None])
+    weights = measure.log_masses(edges) - slopes[:, None] * np.abs(np.arange(n + 1) - targets[:, None])
     top = weights.max(axis=1, keepdims=True)
-    return Steps(edges, weights - (top + np.log(np.exp(weights - top).sum(axis=1, keepdims=True))))
+    return Steps(edges, weights - (top + np.log(np.exp(weights - top).sum(axis=1, keepdims=True))), measure)

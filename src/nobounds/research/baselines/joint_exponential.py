@@ -3,7 +3,7 @@
 Points o_1 <= ... <= o_m have density proportional to exp(-rate * sum over j of |n_j - (q_j - q_{j-1}) n|), where n_j
 records lie between o_{j-1} and o_j, and the bounds have ranks 0 and 1. Only the intervals of the points matter, so the
 law is a chain of intervals: it is summed forwards, in logarithms, and sampled backwards. k points in one interval of
-width w have the volume w**k / k!.
+width w have the volume w**k / k!; over another measure w is the mass of the interval.
 """
 
 import math
@@ -20,6 +20,7 @@ from nobounds.arrays import Floats
 from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.problem import check_ranks
 from nobounds.release.release import Release
+from nobounds.research.baselines.measures import FLAT, Measure
 from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.statistics.keywords import spelled_out
 
@@ -37,7 +38,7 @@ def joint_quantiles(
     All together cost epsilon, which bounds the range as well.
     """
     ranks, (low, high), generator = (
-        _increasing(qs),
+        increasing(qs),
         check_bounds(options["lower"], options["upper"]),
         check_rng(options["rng"]),
     )
@@ -52,7 +53,7 @@ def joint_law(
     data: object, qs: Iterable[Number], *, epsilon: Number, lower: Number, upper: Number, neighbors: Neighbors = "swap"
 ) -> "JointLaw":
     """The law of `joint_quantiles`, to draw from more than once."""
-    ranks, (low, high), neighbors = _increasing(qs), check_bounds(lower, upper), check_neighbors(neighbors)
+    ranks, (low, high), neighbors = increasing(qs), check_bounds(lower, upper), check_neighbors(neighbors)
     rate = joint_rate(ranks, privacy_parameter(epsilon, "epsilon"), neighbors)
     return JointLaw.of(records_of(data, low, high), ranks, rate, low, high)
 
@@ -76,15 +77,23 @@ class JointLaw:
     rate: float
     entering: list[Floats]
     leaving: list[Floats]
+    measure: Measure = FLAT
 
     @classmethod
-    def of(cls, ordered: Floats, qs: tuple[Fraction, ...], rate: Fraction, lower: float, upper: float) -> "JointLaw":
+    def of(
+        cls,
+        ordered: Floats,
+        qs: tuple[Fraction, ...],
+        rate: Fraction,
+        lower: float,
+        upper: float,
+        measure: Measure = FLAT,
+    ) -> "JointLaw":
         """The law on sorted records between the bounds."""
         edges, n = np.concatenate([[lower], ordered, [upper]]), len(ordered)
-        with np.errstate(divide="ignore"):
-            log_widths = np.log(np.diff(edges))
+        log_widths = measure.log_masses(edges)
         targets, slope = np.array([float(gap * n) for gap in _gaps(qs)]), float(rate)
-        law = cls(edges, log_widths, targets, slope, [-slope * np.abs(np.arange(n + 1) - targets[0])], [])
+        law = cls(edges, log_widths, targets, slope, [-slope * np.abs(np.arange(n + 1) - targets[0])], [], measure)
         for j in range(len(qs)):
             law.leaving.append(np.logaddexp.reduce(law._stays(j, slice(None))))
             if j + 1 < len(qs):
@@ -101,7 +110,8 @@ class JointLaw:
             j = len(self.leaving) - len(places)
             if j == 0:
                 which = np.array(places)
-                return np.sort(rng.uniform(self.edges[which], self.edges[which + 1]))
+                points = self.measure.inside(self.edges[which], self.edges[which + 1], rng.random(len(which)))
+                return np.sort(points)
             i = _choose(self.leaving[j - 1][:i] - self.rate * np.abs(i - np.arange(i) - self.targets[j]), rng)
 
     @property
@@ -161,7 +171,8 @@ def _gaps(qs: tuple[Fraction, ...]) -> list[Fraction]:
     return [b - a for a, b in zip((Fraction(0), *qs), (*qs, Fraction(1)), strict=True)]
 
 
-def _increasing(qs: Iterable[Number]) -> tuple[Fraction, ...]:
+def increasing(qs: Iterable[Number]) -> tuple[Fraction, ...]:
+    """The ranks, checked to be in increasing order."""
     ranks = check_ranks(qs, "qs")
     if any(gap < 0 for gap in _gaps(ranks)):
         raise ValueError(f"qs must be in increasing order, got qs={[str(q) for q in ranks]}")

@@ -18,6 +18,7 @@ from nobounds.exact import Number, privacy_parameter
 from nobounds.ranks.problem import check_ranks
 from nobounds.release.release import Release
 from nobounds.research.baselines.emq import emq_rate, steps_of
+from nobounds.research.baselines.measures import FLAT, Measure
 from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.statistics.keywords import spelled_out
 
@@ -49,7 +50,7 @@ def recursive_quantiles(
     def rate(q: Fraction, first: bool) -> Fraction:
         return node_rate(q, each, neighbors, first)
 
-    answers = dict(_answers(records_of(data, low, high), different, low, high, rate, True, generator))
+    answers = dict(recursion(records_of(data, low, high), different, low, high, rate, generator))
     parameters = described("recursion (Kaplan, Schnapp and Stemmer 2022)", low, high, q=[str(q) for q in ranks])
     return Release("quantiles", tuple(answers[q] for q in ranks), loss, parameters)
 
@@ -75,14 +76,16 @@ def node_rate(q: Fraction, each: Fraction, neighbors: Neighbors, first: bool) ->
     return emq_rate(q, each / 2, "add-remove")
 
 
-def _answers(
+def recursion(
     ordered: Floats,
     qs: tuple[Fraction, ...],
     lower: float,
     upper: float,
     rate: Rate,
-    first: bool,
     rng: np.random.Generator,
+    *,
+    first: bool = True,
+    measure: Measure = FLAT,
 ) -> list[tuple[Fraction, float]]:
     """Each rank with its answer, for sorted records between the bounds."""
     if not qs:
@@ -90,10 +93,10 @@ def _answers(
     half = len(qs) // 2
     q, value = qs[half], lower  # equal bounds allow one answer only
     if lower < upper:
-        value = float(steps_of(ordered, [q], [rate(q, first)], lower, upper).draw(rng)[0, 0])
+        value = float(steps_of(ordered, [q], [rate(q, first)], lower, upper, measure).draw(rng)[0, 0])
     cut = int(np.searchsorted(ordered, value))
     left, right = tuple(r / q for r in qs[:half]), tuple((r - q) / (1 - q) for r in qs[half + 1 :])
-    below = _answers(ordered[:cut], left, lower, value, rate, False, rng)
-    above = _answers(ordered[cut:], right, value, upper, rate, False, rng)
+    below = recursion(ordered[:cut], left, lower, value, rate, rng, first=False, measure=measure)
+    above = recursion(ordered[cut:], right, value, upper, rate, rng, first=False, measure=measure)
     answers = [answer for _, answer in below] + [value] + [answer for _, answer in above]
     return list(zip(qs, answers, strict=True))
