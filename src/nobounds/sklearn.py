@@ -112,7 +112,8 @@ class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         kinds = getattr(X, "dtypes", [getattr(X, "dtype", None)])
         dtype = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
         matrix = np.column_stack([gathered(feature.chunks()) for feature in features]).astype(dtype)
-        return np.clip(matrix, self.lower_.astype(dtype), self.upper_.astype(dtype))
+        with np.errstate(over="ignore"):  # a bound beyond the range of the type keeps nothing out
+            return np.clip(matrix, self.lower_.astype(dtype), self.upper_.astype(dtype))
 
     def _features(self, X: Any, reset: bool = True) -> list[Column]:
         """The columns of X, checked by shape and declared types alone: no record is in an error, or decides a type.

@@ -5,7 +5,7 @@ within the one requested.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
@@ -115,6 +115,25 @@ class Spending:
 def nominal(rho: Fraction) -> Fraction:
     """The largest epsilon, except for its last digits, with epsilon**2 / 2 within rho."""
     return Fraction(math.isqrt(math.floor(2 * rho * 2**160)), 2**80)
+
+
+def rest(total: Fraction, spent: Iterable[Fraction], zcdp: bool) -> Fraction:
+    """What is left of an epsilon after parts of it; nominal ones (`zcdp`) add up as squares do, like rho."""
+    if not zcdp:
+        return total - sum(spent, Fraction(0))
+    return _root(total**2 - sum((part**2 for part in spent), Fraction(0)))
+
+
+def share(total: Fraction, many: int, zcdp: bool) -> Fraction:
+    """One of `many` equal parts of an epsilon; the squares of nominal ones add up."""
+    return _root(total**2 / many) if zcdp else total / many
+
+
+def _root(square: Fraction) -> Fraction:
+    """The square root, rounded down in its 60th binary digit."""
+    digits = 120 + max(0, square.denominator.bit_length() - square.numerator.bit_length())
+    digits += digits % 2
+    return Fraction(math.isqrt((square.numerator << digits) // square.denominator), 1 << digits // 2)
 
 
 def _short(x: float) -> Fraction:

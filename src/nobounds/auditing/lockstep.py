@@ -300,7 +300,8 @@ def _check_costs(transcript: Transcript, rows: int) -> None:
                 raise Apart(f"a decision tells {value} of {measure}, and costs {float(getattr(cost, measure))}")
     total = sum(transcript.costs, pure(Fraction(0))).times(rows)
     keys = sum((cost for _, _, cost in transcript.keys), pure(Fraction(0)))
-    price = "epsilon" if total.is_pure and (transcript.keys or not loss.delta) else "rho"
+    in_epsilon = total.is_pure and loss.epsilon < math.inf and (transcript.keys or not loss.delta)
+    price = "epsilon" if in_epsilon else "rho"
     whole, charged = float(getattr(total, price) + getattr(keys, price)), getattr(loss, price)
     if not whole <= charged * (1 + TOLERANCE) or (charged == math.inf and whole):
         raise Apart(f"the decisions cost {price} {whole}, of {loss} that was charged")

@@ -8,9 +8,10 @@ centre. A record lies on one side of it, so under add-remove two walks cost as m
 - Under add-remove, and with very many records, it walks inward until a noisy count of the records outside passes a
   noisy constant: to count from the side of the few costs max(eps1, eps2) under add-remove, and eps1 + eps2 under swap.
 
-Beyond the data the counts are constant, and a walk may halt far too late, or too early. So counts are tilted by public
-amounts beyond a noisy scale, the octave of the 75% deviation. Without enough records for a scale the walk goes
-outward, where a mistake makes the interval too small, never absurd.
+The centre, and a scale of the deviations from it, are those of a private frame (see `ranks.framing`). Beyond the data
+the counts are constant, and a walk may halt far too late, or too early. So counts are tilted by public amounts beyond
+the scale. Without enough records for a scale the walk goes outward under swap, where a mistake makes the interval too
+small, never absurd; and under add-remove inward over octaves, tilted by the public prior.
 """
 
 import math
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -31,13 +32,12 @@ from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
-from nobounds.mechanisms.decisions import FREE, Halt, Together
+from nobounds.mechanisms.decisions import FREE, Together
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Decision, Program
+from nobounds.ranks.framing import HALF, FrameRule
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.question import Question
-from nobounds.ranks.route import Outward, Price
-from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.route import Price, RankView
 
 _MOST = Fraction(MAX)
 
@@ -52,12 +52,12 @@ class ClipView(Protocol):
         """The noisy number of records that are not missing."""
         ...
 
-    def median(self, question: Question) -> Decision[tuple[int | float, ...]]:
-        """The answer to this question."""
+    def ranks(self, ladder: Ladder) -> RankView:
+        """The records as programs for ranks see them."""
         ...
 
-    def deviations(self, center: float, low: float, high: float, all_present: bool) -> Histogram:
-        """The deviations from the centre of the records, kept from `low` to `high`.
+    def deviations(self, center: float, low: float, high: float, all_present: bool, octave: int) -> Histogram:
+        """The deviations from the centre, over 2**octave, of the records, kept from `low` to `high`.
 
         With `all_present` a missing record is placed at the centre, else it is none.
         """
@@ -74,20 +74,12 @@ class Clip:
     trusted: bool  # whether there were enough records for the search
 
 
-class Bought(NamedTuple):
-    """The questions for the centre and the scale, None for those not bought, and the epsilon left for the walks."""
-
-    median: Question | None
-    scale: Scale | None
-    left: Fraction
-
-
 @dataclass(frozen=True, slots=True)
 class ClipStart:
     """Where the search for the widths of a clip starts, all of it public."""
 
     center: Fraction
-    origin: int | None  # the octave of the scale, or None if there is no scale
+    octave: int | None  # of the scale, or None if there is no scale
     left: Fraction  # of epsilon, for the walks
     outside: int = 0  # how many records more may lie outside
 
@@ -122,62 +114,38 @@ class Search:
 
     def start(self, view: ClipView, size: int) -> Program[ClipStart]:
         """The centre and the scale, as far as `size` records pay for them."""
-        bought, center, origin = self.bought(size), self.within(Fraction(0)), None
-        if bought.median is not None:
-            (value,) = yield view.median(bought.median)
-            center = self.within(Fraction(value))
-        if (scale := bought.scale) is not None:
-            cost = partial(scale.cost, self.neighbors, False)
-            origin = octave((yield Halt(lambda: scale.walk(self.deviations(view, center)), cost)))
+        rule, center, octave = self.frame(size), self.within(Fraction(0)), None
+        spent = Fraction(0)
+        if rule is not None:
+            frame = yield from rule.program(self.problem, view.ranks(self.ladder))
+            unit = Fraction(1) if frame.unit is None else frame.unit
+            center, spent = self.within(Fraction(frame.center) * unit), rule.epsilon
+            octave = frame.octave + math.frexp(unit)[1] - 1
         outside = min(self.outside, max(size, 0) // self.tuning.most_outside)
-        return ClipStart(*self.settle(center, origin), bought.left, outside)
+        return ClipStart(center, octave, self.epsilon - spent, outside)
 
     def widths(self, view: ClipView, start: ClipStart, size: int) -> Program[Clip]:
         """The clip around a centre; `size` is what decides whether it is trusted."""
-        walks = self.walks(self.deviations(view, start.center), start)
+        walks = self.walks(self.deviations(view, start), start)
         positions = yield self.halts(walks)
-        widths = [self.width(walk.candidates, position) for walk, position in zip(walks, positions, strict=True)]
+        widths = [self.width(walk.candidates, at, start.octave) for walk, at in zip(walks, positions, strict=True)]
         return self.clip(start.center, widths, self.trusts(size - start.outside, walks))
 
+    @property
+    def problem(self) -> Problem:
+        """What the frame is searched for."""
+        return Problem((HALF,), self.ladder, self.neighbors, self.nullable, grows=True, tuning=self.tuning.ranks)
+
     @lru_cache(maxsize=256)  # noqa: B019 - a search is a small public value
-    def bought(self, size: int) -> "Bought":
-        """What is bought for about `size` records before the walks."""
-        left, median = self.epsilon, self.center(size)
-        if median is not None:
-            left -= median.cost().epsilon
-        scale = self.scale(size, left)
-        if scale is not None:
-            left -= scale.cost(self.neighbors, False).epsilon
-        return Bought(median, scale, left)
+    def frame(self, size: int) -> FrameRule | None:
+        """The frame that is bought for about `size` records, or None if it is not affordable.
 
-    def center(self, size: int) -> Question | None:
-        """The question for the median, or None if it would cost too much for `size` records: then the centre is 0."""
-        if not self.two_sided or size <= 0:
+        Where magnitudes are searched for, the centre is 0, and costs nothing.
+        """
+        center, scale = self.tuning.frame_nats(self.neighbors, self.two_sided)
+        if center + scale > self.tuning.frame_share * self.epsilon * max(size, 0):
             return None
-        half, part = Fraction(1, 2), Fraction(self.tuning.center_nats(self.neighbors), size)
-        if part > self.tuning.center_share * self.epsilon:
-            return None
-        problem = Problem(
-            (half,),
-            self.ladder,
-            self.neighbors,
-            self.nullable,
-            rows=size,
-            stated=True,
-            method="auto",
-            grows=True,
-            tuning=self.tuning.ranks,
-        )
-        median = Question.of(problem, part)
-        return None if isinstance(median.routes[0][0], Outward) else median
-
-    def settle(self, center: Fraction, origin: int | None) -> tuple[Fraction, int | None]:
-        """The centre, if the data lie far from 0 for their scale, else 0; and the scale of the deviations from it."""
-        zero = self.within(Fraction(0))
-        if center == zero or origin is None or abs(center) >= self.tuning.offset * Fraction(2) ** origin:
-            return center, origin
-        magnitude = abs(center - zero) + Fraction(2) ** origin
-        return zero, math.frexp(finite_float(magnitude))[1] - 1
+        return FrameRule.of(self.problem, Fraction(center, size), Fraction(scale, size))
 
     def within(self, value: Fraction) -> Fraction:
         """The value kept within the public bounds and the range of floats."""
@@ -186,8 +154,8 @@ class Search:
         value = value if low is None else max(value, low)
         return value if high is None else min(value, high)
 
-    def deviations(self, view: ClipView, center: Fraction) -> Histogram:
-        """The deviations of the records from the centre, within the public bounds.
+    def deviations(self, view: ClipView, start: ClipStart) -> Histogram:
+        """The deviations of the records from the centre, within the public bounds, over the scale if there is one.
 
         Under swap a missing record is placed at the centre: then the number of records is public, and a record that
         turns from missing to present is one that moves.
@@ -195,18 +163,8 @@ class Search:
         low, high = self.ladder.lower, self.ladder.upper
         lower = -math.inf if low is None else finite_float(low)
         upper = math.inf if high is None else finite_float(high)
-        return view.deviations(finite_float(center), lower, upper, self.neighbors == "swap")
-
-    def scale(self, size: int, epsilon: Fraction) -> Scale | None:
-        """The scale for `size` records, or None if it would cost too much."""
-        if size <= 0:
-            return None
-        nats = self.tuning.inward_nats if self.goes_inward(size) else self.tuning.scale_nats
-        cost = Scale(Fraction(nats[0]), Fraction(nats[1]), self.tuning.scale_rank).cost(self.neighbors, False).epsilon
-        if cost > self.tuning.scale_share * epsilon * size:
-            return None
-        unit = max(Fraction(1, size), self.tuning.scale_least * epsilon / cost)
-        return Scale(nats[0] * unit, nats[1] * unit, self.tuning.scale_rank)
+        octave = start.octave or 0
+        return view.deviations(finite_float(start.center), lower, upper, self.neighbors == "swap", octave)
 
     def sides(self, center: Fraction) -> tuple[int, ...]:
         """Where records may lie: above the centre (1), below it (-1), or in one table of magnitudes (0)."""
@@ -217,11 +175,13 @@ class Search:
 
     def walks(self, around: Histogram, start: ClipStart) -> list[WidthWalk]:
         """The walks for the widths of the clip, one for each side of the centre where records may lie."""
-        sides, origin, counts = self.sides(start.center), start.origin, around.counts
+        sides, counts = self.sides(start.center), around.counts
+        origin = None if start.octave is None else self.tuning.origin
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
-        if origin is not None and self.goes_inward(around.total):
+        if self.goes_inward(around.total) and (origin is not None or self.neighbors == "add-remove"):
             eps1, eps2 = split(self.inward_cost, start.left, self.tuning.inward_share(self.neighbors))
-            threshold = math.ceil(self.tuning.outside / eps2) + start.outside
+            beyond = self.tuning.outside if origin is not None else self.tuning.outside_few
+            threshold = math.ceil(beyond / eps2) + start.outside
             return [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
         share = self.tuning.untilted if origin is None else self.tuning.share
         eps1, eps2 = split(partial(self.outward_cost, len(sides)), start.left, share)
@@ -272,12 +232,12 @@ class Search:
         """Whether `size` records are enough for the walks."""
         return all(size * walk.walk.eps2 >= self.tuning.nats for walk in walks)
 
-    def width(self, candidates: Ints, position: int | None) -> Fraction:
+    def width(self, candidates: Ints, position: int | None, octave: int | None) -> Fraction:
         """The upper edge of the rung where a walk halted, or of its last; on a grid the last point before it."""
         rung = int(candidates[-1 if position is None else position])
         if rung == 0:
             return Fraction(0)
-        width = top(rung)
+        width = top(rung) * Fraction(2) ** (octave or 0)
         if isinstance(self.ladder.map, Grid):
             return math.floor(width / self.ladder.map.unit) * self.ladder.map.unit
         return width

@@ -4,8 +4,7 @@ The constants of `clipping.clip` were chosen with this law, and its promises are
 into a few of equal probability; everything else is exact.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,15 +13,11 @@ from nobounds.arrays import Floats
 from nobounds.clipping.clip import ClipStart, ClipView, Search
 from nobounds.clipping.view import RecordsView
 from nobounds.counting.scan import Records
-from nobounds.mechanisms.decisions import Nested
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.programs.law import paths
-from nobounds.ranks.law import AnswerLaw
-from nobounds.ranks.question import Question
 
 LEAST = 1e-7  # clips with less probability are left out
-CENTERS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,39 +32,9 @@ class ClipPart:
     high_chances: Floats
 
 
-class PooledView(RecordsView):
-    """Records whose median is taken at a few answers, each for a group of them."""
-
-    __slots__ = ("_centers",)
-
-    def __init__(self, records: Records, centers: int = CENTERS) -> None:
-        super().__init__(records)
-        self._centers = centers
-
-    def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
-        """The program of the question, with its law in groups of equal probability."""
-
-        def pooled() -> Iterator[tuple[tuple[float], float]]:
-            law = AnswerLaw.of(question, self.ranks(question).counts, least=1e-4)
-            return _pooled(*law.pmf(-np.inf, np.inf), self._centers)
-
-        return replace(super().median(question), shortcut=pooled)
-
-
-def _pooled(values: Floats, masses: Floats, count: int) -> Iterator[tuple[tuple[float], float]]:
-    """The median of each of `count` groups of answers, and its probability."""
-    groups = np.minimum((np.cumsum(masses) - masses / 2) / masses.sum() * count, count - 1e-9).astype(int)
-    for group in np.unique(groups):
-        chosen = groups == group
-        middle = values[chosen][np.searchsorted(np.cumsum(masses[chosen]), masses[chosen].sum() / 2)]
-        yield (float(middle),), float(masses[chosen].sum() / masses.sum())
-
-
-def clip_law(
-    search: Search, records: Records, size: int, centers: int = CENTERS, least_scale: float = 1e-5
-) -> list[ClipPart]:
+def clip_law(search: Search, records: Records, size: int, least_scale: float = 1e-5) -> list[ClipPart]:
     """The law of the clip when the noisy size is `size`; scales of less probability than `least_scale` are left out."""
-    view, chances = PooledView(records, centers), dict[ClipStart, float]()
+    view, chances = RecordsView(records), dict[ClipStart, float]()
     for chance, start in paths(lambda: search.start(view, size), least_scale):
         chances[start] = chances.get(start, 0.0) + chance
     return [_part(search, view, chance, start) for start, chance in chances.items()]
@@ -77,11 +42,11 @@ def clip_law(
 
 def _part(search: Search, view: ClipView, chance: float, start: ClipStart) -> ClipPart:
     center, nothing = start.center, Fraction(0)
-    walks = search.walks(search.deviations(view, center), start)
+    walks = search.walks(search.deviations(view, start), start)
     lows, highs = (np.array([float(center)]), np.ones(1)), (np.array([float(center)]), np.ones(1))
     for which, (side, walk) in enumerate(zip(search.sides(center), walks, strict=True)):
         halts, masses = _masses(walk.walk)
-        widths = [search.width(walk.candidates, halt) for halt in halts]
+        widths = [search.width(walk.candidates, halt, start.octave) for halt in halts]
         clips = [
             search.clip(center, [width if k == which else nothing for k in range(len(walks))], True) for width in widths
         ]

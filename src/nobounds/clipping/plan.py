@@ -1,11 +1,12 @@
 """The plan of a sum or a mean: how the spending is split, decided before the data are read."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from nobounds.accounting.cost import Cost, added_only, pure
+from nobounds.accounting.cost import Cost, added_only, gaussian, pure
 from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import rest
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
@@ -22,14 +23,20 @@ CHANCE = 0.05  # intervals hold 95% of the time
 
 @dataclass(frozen=True, slots=True)
 class SumPlan:
-    """How the spending is split, decided before the data are read."""
+    """How the spending is split, decided before the data are read.
+
+    What is left after the noisy size is split by that size: `at` is the plan for one. Its parts cost as much for every
+    size, so the cost is known before.
+    """
 
     eps_size: Fraction
+    left: Fraction  # for the clip and the noise
     search: Search
     eps_noise: Fraction
     rows: int | None  # public under swap
     centered: bool
     zcdp: bool = False  # whether epsilons are nominal, and the noise Gaussian
+    groups: int = 1  # that share one clip
 
     @classmethod
     def of(
@@ -37,19 +44,16 @@ class SumPlan:
     ) -> "SumPlan":
         """The plan for a sum, or for a mean (`centered`)."""
         ladder, neighbors, rows = stated.ladder(facts), terms.neighbors, facts.rows
-        two_sided = centered or neighbors == "swap"
+        search = Search(Fraction(0), neighbors, ladder, centered or neighbors == "swap", facts.nullable, tuning=tuning)
 
         def plan(total: Fraction, zcdp: bool) -> "SumPlan":
             eps_size = total * tuning.size_share
-            eps_clip = total * (tuning.two_sided if two_sided else tuning.one_sided)
             if rows is not None:
-                eps_clip = total * (tuning.few if rows * total < tuning.few_rows else tuning.two_sided)
                 eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1))) if facts.nullable else Fraction(0)
             if ladder.is_settled:
-                eps_size, eps_clip = Fraction(0), Fraction(0)
-            search = Search(eps_clip, neighbors, ladder, two_sided, facts.nullable, tuning=tuning)
-            eps_noise = total - eps_clip - (eps_size if rows is None else 0)
-            return cls(eps_size, search, eps_noise, rows, centered, zcdp)
+                eps_size = Fraction(0)
+            left = total - (eps_size if rows is None else 0)
+            return cls(eps_size, left, search, left, rows, centered, zcdp).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -59,19 +63,27 @@ class SumPlan:
     ) -> "SumPlan":
         """The plan for the sums or means of `groups` groups, which share one clip."""
         ladder = stated.ladder(facts)
+        search = Search(Fraction(0), "add-remove", ladder, centered, facts.nullable, tuning=tuning)
 
         def plan(total: Fraction, zcdp: bool) -> "SumPlan":
-            one = tuning.two_sided if centered else tuning.one_sided
-            eps_size, eps_clip = total * tuning.size_share, total * max(one / math.isqrt(groups), tuning.least_clip)
-            if ladder.is_settled:
-                eps_size, eps_clip = Fraction(0), Fraction(0)
-            eps_noise = total - eps_clip - eps_size
-            # One record more is clipped for each unit of noise in each group.
-            outside = math.ceil((groups - 1) / eps_noise)
-            search = Search(eps_clip, "add-remove", ladder, centered, facts.nullable, outside, tuning)
-            return cls(eps_size, search, eps_noise, None, centered, zcdp)
+            eps_size = Fraction(0) if ladder.is_settled else total * tuning.size_share
+            left = total - eps_size
+            return cls(eps_size, left, search, left, None, centered, zcdp, groups).at(0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
+
+    def at(self, size: int) -> "SumPlan":
+        """The plan for about `size` records: a frame costs nats, and what it leaves is shared by walks and noise."""
+        search, tuning = self.search, self.search.tuning
+        eps_clip = Fraction(0)
+        if not search.ladder.is_settled:
+            eps_clip = tuning.clip_part(self.left, self.careful(size), search.neighbors, search.two_sided)
+        if self.groups > 1:
+            eps_clip = self.left * max(eps_clip / self.left / math.isqrt(self.groups), tuning.least_clip)
+        eps_noise = rest(self.left, [eps_clip], self.zcdp)
+        # One record more is clipped for each unit of noise in each group.
+        outside = math.ceil((self.groups - 1) / eps_noise)
+        return replace(self, search=replace(search, epsilon=eps_clip, outside=outside), eps_noise=eps_noise)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -84,11 +96,13 @@ class SumPlan:
         return self.search.ladder.integral
 
     def cost(self) -> Cost:
-        """The cost of the number of records, the clip and the noise.
+        """The cost of the number of records, and of the clip and the noise, whatever the number is.
 
         Under swap the noise costs less for a record that turns from missing to present, and the rest pays the number.
         """
-        return self._size_cost() + self.search.cost() + self._noise_cost()
+        if self.rows is not None:
+            return self._size_cost() + self.search.cost() + self._noise_cost()
+        return self._size_cost() + (gaussian(self.left**2 / 2) if self.zcdp else pure(self.left))
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""
@@ -107,24 +121,31 @@ class SumPlan:
         """The noise on a sum under add-remove."""
         return Additive(self.eps_noise, self.zcdp)
 
-    def program(self, records: Records) -> Program[Clip]:
-        """The clip; these are the bounds, if there is nothing to search for."""
-        if self.search.epsilon == 0:
+    def program(self, records: Records) -> Program[tuple["SumPlan", Clip]]:
+        """The plan for the noisy size, and the clip; these are the bounds, if there is nothing to search for."""
+        if self.search.ladder.is_settled:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None
             assert high is not None
-            return Clip(low, high, low, True)
+            return self, Clip(low, high, low, True)
         view = RecordsView(records)
         size = yield from self.size(view)
         slack = math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
-        return (yield from self.search.program(view, size, slack))
+        settled = self.at(size) if self.rows is None else self
+        start = yield from settled.search.start(view, self.careful(size))
+        return settled, (yield from settled.search.widths(view, start, size - slack))
 
-    def start(self, view: ClipView) -> Program[ClipStart | None]:
-        """Where the search for the clip starts; None if there is nothing to search for."""
-        if self.search.epsilon == 0:
-            return None
+    def start(self, view: ClipView) -> Program[tuple["SumPlan", ClipStart | None]]:
+        """The plan for the noisy size, and where its search starts; None if there is nothing to search for."""
+        if self.search.ladder.is_settled:
+            return self, None
         size = yield from self.size(view)
-        return (yield from self.search.start(view, size))
+        settled = self.at(size) if self.rows is None else self
+        return settled, (yield from settled.search.start(view, self.careful(size)))
+
+    def careful(self, size: int) -> int:
+        """The size without what may well be noise in it: a frame that fails does much harm."""
+        return max(size - math.ceil(1 / self.eps_size), 0) if self.eps_size else size
 
     def size(self, view: ClipView) -> Program[int]:
         """The number of records that are not missing: public, or noisy and at most that of the rows."""

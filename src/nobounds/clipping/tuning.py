@@ -23,6 +23,7 @@ class ClipTuning:
     # Walks inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are
     # lowered by for each octave from 2 above the scale on, where candidates are whole octaves.
     outside: int = 5
+    outside_few: int = 10  # the same for a walk over octaves, without a scale
     lowered: int = 2
     lowered_from: int = 2
     # Tilts end after this many octaves: that outweighs all candidates beyond, and a scale that is too low does less
@@ -31,26 +32,23 @@ class ClipTuning:
     most_lowered: int = 6
     inward_share_swap: Fraction = Fraction(7, 20)
     inward_share_add_remove: Fraction = Fraction(1, 2)
-    many: int = 10_000  # records times epsilon from which the walk goes inward under swap as well
+    many: int = 150  # records times epsilon of the clip from which the walk goes inward under swap as well
     most_outside: int = 10  # of one clip for several sums, at most a tenth lies outside: a guard, not measured
-    scale_rank: Fraction = Fraction(3, 4)
-    scale_nats: tuple[int, int] = (18, 12)  # over the number of records: eps1 and eps2 of the scale
-    inward_nats: tuple[int, int] = (28, 12)
-    # A scale is bought where it costs at most a quarter of epsilon; where it costs less than a twentieth, a twentieth
-    # is spent: data may be 0 for the most part, and then fewer records have to outweigh the empty octaves before them.
-    scale_share: Fraction = Fraction(1, 4)
-    scale_least: Fraction = Fraction(1, 20)
-    center_nats_swap: int = 120  # over the number of records: epsilon of a centre
-    center_nats_add_remove: int = 60
-    center_share: Fraction = Fraction(1, 8)  # a centre is bought where it costs no more than this part of epsilon ...
-    offset: int = 32  # ... and kept if it is this many times the scale of the deviations from it; else it is 0
+    # Nats (records times epsilon) of the centre and of the scale of a frame; twice as many under swap. It is bought
+    # where it costs no more than this part of epsilon, with a centre and without; and of what the clip may cost.
+    center_nats: int = 40
+    scale_nats: int = 40
+    most_two_sided: Fraction = Fraction(2, 5)
+    most_one_sided: Fraction = Fraction(2, 25)
+    frame_share: Fraction = Fraction(3, 4)
+    origin: int = 1  # octaves above the median deviation from which tilts are counted
     nats: float = 10.0  # records times eps2 from which a walk outward does not halt on the empty rungs before the data
-    # Parts of epsilon: for the clip of a sum under add-remove; for the interval of all others; and with few rows under
-    # swap, which have no scale, `few` if there are fewer than `few_rows` rows over epsilon.
-    one_sided: Fraction = Fraction(1, 3)
-    two_sided: Fraction = Fraction(1, 3)
+    # Of epsilon, for the walks of a clip after the frame is paid, under add-remove and swap; and for a clip without a
+    # frame, under swap and add-remove.
+    walks: Fraction = Fraction(3, 10)
+    walks_swap: Fraction = Fraction(2, 5)
     few: Fraction = Fraction(9, 20)
-    few_rows: int = 400
+    octaves: Fraction = Fraction(2, 5)
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
@@ -63,9 +61,17 @@ class ClipTuning:
         """The share of eps1 in a walk inward."""
         return self.inward_share_swap if neighbors == "swap" else self.inward_share_add_remove
 
-    def center_nats(self, neighbors: Neighbors) -> int:
-        """Epsilon of a centre times the number of records."""
-        return self.center_nats_swap if neighbors == "swap" else self.center_nats_add_remove
+    def frame_nats(self, neighbors: Neighbors, two_sided: bool) -> tuple[int, int]:
+        """Epsilon of a centre and of a scale, times the number of records."""
+        times = 2 if neighbors == "swap" else 1
+        return (self.center_nats * times if two_sided else 0), self.scale_nats * times
+
+    def clip_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction:
+        """What of a total epsilon the clip may cost, for about `size` records."""
+        frame = Fraction(sum(self.frame_nats(neighbors, two_sided)), max(size, 1))
+        if frame > total * (self.most_two_sided if two_sided else self.most_one_sided):
+            return total * (self.few if neighbors == "swap" else self.octaves)
+        return frame + (total - frame) * (self.walks_swap if neighbors == "swap" else self.walks)
 
 
 CLIP_TUNING = ClipTuning()

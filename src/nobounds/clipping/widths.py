@@ -10,6 +10,7 @@ import numpy as np
 from nobounds.arrays import Ints
 from nobounds.clipping.tuning import ClipTuning
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import CENTER, SPREAD
 from nobounds.mechanisms.decisions import Halt
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.route import Price
@@ -47,16 +48,25 @@ def outward_walk(
 
 
 def inward_walk(
-    rungs: Ints, counts: Ints, origin: int, threshold: int, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
+    rungs: Ints, counts: Ints, origin: int | None, threshold: int, eps1: Fraction, eps2: Fraction, tuning: ClipTuning
 ) -> WidthWalk:
-    """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0."""
+    """Records beyond the next candidate, lowered by the tilt, against a constant; the last candidate is 0.
+
+    Without a scale the candidates are octaves, and the tilt is what they lack under the public prior.
+    """
     up_to = _up_to(rungs, counts)
-    far = _octaves_beyond(np.arange(len(up_to)), origin + tuning.lowered_from)
-    ends_octave = np.diff(far, append=far[-1] + 1) > 0
-    candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
+    if origin is None:
+        candidates = np.append(np.arange(len(up_to) - 1, 0, -(1 << BITS)), 0)
+        octaves = FLOOR + (candidates >> BITS)
+        nats = np.log1p((octaves - CENTER) ** 2 / SPREAD)
+        lowered = np.where(octaves > CENTER, np.ceil(nats * min(1 / float(eps2), 2.0**50)), 0.0).astype(np.int64)
+    else:
+        far = _octaves_beyond(np.arange(len(up_to)), origin + tuning.lowered_from)
+        ends_octave = np.diff(far, append=far[-1] + 1) > 0
+        candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
+        lowered = _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
     # The last counts all records; to halt there and never to halt both mean the width 0, so it reveals nothing.
-    beyond_next = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1])
-    levels = beyond_next - _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
+    levels = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1]) - lowered
     return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates, inward=True)
 
 

@@ -12,7 +12,7 @@ from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseS
 from nobounds.explaining.words import Paragraph, about, figure, listed
 
 HEADING = "What error to expect"
-_ENOUGH, _SCALED, _NONE = 300, 300, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
+_ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
 _SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare
 _IMPOSSIBLE = (ValueError, TypeError, ArithmeticError, AssertionError, IndexError)  # raised by an impossible plan
 
@@ -90,7 +90,7 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     if not statement.by:
         sentences.append(
             f"With fewer than about {_over(_SCALED, each)} records the bounds are coarse; "
-            f"with fewer than about {_over(_NONE, each)} the answer is near 0, "
+            f"with fewer than about {_over(_NONE, each)} much of the answer may be cut off, "
             "and the release says that nothing is known of its error."
         )
     return sentences
@@ -137,7 +137,8 @@ def _failure(statement: ReleaseStatement) -> list[str]:
     """What quantiles and extremes do with too few records."""
     epsilon = _epsilon(statement.spending())
     sentences = [
-        "With too few records the answer is far too small, down to 0, and hardly ever far too large. "
+        "With too few records the answer is that of a place nearer to the middle, and with even fewer it may be far "
+        "from all of them. "
         f"About {_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
         + (" (in each group)." if statement.by else ".")
     ]

@@ -37,7 +37,7 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     error += [
         "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",
         "With too few records for the privacy loss, "
-        "answers are far too small, down to 0, and hardly ever far too large.",
+        "answers are those of places nearer to the middle, or far from all records.",
     ]
     return [
         Paragraph("What was asked and answered", tuple(_answers(fields, columns, len(all_columns.mapping)))),

@@ -55,7 +55,7 @@ class ErrorModel:
         starts = sum_errors.clip_starts(plan, forecaster.sampling.typical())
         samples = [forecaster.fresh(number) for number in range(_CLIPS)]
         return sum(
-            chance * sum(sum_errors.outside(plan, start, sample, k) for k, sample in enumerate(samples)) / _CLIPS
+            chance * sum(sum_errors.outside(*start, sample, k) for k, sample in enumerate(samples)) / _CLIPS
             for chance, start in starts
         )
 

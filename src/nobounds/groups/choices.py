@@ -15,9 +15,11 @@ from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Bools, Draws, Words, exponential_bounds, uniform_bounds
 from nobounds.groups.ragged import Room, running
 from nobounds.groups.records import Groups
+from nobounds.ladders.prior import Prior
 from nobounds.mechanisms.exponential_mechanism import weighted_rung
 from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
+from nobounds.noise.discrete import uniform_below
 from nobounds.noise.source import RandomSource
 
 _LEFT_OUT = 2.0 ** (1 - DOUBLE_BITS)
@@ -35,20 +37,34 @@ class NearRuns:
     lengths: Ints
     distances: Ints  # in units of 1 / lattice
     below: Bools  # whether the ranks of a run lie below the target
+    prior: Prior | None = None
 
     @property
     def sizes(self) -> Ints:
         """The number of runs of each group."""
         return np.diff(self.starts, append=len(self.rungs))
 
+    @property
+    def multiplicities(self) -> Floats:
+        """What each run weighs beside its distance."""
+        if self.prior is None:
+            return self.lengths.astype(np.float64)
+        return self.prior.masses(self.rungs, self.rungs + self.lengths - 1)
+
+    def drawn(self, run: int, source: RandomSource) -> int:
+        """A rung of a run, each as likely as it weighs under the prior."""
+        assert self.prior is not None
+        first, last = int(self.rungs[run]), int(self.rungs[run] + self.lengths[run]) - 1
+        return self.prior.rung_at(first, last, uniform_below(self.prior.mass(first, last), source))
+
     def __repr__(self) -> str:
         return f"NearRuns({len(self.starts)} groups, the rest hidden)"
 
 
-def near_runs(groups: Groups, q: Fraction, rate: Fraction) -> NearRuns | None:
+def near_runs(groups: Groups, q: Fraction, rate: Fraction, prior: Prior | None = None) -> NearRuns | None:
     """The near runs of each group, as in `Runs.of` and `Runs.near`; None if numbers do not fit into 64 bits."""
     lattice, ladder = q.denominator, groups.ladder
-    totals, most = groups.totals, reach(ladder.size, rate, DOUBLE_BITS) * lattice
+    totals, most = groups.totals, reach(ladder.size, rate, DOUBLE_BITS, prior) * lattice
     if int(totals.max(initial=0)) * lattice > _LARGEST or most > _LARGEST:
         return None
     far = math.floor(most)
@@ -70,7 +86,7 @@ def near_runs(groups: Groups, q: Fraction, rate: Fraction) -> NearRuns | None:
     good = np.flatnonzero((lengths > 0) & (distances <= far))
     group = room.spread(np.arange(len(groups)))[some[good >> 1]]
     first = np.searchsorted(group, np.arange(len(groups)))
-    return NearRuns(first, starts[good], lengths[good], distances[good], highs[good] <= 0)
+    return NearRuns(first, starts[good], lengths[good], distances[good], highs[good] <= 0, prior)
 
 
 def _two(one: Ints, other: Ints | Bools) -> Ints:
@@ -93,7 +109,7 @@ def flips(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws,
 def weighted(runs: NearRuns, lattice: int, rate: Fraction, who: Ints, draws: Draws, one: Callable[[int], Runs]) -> Ints:
     """Like `flips`, for the exponential mechanism."""
     u = draws.words(who)
-    weights = np.exp(-(runs.distances * float(rate / lattice))) * runs.lengths
+    weights = np.exp(-(runs.distances * float(rate / lattice))) * runs.multiplicities
     run, decided = _picked(weights, np.full(len(who), DOUBLE_ERROR), runs, u)
     return _within(run, decided, runs, who, draws, lambda k, source: weighted_rung(one(k), source), (u,), ends=True)
 
@@ -120,9 +136,14 @@ def _within(
     Groups that are not `decided` get their rung from the scalar code.
     """
     rungs = np.zeros(len(who), dtype=np.int64)
+    even = np.ones(len(who), dtype=bool)
+    if runs.prior is not None:
+        even = runs.prior.is_even(runs.rungs[run], runs.rungs[run] + runs.lengths[run] - 1)
     for k in np.flatnonzero(~decided).tolist():
         rungs[k] = scalar(k, draws.after(int(who[k]), *(int(words[k]) for words in drawn)))
-    some = np.flatnonzero(decided)
+    for k in np.flatnonzero(decided & ~even).tolist():
+        rungs[k] = runs.drawn(int(run[k]), draws.after(int(who[k])))
+    some = np.flatnonzero(decided & even)
     chosen = run[some]
     length, first = runs.lengths[chosen], runs.rungs[chosen]
     place = below(length, who[some], draws)

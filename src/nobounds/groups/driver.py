@@ -5,8 +5,6 @@ program is run again on their view, with the outcomes so far.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import groupby
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -44,8 +42,19 @@ def answered(question: Question, groups: Groups, draws: Draws) -> list[Values]:
 
 def settled(question: Question, everyone: GroupsView, decide: Decide) -> list[Values]:
     """The answers of all groups, as a function settles the decisions about many of them."""
-    sizes = list(ways(partial(question.learned, routes=question.routes), everyone, decide))
-    return [_values(question, which, everyone, sizes, decide) for which in range(len(question.qs))]
+    own, problem = question.ladder, question.problem
+    values = [zeros(len(everyone.who), own.integral) for _ in question.qs]
+    for routes, view in ways(question.settled, everyone, decide):
+        for which, (q, route) in enumerate(zip(question.qs, routes, strict=True)):
+            for block in view.blocks():
+                codes: Any = decide(route.last(q, problem, block))
+                positions: Any = route.position(codes)
+                frame = None if route.frame is None else route.frame.of_group(block.who)
+                of_block = values_at(own, route, positions, frame)
+                if of_block.dtype == object:
+                    values[which] = values[which].astype(object)
+                values[which][block.who] = of_block
+    return values
 
 
 def ways(
@@ -64,29 +73,12 @@ def ways(
     for part in (view,) if gathers else view.blocks():
         decision: Any = sent(program(part), past)
         codes = decide(decision)
+        if decision.tabled:
+            yield from ways(program, part, decide, (*past, part.table(codes)))
+            continue
         for code in np.unique(codes).tolist():
             same = part.only(np.flatnonzero(codes == code))
             yield from ways(program, same, decide, (*past, decision.outcome(code)))
-
-
-def _values(
-    question: Question, which: int, everyone: GroupsView, sizes: list[tuple[int, GroupsView]], decide: Decide
-) -> Values:
-    """The answers of all groups to one of the quantiles; sizes are in falling order."""
-    q, problem = question.qs[which], question.problem
-    values = zeros(len(everyone.who), question.ladder.integral)
-    for planned, alike in groupby(sizes, lambda pair: question.planned(which, pair[0])):
-        views = [view for _, view in alike]
-        start = views[0] if len(views) == 1 else everyone.only(np.sort(np.concatenate([view.who for view in views])))
-        for route, view in ways(partial(planned.settled, q, problem), start, decide):
-            for block in view.blocks():
-                codes: Any = decide(route.last(q, problem, block))
-                positions: Any = route.position(codes)
-                of_block = values_at(question, route, positions)
-                if of_block.dtype == object:
-                    values = values.astype(object)
-                values[block.who] = of_block
-    return values
 
 
 def _array(values: list[int | float], integral: bool) -> Values:

@@ -7,6 +7,7 @@ import numpy as np
 
 from nobounds.arrays import Ints
 from nobounds.counting.histogram import Histogram
+from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
 
 BLOCK = 1 << 16  # entries processed together: their temporaries stay in the cache
@@ -60,6 +61,11 @@ class Groups:
         if ladder is self.ladder or ladder == self.ladder:
             return self
         return Groups(ladder, self.starts, ladder.rungs(self.ladder.map.floats(self.rungs)), self.counts).merged()
+
+    def within(self, frame: Frame, ladder: Ladder) -> "Groups":
+        """The deviations of the records in the frame of each group, on one ladder."""
+        values = frame.repeated(self.sizes).deviations(self.ladder.map.floats(self.rungs))
+        return Groups(ladder, self.starts, ladder.rungs(values), self.counts).merged()
 
     def merged(self) -> "Groups":
         """The same counts with equal consecutive rungs of a group merged."""

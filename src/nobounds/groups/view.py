@@ -1,34 +1,33 @@
 """The records of many groups as programs for ranks see them: one decision about each group, drawn for all at once."""
 
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.counting.second_look import Counts
 from nobounds.groups.choices import choices_one_by_one, flips, near_runs, weighted
 from nobounds.groups.draws import Draws
 from nobounds.groups.noise import laplaces
-from nobounds.groups.records import Groups, sums
-from nobounds.groups.walks import halts, halts_one_by_one, route_walks, walks_at
+from nobounds.groups.records import Groups
+from nobounds.groups.walks import halts, halts_one_by_one, route_walks
+from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import prior_of_scales
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Decision
-from nobounds.ranks.route import FlipRoute, OneRoute, Price, Route, rank_sensitivity
-from nobounds.ranks.scale import Scale
+from nobounds.ranks.framing import HALF, OCTAVES, Around, deviation_octaves, octave_runs
+from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
 from nobounds.ranks.values import NEVER
 from nobounds.ranks.view import View, walk_of
-
-_LARGEST = 1 << 61
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,6 +38,7 @@ class Many(Hidden):
     outcome, code: the outcome of a code, as the decision about one group has it, and back.
     one: the decision about one of the groups.
     gathers: whether the outcomes are many, so that those who share one are few in each block.
+    tabled: whether all groups go on together: their outcome is an array of codes, by the number of the group.
     """
 
     codes: Callable[[Draws], Ints]
@@ -49,6 +49,7 @@ class Many(Hidden):
     public: Hashable
     size: int
     gathers: bool = False
+    tabled: bool = False
 
     def __len__(self) -> int:
         return self.size
@@ -71,7 +72,16 @@ class GroupsView:
         return self.groups.take(self.who).on(self.ladder) if self.near is None else self.near[0].take(self.near[1])
 
     def look(self, route: OneRoute) -> Groups:
-        return (self.groups.take(self.who) if route.again else self.coarse).on(route.ladder)
+        records = self.groups.take(self.who) if route.again else self.coarse
+        if route.frame is None:
+            return records.on(route.ladder)
+        return records.within(route.frame.of_group(self.who), route.ladder)
+
+    def table(self, codes: Ints) -> Ints:
+        """The codes by the number of the group."""
+        every = np.zeros(len(self.groups), dtype=np.int64)
+        every[self.who] = codes
+        return every
 
     def only(self, places: Ints) -> "GroupsView":
         """The view of the groups in these places; what is on the coarse ladder already is taken from there."""
@@ -91,36 +101,43 @@ class GroupsView:
             kept = np.asarray(np.clip(noisy, 0, most), dtype=np.int64)
             return np.minimum(len(levels) - np.searchsorted(rising, kept, side="right"), len(levels) - 1)
 
-        one = self._one(lambda view: view.level(epsilon, most, levels, cost))
+        one = self._one(lambda view, group: view.level(epsilon, most, levels, cost))
         return Many(
             codes, levels.__getitem__, levels.index, one, cost, (epsilon, most, levels), len(self.who), gathers=True
         )
 
-    def scale(self, scale: Scale, cost: Price) -> Many:
+    def center(self, route: ChoiceRoute, cost: Price) -> Many:
         def codes(draws: Draws) -> Ints:
-            parts = [_octaves(scale, block.coarse, block.who, draws) for block in self.blocks()]
-            return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+            return _joined(block.choose(HALF, route, cost).codes(draws) for block in self.blocks())
 
-        one = self._one(lambda view: view.scale(scale, cost))
-        return Many(codes, _position, _code, one, cost, scale, len(self.who), gathers=True)
+        one = self._one(lambda view, group: view.center(route, cost))
+        return Many(codes, int, int, one, cost, route, len(self.who), gathers=True, tabled=True)
 
-    def negative(self, q: Fraction, epsilon: Fraction, neighbors: Neighbors, cost: Price) -> Many:
-        """Records below 0 (zeros count half) minus q n, with noise, against 0; ties go to the longer side."""
-        lattice = q.denominator
-        rate = epsilon / (2 * lattice) / rank_sensitivity(q, neighbors)
-
+    def spread(self, around: Around, rate: Fraction, cost: Price) -> Many:
         def codes(draws: Draws) -> Ints:
-            coarse = self.coarse
-            zero = int(coarse.ladder.rungs(np.zeros(1))[0])
-            below = (coarse.rungs < zero).astype(np.int64) + (coarse.rungs <= zero)
-            twice, totals = sums(coarse.counts * below, coarse.starts), coarse.totals
-            if 2 * lattice * int(totals.max(initial=0)) > _LARGEST:
-                twice, totals = twice.astype(object), totals.astype(object)
-            noisy = twice * lattice - 2 * q.numerator * totals + laplaces(rate, self.who, draws)
-            return np.asarray(noisy >= 0 if 2 * q < 1 else noisy > 0, dtype=np.int64)
+            return _joined(block.octaves(around, rate, draws) for block in self.blocks())
 
-        one = self._one(lambda view: view.negative(q, epsilon, neighbors, cost))
-        return Many(codes, bool, int, one, cost, (q, rate), len(self.who))
+        one = self._one(lambda view, group: view.spread(around.at(float(around.center[group])), rate, cost))
+        return Many(codes, int, int, one, cost, (around.unit, rate), len(self.who), gathers=True, tabled=True)
+
+    def octaves(self, around: Around, rate: Fraction, draws: Draws) -> Ints:
+        """The octave of the scale of each group."""
+        records = self.groups.take(self.who)
+        values = records.ladder.map.floats(records.rungs)
+        rungs = deviation_octaves(values, around.at(np.repeat(around.center[self.who], records.sizes)))
+        group = np.repeat(np.arange(len(records)), records.sizes)
+        order = np.lexsort((rungs, group))
+        kept = order[rungs[order] > 0]
+        starts = np.searchsorted(group[kept], np.arange(len(records) + 1))
+        on = Groups(OCTAVES, starts, rungs[kept], records.counts[kept]).merged()
+        runs = near_runs(on, HALF, rate, prior_of_scales(OCTAVES))
+
+        def one(k: int) -> Runs:
+            return octave_runs(on.histogram(k), rate)
+
+        if runs is None:
+            return choices_one_by_one(True, self.who, draws, one)
+        return weighted(runs, 2, rate, self.who, draws, one)
 
     def halt(self, q: Fraction, route: Route, noise: Noise, cost: Price) -> Many:
         """The walk along a route, for exponential noise."""
@@ -139,24 +156,24 @@ class GroupsView:
             last = len(self.who) - 1
             return halts(walks, self.who[::-1], draws, lambda k: one(last - k))[::-1]
 
-        alone = self._one(lambda view: view.halt(q, route, noise, cost))
-        return Many(codes, _position, _code, alone, cost, (q, route, noise), len(self.who))
+        alone = self._one(lambda view, group: view.halt(q, _of_group(route, group), noise, cost))
+        return Many(codes, _position, _code, alone, cost, (q, unframed(route), noise), len(self.who))
 
-    def choose(self, q: Fraction, route: FlipRoute, cost: Price) -> Many:
+    def choose(self, q: Fraction, route: ChoiceRoute, cost: Price) -> Many:
         def codes(draws: Draws) -> Ints:
             on = self.look(route)
-            runs = near_runs(on, q, route.rate)
+            runs = near_runs(on, q, route.rate, route.prior)
 
             def one(k: int) -> Runs:
-                return Runs.of(on.histogram(k), q, route.rate)
+                return Runs.of(on.histogram(k), q, route.rate, route.prior)
 
             if runs is None:
                 return choices_one_by_one(route.exponential, self.who, draws, one)
             select = weighted if route.exponential else flips
             return select(runs, q.denominator, route.rate, self.who, draws, one)
 
-        alone = self._one(lambda view: view.choose(q, route, cost))
-        return Many(codes, int, int, alone, cost, (q, route), len(self.who))
+        alone = self._one(lambda view, group: view.choose(q, _of_group(route, group), cost))
+        return Many(codes, int, int, alone, cost, (q, unframed(route)), len(self.who))
 
     def alone(self, place: int) -> View:
         """The view of one group."""
@@ -164,8 +181,8 @@ class GroupsView:
         values = self.groups.ladder.map.floats(one.rungs)
         return View(Counts(one.on(self.ladder), lambda: [(values, one.counts)]))
 
-    def _one(self, decision: Callable[[View], Decision[Any]]) -> Callable[[int], Decision[Any]]:
-        return lambda place: decision(self.alone(place))
+    def _one(self, decision: Callable[[View, int], Decision[Any]]) -> Callable[[int], Decision[Any]]:
+        return lambda place: decision(self.alone(place), int(self.who[place]))
 
     def __repr__(self) -> str:
         return f"GroupsView({len(self.who)} groups, the rest hidden)"
@@ -180,27 +197,18 @@ def _code(position: int | None) -> int:
     return NEVER if position is None else position
 
 
-def _octaves(scale: Scale, coarse: Groups, who: Ints, draws: Draws) -> Ints:
-    """The position at which the walk over the octaves halts, for each group."""
-    rungs = scale.octaves.rungs(np.abs(coarse.ladder.map.floats(coarse.rungs)))
-    halved = Groups(
-        scale.octaves, coarse.starts, rungs, coarse.counts
-    ).merged()  # few entries remain: one per sign and octave
-    group = np.repeat(np.arange(len(halved)), halved.sizes)
-    order = np.argsort(group * (scale.octaves.last + 1) + halved.rungs, kind="stable")
-    positions, counts = halved.rungs[order], halved.counts[order]
-    walks = walks_at(
-        positions,
-        counts,
-        halved.starts,
-        length=scale.octaves.last + 1,
-        rank=scale.rank,
-        raised=Fraction(0),
-        eps1=scale.eps1,
-        eps2=scale.eps2,
-    )
+def _of_group(route: Any, group: int) -> Any:
+    """The route in the frame of one group."""
+    frame = route.frame
+    if frame is None:
+        return route
+    return replace(route, frame=Frame(float(frame.center[group]), int(frame.octave[group]), frame.unit))
 
-    def one(k: int) -> Walk:
-        return scale.walk(coarse.histogram(k))
 
-    return halts_one_by_one(who, draws, one) if walks is None else halts(walks, who, draws, one)
+def unframed(route: OneRoute) -> OneRoute:
+    """What is public about a route of many groups."""
+    return replace(route, frame=None)
+
+
+def _joined(parts: Iterable[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

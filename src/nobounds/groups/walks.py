@@ -85,9 +85,7 @@ def route_walks(groups: Groups, q: Fraction, route: Route) -> Walks | None:
     )
     if not route.tilt or walks is None:
         return walks
-    outermost = -route.start if route.up else route.start
-    octave: int = 1 << route.ladder.map.bits  # type: ignore[attr-defined]
-    cuts = outermost + 1 - np.arange(route.tilted_from, outermost + 1, octave)[::-1]
+    cuts = np.array(route.cuts)
     raised = route.tilt * len(cuts) * walks.lattice
     if raised > _LARGEST:
         return None

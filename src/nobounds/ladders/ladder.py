@@ -6,7 +6,6 @@ data on a grid.
 """
 
 import math
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -142,47 +141,16 @@ class Ladder:
         """Whether the rungs are multiples of a unit."""
         return isinstance(self.map, Grid)
 
-    def least_bits(self, bits: int) -> int:
-        """The fewest bits of a ladder that grows from `bits` on; a grid keeps all points that it tells apart."""
-        return self.map.bits if isinstance(self.map, Grid) else bits
-
-    def with_bits(self, bits: int) -> "Ladder":
-        """The same ladder with steps of 2**-bits of the value."""
-        return _with_bits(self, bits)
-
-    def at_scale(self, octave: int) -> "Ladder":
-        """The same ladder with equal steps up to half of 2**octave; on a grid the steps are multiples of its unit."""
-        if isinstance(self.map, Grid):
-            steps = octave - 1 - self.map.bits - (math.frexp(self.map.unit)[1] - 1)
-            return self._like(Grid(self.map.unit * 2 ** max(steps, 0), self.map.bits))
-        assert isinstance(self.map, FloatBits)
-        return self._like(Grid(Fraction(2) ** (octave - 1 - self.map.bits), self.map.bits))
+    def finest(self, bits: int, floor: int) -> "Ladder":
+        """The same ladder with steps of 2**-bits of the value, down to 2**floor unless it is a grid."""
+        return _finest(self, bits, floor)
 
     def _like(self, rungs: Rungs) -> "Ladder":
         return Ladder._whole(rungs).limited(self.lower, self.upper)
 
-    def fine(self, bits: int = 8) -> "Ladder":
-        """The ladder with 2**bits rungs an octave everywhere: a grid has few near 0, a coarse beta everywhere."""
-        if isinstance(self.map, Grid) and self.map.unit / 2**bits >= sys.float_info.min:
-            finer: Rungs = Grid(self.map.unit / 2**bits, max(self.map.bits, bits))
-        elif isinstance(self.map, FloatBits) and self.map.bits < bits:
-            finer = FloatBits(bits, self.map.floor)
-        else:
-            return self
-        return self._like(finer)
-
-    def nearest(self, value: Fraction) -> int | float:
-        """The value of the rung that contains a number."""
-        return self.value(self._rung(value))
-
-    def snap(self, fine: "Ladder", rung: int, up: bool) -> int | float:
-        """The value for a rung of a finer ladder: on a grid, the last point that a walk up (or down) has passed."""
-        if fine.map == self.map:
-            return self.value(rung)
-        if not isinstance(self.map, Grid):
-            return self.nearest(fine.map.value(rung))
-        low, high = fine.map.interval(rung)
-        return self._plain((math.floor(high / self.map.unit) if up else math.ceil(low / self.map.unit)) * self.map.unit)
+    def within(self, value: Fraction) -> int | float:
+        """A value kept within the bounds, as it is released."""
+        return self._plain(value)
 
     @property
     def integral(self) -> bool:
@@ -213,9 +181,10 @@ class Ladder:
 
 
 @lru_cache(maxsize=256)
-def _with_bits(ladder: Ladder, bits: int) -> Ladder:
+def _finest(ladder: Ladder, bits: int, floor: int) -> Ladder:
     assert isinstance(ladder.map, FloatBits | Grid)
-    return ladder._like(replace(ladder.map, bits=bits))
+    finer: Rungs = FloatBits(bits, floor) if isinstance(ladder.map, FloatBits) else Grid(ladder.map.unit, bits)
+    return ladder._like(finer)
 
 
 def _table(edges: Iterable[Fraction]) -> Floats:

@@ -100,6 +100,13 @@ class FloatBits:
         size = (((np.abs(rungs) + self.below) << shift) + ((1 << shift) >> 1)).view(np.float64)
         return np.where(rungs == 0, 0.0, np.copysign(size, rungs))
 
+    def edges(self, rungs: Ints) -> tuple[Floats, Floats]:
+        """The lower and the upper edge of many rungs, as floats."""
+        size, shift = np.abs(rungs), 52 - self.bits
+        near, far = (np.minimum((size + more + self.below) << shift, _TOP).view(np.float64) for more in (0, 1))
+        near = np.where(rungs == 0, -far, near)
+        return np.where(rungs < 0, -far, near), np.where(rungs < 0, -near, far)
+
     def _magnitude(self, rung: int) -> Fraction:
         return Fraction(_float(min((rung + self.below) << (52 - self.bits), _TOP)))
 

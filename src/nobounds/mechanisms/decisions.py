@@ -3,6 +3,7 @@
 All of them hold data or counts, so their reprs show none of it. `cost` is a function, because few drivers ask for it.
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,6 +29,8 @@ from nobounds.programs.program import Decision, Draw, Driver, Program
 
 R = TypeVar("R")
 FREE = pure(Fraction(0))
+_LISTED = 1 << 13  # rungs that are listed one by one
+_POINTS, _FEW = 4, 3  # rungs that stand for the law of a choice among more, in laws and in forecasts
 
 
 class AddedNoise(Protocol):
@@ -233,7 +236,8 @@ class Choose(Hidden):
     @property
     def public(self) -> Hashable:
         runs = self.runs
-        return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
+        prior = None if runs.prior is None else runs.prior.key
+        return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1]), prior
 
     def draw(self, source: RandomSource) -> int:
         return (weighted_rung if self.exponential else flip_rung)(self.runs, source, self.full)
@@ -248,6 +252,32 @@ class Choose(Hidden):
 
     def blocks(self, number: int = 0) -> Blocks:
         return choice_blocks(self.runs, self.exponential)
+
+    def outcomes(self) -> Iterator[tuple[int, float]]:
+        """Each rung of a ladder that is not long; of all numbers, a few that stand for equal parts of the law."""
+        law = self.law()
+        if law.length <= _LISTED:
+            rungs, logs = self.log_pmf()
+            yield from (
+                (rung, math.exp(log)) for rung, log in zip(rungs, logs.tolist(), strict=True) if rung is not None
+            )
+        else:
+            yield from self.points(_POINTS)
+
+    def quick_outcomes(self) -> Iterator[tuple[int, float]]:
+        """Like `outcomes`, with fewer points."""
+        if int(self.runs.lengths.sum()) <= _LISTED:
+            yield from self.outcomes()
+        else:
+            yield from self.points(_FEW)
+
+    def points(self, many: int) -> Iterator[tuple[int, float]]:
+        """Rungs that stand for parts of the law with this probability each."""
+        first, last, masses = self.blocks()
+        passed = np.cumsum(masses) / masses.sum()
+        at = np.searchsorted(passed, (np.arange(many) + 0.5) / many)
+        middle = int(self.runs.starts[0]) + first + (last - first) // 2
+        yield from ((rung, 1 / many) for rung in middle[np.minimum(at, len(middle) - 1)].tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,9 +1,9 @@
 """The exponential mechanism over the rungs of a ladder (McSherry and Talwar 2007; quantiles: Smith 2011).
 
-A rung is selected with probability proportional to exp(-rate * distance), the weights of `runs`. With
-rate = epsilon / (2 sensitivity) the mechanism costs epsilon, like permute-and-flip, and is never more accurate. But its
-range is bounded by epsilon rather than 2 epsilon, so under zCDP it costs about a quarter as much (Dong, Durfee and
-Rogers 2020).
+A rung is selected with probability proportional to exp(-rate * distance), the weights of `runs`, times what it weighs
+under a public prior, if there is one. With rate = epsilon / (2 sensitivity) the mechanism costs epsilon, like
+permute-and-flip, and is never more accurate. But its range is bounded by epsilon rather than 2 epsilon, so under zCDP
+it costs about a quarter as much (Dong, Durfee and Rogers 2020).
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import ball
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
-from nobounds.noise.discrete import Uniform, decide, truncated_geometric, uniform_below
+from nobounds.noise.discrete import Uniform, decide, truncated_geometric
 from nobounds.noise.source import RandomSource
 
 if TYPE_CHECKING:
@@ -28,10 +28,9 @@ def weighted_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | N
     if run is None:
         runs = full() if full else runs
         run = decide(lambda precision: _in_balls(runs, u, precision))
-    length, growth = int(runs.lengths[run]), int(runs.growth[run])
-    return runs.rung(
-        run, truncated_geometric(runs.rate * growth, length, source) if growth else uniform_below(length, source)
-    )
+    if growth := int(runs.growth[run]):
+        return runs.rung(run, truncated_geometric(runs.rate * growth, int(runs.lengths[run]), source))
+    return runs.drawn(run, source)
 
 
 def weighted_law(runs: Runs) -> RunLaw:
@@ -44,15 +43,17 @@ def _weights(runs: Runs, some: Ints) -> Floats:
     """The weights of the runs `some`: geometric sums where the distance grows along a run."""
     rate, growth = float(runs.rate), runs.growth[some]
     each = np.exp(-runs.distances()[some] * rate)
-    lengths = runs.lengths[some].astype(np.float64)
+    lengths, masses = runs.lengths[some].astype(np.float64), runs.multiplicities(some)
     x = np.where(growth > 0, growth, 1) * rate
-    return np.asarray(each * np.where(growth > 0, np.expm1(-x * lengths) / np.expm1(-x), lengths))
+    geometric = np.expm1(-x * lengths) / np.expm1(-x) * (masses / lengths)
+    return np.asarray(each * np.where(growth > 0, geometric, masses))
 
 
 def _many(runs: Runs, run: int) -> "arb":
     """The weight of a run divided by the weight of its rung nearest to the target."""
     x, length = ball(runs.rate * int(runs.growth[run])), int(runs.lengths[run])
-    return (-x * length).expm1() / (-x).expm1() if runs.growth[run] else ball(length)
+    mass = ball(runs.multiplicity(run))
+    return (-x * length).expm1() / (-x).expm1() * (mass / length) if runs.growth[run] else mass
 
 
 def _in_doubles(runs: Runs, u: Uniform) -> int | None:

@@ -96,7 +96,7 @@ def choice_blocks(runs: Runs, weighted: bool) -> Blocks:
     """
     near = runs.near(_NEAR_BITS)
     a = np.exp(-runs.distances()[near] * float(runs.rate))
-    lengths = runs.lengths[near].astype(np.float64)
+    lengths = runs.multiplicities(near)
     if weighted:
         masses = a * lengths
     else:
@@ -108,9 +108,26 @@ def choice_blocks(runs: Runs, weighted: bool) -> Blocks:
         masses = a * lengths * ((weights * product) @ (1 / rest))
     masses /= masses.sum()
     kept = masses > LEAST
+    if runs.prior is not None:
+        return _by_prior(runs, near[kept], masses[kept])
     starts, many, masses = runs.starts[near][kept][:, None], runs.lengths[near][kept][:, None], masses[kept][:, None]
     parts, which = np.minimum(many, _PARTS), np.arange(_PARTS)
     first, last = starts + many * which // parts, starts + many * (which + 1) // parts - 1
     used = which < parts
     shares = (last - first + 1) / many * masses
     return Blocks((first - runs.starts[0])[used], (last - runs.starts[0])[used], shares[used])
+
+
+def _by_prior(runs: Runs, some: Ints, masses: Floats) -> Blocks:
+    """The runs `some` in parts of about the same mass under the prior."""
+    assert runs.prior is not None
+    blocks: list[tuple[int, int, float]] = []
+    for start, length, mass in zip(
+        runs.starts[some].tolist(), runs.lengths[some].tolist(), masses.tolist(), strict=True
+    ):
+        last = start + length - 1
+        parts = runs.prior.parts(start, last, max(1, min(_PARTS, round(mass * _NODES * _PARTS))))
+        whole = runs.prior.mass(start, last)
+        blocks += [(low, high, mass * (runs.prior.mass(low, high) / whole)) for low, high in parts]
+    first, end, shares = zip(*blocks, strict=True)
+    return Blocks(np.array(first) - runs.starts[0], np.array(end) - runs.starts[0], np.array(shares))

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.histogram import Histogram
-from nobounds.noise.discrete import Uniform
+from nobounds.ladders.prior import Prior
+from nobounds.noise.discrete import Uniform, uniform_below
+from nobounds.noise.source import RandomSource
 
 if TYPE_CHECKING:
     from flint import arb
@@ -44,14 +46,15 @@ class Runs:
     trusted: tuple[int, int]  # first and last rung between which the histogram is exact
     lowered: Ints  # public whole numbers added to the distances: a prior
     growth: Ints  # increase of the distance from one rung of a run to the next; 0 unless ties are spread
+    prior: Prior | None = None  # what rungs weigh beside that; None if all weigh the same
     least: Fraction = Fraction(0)  # the smallest distance, subtracted from all
 
     @classmethod
-    def of(cls, histogram: Histogram, q: Fraction, rate: Fraction) -> "Runs":
+    def of(cls, histogram: Histogram, q: Fraction, rate: Fraction, prior: Prior | None = None) -> "Runs":
         """The runs of a histogram, for the target rank q n."""
         ladder, rungs = histogram.ladder, histogram.rungs
         starts, ends, low, high = ranks(rungs, histogram.counts, ladder.first, ladder.last + 1)
-        return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact)
+        return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact, prior=prior)
 
     @classmethod
     def between(
@@ -65,6 +68,7 @@ class Runs:
         trusted: tuple[int, int],
         lowered: Ints | None = None,
         growth: Ints | None = None,
+        prior: Prior | None = None,
     ) -> "Runs":
         """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
         keep = ends > starts
@@ -85,6 +89,7 @@ class Runs:
             trusted=trusted,
             lowered=tilt,
             growth=grows,
+            prior=prior,
         )
         whole, side = runs._split()
         nearest = whole.min()
@@ -125,7 +130,27 @@ class Runs:
     def near(self, bits: int) -> Ints:
         """Indices of the runs near the target: all others together weigh less than 2**-bits."""
         rungs = int(self.starts[-1] + self.lengths[-1] - self.starts[0])
-        return np.flatnonzero(self.distances() <= reach(rungs, self.rate, bits))
+        return np.flatnonzero(self.distances() <= reach(rungs, self.rate, bits, self.prior))
+
+    def multiplicities(self, some: Ints) -> Floats:
+        """What the runs `some` weigh beside their distances, with a relative error below 2**-50."""
+        if self.prior is None:
+            return self.lengths[some].astype(np.float64)
+        return self.prior.masses(self.starts[some], self.starts[some] + self.lengths[some] - 1)
+
+    def multiplicity(self, run: int) -> Fraction:
+        """What one run weighs beside its distance."""
+        first, length = int(self.starts[run]), int(self.lengths[run])
+        if self.prior is None:
+            return Fraction(length)
+        return Fraction(self.prior.mass(first, first + length - 1), 1 << self.prior.shift)
+
+    def drawn(self, run: int, source: RandomSource) -> int:
+        """A rung of a run, each as likely as it weighs beside its distance."""
+        first, last = int(self.starts[run]), int(self.starts[run] + self.lengths[run]) - 1
+        if self.prior is None or self.prior.is_even(np.array([first]), np.array([last]))[0]:
+            return self.rung(run, uniform_below(last - first + 1, source))
+        return self.prior.rung_at(first, last, uniform_below(self.prior.mass(first, last), source))
 
     def trusts(self, near: Ints) -> bool:
         """Whether all of these runs lie where the histogram is exact."""
@@ -148,9 +173,13 @@ def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, 
     return starts, np.append(starts[1:], end), low, high
 
 
-def reach(rungs: int, rate: Fraction, bits: float) -> float:
-    """A distance from the target beyond which all rungs together weigh less than 2**-bits, with a small margin."""
-    return (math.log(max(rungs, 2)) + (bits + 2) * math.log(2)) / float(rate) * 1.001 + 1
+def reach(rungs: int, rate: Fraction, bits: float, prior: Prior | None = None) -> float:
+    """A distance from the target beyond which all rungs together weigh less than 2**-bits, with a small margin.
+
+    Under a prior that is relative to the least that a rung can weigh.
+    """
+    many = math.log(max(rungs, 2) if prior is None else prior.most)
+    return (many + (bits + 2) * math.log(2)) / float(rate) * 1.001 + 1
 
 
 def pick(light: Floats, heavy: Floats, left_out: float, u: Uniform) -> int | None:
@@ -184,7 +213,10 @@ def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunLaw:
-    """The law of a selected rung: the mass of each run, spread evenly over its rungs unless the run has a growth."""
+    """The law of a selected rung: the mass of each run, spread over its rungs evenly or by the prior.
+
+    A run with a growth is spread by that.
+    """
 
     runs: Runs
     masses: Floats
@@ -200,6 +232,10 @@ class RunLaw:
         after = np.append(np.cumsum(self.masses[::-1])[::-1], 0.0)
         run = np.searchsorted(self.runs.starts, k, side="right") - 1
         passed = np.minimum(k - self.runs.starts[run], self.runs.lengths[run]) / self.runs.lengths[run]
+        if (prior := self.runs.prior) is not None:
+            first, last = self.runs.starts[run], self.runs.starts[run] + self.runs.lengths[run] - 1
+            parts = np.where(k > first, prior.masses(first, np.clip(k - 1, first, last)), 0.0)
+            passed = np.minimum(parts / prior.masses(first, last), 1.0)
         return np.asarray(after[run] - self.masses[run] * passed)
 
     def log_pmf(self) -> Floats:
@@ -208,6 +244,9 @@ class RunLaw:
         parts = []
         for run, (mass, length) in enumerate(zip(self.masses.tolist(), runs.lengths.tolist(), strict=True)):
             logs = -float(runs.rate * int(runs.growth[run])) * np.arange(length)
+            if runs.prior is not None:
+                rungs = int(runs.starts[run]) + np.arange(length)
+                logs = np.log(runs.prior.masses(rungs, rungs))
             logs += math.log(mass) - math.log(np.exp(logs).sum()) if mass > 0 else -math.inf
-            parts.append(logs[::-1] if runs.below[run] >= 0 else logs)
+            parts.append(logs[::-1] if runs.below[run] >= 0 and runs.prior is None else logs)
         return np.concatenate(parts)

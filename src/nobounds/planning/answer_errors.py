@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from nobounds.arrays import Ints
 from nobounds.mechanisms.quick_laws import Blocks
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.samples import Sample, SampleView
 from nobounds.programs.law import paths
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import OneRoute
+from nobounds.ranks.route import ChoiceRoute, OneRoute
 from nobounds.ranks.values import floats_at
 
 LEAST = 1e-7  # routes with less probability are left out
@@ -41,7 +42,9 @@ def outcomes(question: Question, which: int, route: OneRoute, sample: Sample, nu
     q = question.qs[which]
     blocks = _blocks(question, q, route, sample, number)
     truth = sample.quantile(float(q))
-    low, high = (floats_at(question, route, positions) for positions in blocks[:2])
+    # Blocks of a walk may hold several records, and those of a choice lie between two, some of them far from both.
+    ends = (_middles(blocks),) * 2 if isinstance(route, ChoiceRoute) else (blocks.first, blocks.last)
+    low, high = (floats_at(question.ladder, route, positions) for positions in ends)
     ranks = (sample.rank_errors(low, float(q)) + sample.rank_errors(high, float(q))) / 2
     errors = np.minimum(np.abs(low - truth), _FAR) / 2 + np.minimum(np.abs(high - truth), _FAR) / 2
     return Outcomes(ranks, errors, blocks.masses)
@@ -52,12 +55,17 @@ def point(question: Question, typical: Sample, chance: float) -> float:
     values, masses = [], []
     for share, route in likely_routes(question, 0, typical):
         blocks = _blocks(question, question.qs[0], route, typical, 0)
-        values.append(floats_at(question, route, (blocks.first + blocks.last) // 2))
+        values.append(floats_at(question.ladder, route, _middles(blocks)))
         masses.append(share * blocks.masses)
     every, chances = np.concatenate(values), np.concatenate(masses)
     order = np.argsort(every)
     passed = np.cumsum(chances[order])
     return float(every[order][np.searchsorted(passed, chance * passed[-1])])
+
+
+def _middles(blocks: Blocks) -> Ints:
+    """The middle of each block; positions may be so large that the sum of two is not a whole number of 64 bits."""
+    return blocks.first + (blocks.last - blocks.first) // 2
 
 
 def _blocks(question: Question, q: Fraction, route: OneRoute, sample: Sample, number: int) -> Blocks:

@@ -107,7 +107,7 @@ class Forecaster:
         if self.statistic in ("sum", "mean"):
             plan = self.sum_plan(spending)
             starts = sum_errors.clip_starts(plan, typical)
-            return expect(starts, lambda start, k: sum_errors.outcomes(plan, start, self.fresh(k), k), cap, rounds)
+            return expect(starts, lambda start, k: sum_errors.outcomes(*start, self.fresh(k), k), cap, rounds)
         if self.sampled:
             halving = plan_together(self.facts, self.terms(spending), Options.of(self.options), self.qs)
             assert isinstance(halving, Halving), "there is more than one quantile"

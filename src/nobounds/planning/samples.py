@@ -17,6 +17,7 @@ from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.planning.families import Shape
+from nobounds.ranks.framing import Around, octave_counts
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.view import HistogramView
 
@@ -104,7 +105,10 @@ class SampleView(HistogramView):
     def look(self, q: Fraction, route: OneRoute) -> Histogram:
         if not route.again:
             return self.coarse.on(route.ladder)
-        return self.sample.histogram(route.ladder, *route.window(q, self.sample.total, NATS))
+        return self.sample.histogram(route.placed, *route.window(q, self.sample.total, NATS))
+
+    def octaves(self, around: Around) -> Histogram:
+        return octave_counts([(self.sample.values, self.sample.counts)], around)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

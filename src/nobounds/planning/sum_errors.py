@@ -19,35 +19,30 @@ from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.widths import DEVIATIONS, WidthWalk
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
+from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Nested, Noisy
 from nobounds.mechanisms.quick_laws import spread, walk_blocks
 from nobounds.noise.additive import Additive
-from nobounds.planning.answer_errors import point, quick_outcomes
+from nobounds.planning.answer_errors import quick_outcomes
 from nobounds.planning.expectation import Outcomes, together
 from nobounds.planning.families import normal_quantile
 from nobounds.planning.samples import Sample, SampleView
 from nobounds.programs.law import paths
 from nobounds.programs.program import alone
-from nobounds.ranks.question import Question
 from nobounds.ranks.route import Price
 
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises
-LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the laws of the number of records and of the centre are evaluated ...
-PAIRS = (1, 3, 0, 2)  # ... together
+LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the law of the number of records is evaluated
 _MOST = 1 << 20  # of a count's errors are taken one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplePoint:
-    """A sample as the search for a clip sees it, with the noisy size and the centre at one point of their laws.
-
-    They are not exceeded with these probabilities.
-    """
+    """A sample as the search for a clip sees it, with the noisy size at the point of its law not exceeded so often."""
 
     sample: Sample = field(repr=False)
     size: float = 0.5
-    center: float = 0.5
 
     def number(self, noise: Additive, cost: Price) -> Nested[int]:
         """The number of records at this point of its noise; at its true value where the noise is small."""
@@ -59,28 +54,23 @@ class SamplePoint:
 
         return Nested(lambda: alone(Noisy(n, noise, cost)), cost, point)
 
-    def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
-        """The answer at this point of its law."""
-        return Nested(
-            lambda: question.program(SampleView(self.sample, question.ladder)),
-            question.cost,
-            lambda: (((point(question, self.sample, self.center),), 1.0),),
-        )
+    def ranks(self, ladder: Ladder) -> SampleView:
+        return SampleView(self.sample, ladder)
 
-    def deviations(self, center: float, low: float, high: float, all_present: bool) -> Histogram:
+    def deviations(self, center: float, low: float, high: float, all_present: bool, octave: int) -> Histogram:
         """The deviations from a centre; no record of a sample is missing."""
-        rungs = DEVIATIONS.rungs(np.clip(self.sample.values, low, high) - center)
+        rungs = DEVIATIONS.rungs(np.ldexp(np.clip(self.sample.values, low, high) - center, -octave))
         starts = np.flatnonzero(np.diff(rungs, prepend=rungs[0] - 1))
         return Histogram(DEVIATIONS, rungs[starts], np.add.reduceat(self.sample.counts, starts))
 
 
-def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, ClipStart | None]]:
-    """The starts of the search for a clip, with their probabilities; None if there is nothing to search for."""
-    chances: dict[ClipStart | None, float] = {}
-    for look, pair in zip(LOOKS, PAIRS, strict=True):
-        view = SamplePoint(typical, look, LOOKS[pair])
+def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, tuple[SumPlan, ClipStart | None]]]:
+    """The plans and the starts of the search for a clip, with their probabilities; None if nothing is searched for."""
+    chances: dict[tuple[SumPlan, ClipStart | None], float] = {}
+    for look in LOOKS:
+        view = SamplePoint(typical, look)
         for chance, start in paths(partial(plan.start, view), outcomes=quick_outcomes):
-            chances[start] = chances.get(start, 0.0) + chance / len(PAIRS)
+            chances[start] = chances.get(start, 0.0) + chance / len(LOOKS)
     return list(together((chance, start) for start, chance in chances.items() if chance > LEAST))
 
 
@@ -100,9 +90,10 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
         assert search.ladder.lower is not None
         assert search.ladder.upper is not None
         return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
-    walks = search.walks(search.deviations(SamplePoint(sample), start.center), start)
+    walks = search.walks(search.deviations(SamplePoint(sample), start), start)
     by_side = {
-        side: _widths(search, walk, number) for side, walk in zip(search.sides(start.center), walks, strict=True)
+        side: _widths(search, walk, start.octave, number)
+        for side, walk in zip(search.sides(start.center), walks, strict=True)
     }
     if 0 in by_side:
         widths, chances = by_side[0]
@@ -119,12 +110,14 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
     return lows, highs, chances[kept] / chances[kept].sum()
 
 
-def _widths(search: Search, width_walk: WidthWalk, number: int) -> tuple[Floats, Floats]:
+def _widths(search: Search, width_walk: WidthWalk, octave: int | None, number: int) -> tuple[Floats, Floats]:
     """The widths on one side, and their probabilities."""
     first, last, masses = walk_blocks(width_walk.walk, number)
     kept = masses > LEAST
     places = ((first + last) // 2)[kept].tolist()
-    return np.array([finite_float(search.width(width_walk.candidates, place)) for place in places]), masses[kept]
+    return np.array([finite_float(search.width(width_walk.candidates, place, octave)) for place in places]), masses[
+        kept
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,27 +1,31 @@
-"""Auto: the best route to a quantile for a number of records, by public facts alone.
+"""Auto: how a quantile is answered for a number of records, by public facts alone.
 
-A walk that starts far outside the data must know that there are enough records, or it halts on the empty rungs on its
-way and answers something like -1e300; and where all rungs compete at once, far empty ones must not win. The last resort
-fails gently: it starts at a public bound, or at 0 after a noisy decision on the sign, so a walk that halts too early
-gives an answer that is too small (docs/mechanism.md).
+- Inner quantiles of few records are chosen among all numbers under a public prior: no scale and no step is needed.
+- With more records a frame is bought first. In it, permute-and-flip chooses an inner quantile among the rungs of a
+  ladder that fits the data, which hits ties and round numbers; and a walk gets to a quantile in a tail, and to the
+  extremes, where its error is smaller.
+
+A ladder that the user fixes has no frame: one walk or one choice on it, as in the paper.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
+from functools import lru_cache
 
-import numpy as np
-
+from nobounds.accounting.cost import Cost, fixed_threshold, pure
+from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import rest, share
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.steps import inward_cuts, octave_ladder, outward_cuts, step_bits, walk_ladder
+from nobounds.ranks.framing import FrameRule, prior_choice
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.route import AnyRoute, FlipRoute, OneRoute, Outward, Route, Scaled, rank_sensitivity, walk_cost
-from nobounds.ranks.scale import Scale
-from nobounds.ranks.tuning import TUNING, RankTuning
+from nobounds.ranks.route import ChoiceRoute, OneRoute, Route, rank_sensitivity, walk_cost
+from nobounds.ranks.tuning import RankTuning
 
-TINIEST = Fraction(1, 1 << 64)  # the smallest tail that steps follow
 LARGEST = 1 << 32  # plans treat larger sizes as this one
+BOTH_ENDS = (Fraction(0), Fraction(1))
+LEVELS = 4  # sizes an octave that a plan tells apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +35,68 @@ class SizeRule:
     epsilon: Fraction
     known: int | None = None
     at_most: int = LARGEST
-    fails: int = TUNING.size_fails
 
     @property
-    def slack(self) -> float:
-        """By how many records the noisy size is too large once in `fails` times."""
-        return math.log(self.fails / 2) / float(self.epsilon) if self.known is None else 0.0
+    def noise(self) -> int:
+        """The scale of the noise of the size."""
+        return math.ceil(1 / self.epsilon) if self.epsilon else 0
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The sizes that plans tell apart, from the largest down to 0."""
+        return _levels(self.at_most)
+
+
+@lru_cache(maxsize=256)
+def _levels(most: int) -> tuple[int, ...]:
+    sizes = (round(most / 2 ** (k / LEVELS)) for k in range(LEVELS * most.bit_length()))
+    return tuple(sorted({0, *sizes}, reverse=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the quantiles of a problem are answered for one size: a frame, if one is bought, and a route for each."""
+
+    frame: FrameRule | None
+    routes: tuple[OneRoute, ...]
+    together: bool = False  # whether all routes cost as much as one
+
+
+def size_rule(problem: Problem, epsilon: Fraction) -> SizeRule:
+    """What to spend on the size: nothing if it is public or stated, little if only missing records are sensitive."""
+    rows, tuning = problem.rows, problem.tuning
+    if rows is not None and (problem.stated or (problem.neighbors == "swap" and not problem.nullable)):
+        return SizeRule(Fraction(0), min(rows, LARGEST))
+    eps_size = epsilon * tuning.size_share
+    if rows is not None:
+        eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1)))
+    return SizeRule(eps_size, at_most=LARGEST if rows is None else min(rows, LARGEST))
+
+
+@lru_cache(maxsize=1024)
+def auto(problem: Problem, epsilon: Fraction, size: int, zcdp: bool = False, noise: int = 0) -> Plan:
+    """The plan for about `size` records, of which `noise` may well be noise; its parts cost `epsilon` in all."""
+    if not problem.grows:
+        each = share(epsilon, len(problem.qs), zcdp)
+        return Plan(None, tuple(_fixed(problem, q, each, zcdp) for q in problem.qs))
+    rule = frame_rule(problem, epsilon, size, noise)
+    spent = (rule.center.epsilon, rule.eps_scale) if rule else ()
+    if problem.qs == BOTH_ENDS and rule and rule.eps_scale and problem.noise == "exponential":
+        left = rest(epsilon, spent, zcdp)
+        return Plan(rule, tuple(_to_end(Aim(problem, q, left, size, zcdp)) for q in problem.qs), together=True)
+    each = share(rest(epsilon, spent, zcdp), len(problem.qs), zcdp)
+    aims = [Aim(problem, q, each, size, zcdp) for q in problem.qs]
+    return Plan(rule, tuple(_route(aim, rule) for aim in aims))
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """One quantile of a problem, and the epsilon for it."""
+    """One quantile of a problem, the epsilon for it, and the number of records."""
 
+    problem: Problem
     q: Fraction
     epsilon: Fraction
-    problem: Problem
+    size: int
     zcdp: bool = False  # whether the cost to minimize is rho
 
     @property
@@ -58,177 +109,202 @@ class Aim:
         """The share of the records on the smaller side of the quantile."""
         return min(self.q, 1 - self.q)
 
+    @property
+    def nats(self) -> float:
+        """Records times epsilon; half of that under swap, where a rank costs twice as much."""
+        return float(self.size * self.epsilon) / (2 if self.problem.neighbors == "swap" else 1)
 
-def size_rule(problem: Problem, epsilon: Fraction) -> SizeRule:
-    """What to spend on the size: nothing if it is public or stated, little if only missing records are sensitive."""
-    rows, tuning = problem.rows, problem.tuning
-    if rows is not None and (problem.stated or (problem.neighbors == "swap" and not problem.nullable)):
-        return SizeRule(Fraction(0), min(rows, LARGEST), fails=tuning.size_fails)
-    eps_size = epsilon * tuning.size_share
-    if rows is not None:
-        eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1)))
-    return SizeRule(eps_size, at_most=LARGEST if rows is None else min(rows, LARGEST), fails=tuning.size_fails)
+    @property
+    def in_tail(self) -> float:
+        """Records in the smaller tail, times epsilon."""
+        return float(self.size * self.epsilon * self.tail)
+
+    @property
+    def step(self) -> float:
+        """Octaves of a step around the scale: shorter with more records in the tail."""
+        tuning, nats = self.tuning, max(float(self.size * self.epsilon), 1.0)
+        return min(max(tuning.step, tuning.tail_step / max(float(self.tail), 1e-9)) / nats, tuning.longest)
+
+    @property
+    def tilt(self) -> int:
+        """The ranks that a step of a tilt adds, or 0 where enough records lie in the tail without one."""
+        return math.floor(1 / self.epsilon) if self.in_tail < self.tuning.tilted_below else 0
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether it lies in the middle half."""
+        return self.tail >= self.tuning.inner_tail
 
 
-def auto(aim: Aim, size: int, slack: float = 0.0) -> AnyRoute:
-    """The best route for `size` records, of which `slack` may be noise; by public facts alone.
+def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> FrameRule | None:
+    """The frame that is bought for this many records, or None if there are too few.
 
-    Measured by exact laws, n = 1000, epsilon 1, geometric means over synthetic families (benchmarks/tuning/choices.py):
-    - under swap flip has 0.84 to 0.92 of the walk's error at every q from 5 to 95%;
-    - under add-remove a walk from the side of the fewer records is cheaper the fewer they are: its error is 0.63 of
-      flip's at q = 5 and 95% and 0.91 at 25, 30 and 75%, but 1.09 at 35% and 1.5 at the median;
-    - near the end of the data, and for the maximum and minimum, only walks are safe.
+    For a walk outward, near the end of the data or with few records, the centre is enough.
     """
-    if 0 < aim.q < 1:
-        scale = _scale(aim, size, slack)
-        epsilon = aim.epsilon - (scale.cost(aim.problem.neighbors, False).epsilon if scale else 0)
-        safe = _inner(aim, epsilon, size, slack, tilt=scale is not None)
-        best = next(safe, None)
-        plain = next(safe, None) if best and best.tilt else best
-        if best and plain:
-            return Scaled(scale, best, plain) if scale else best
-    natural = 2 * aim.q >= 1
-    outer = _walk(aim, aim.epsilon, natural, aim.tuning.outer, _fine(aim, natural))
-    if is_safe(outer.ladder, (1 - aim.tail) * outer.eps2, size - math.ceil(2 * outer.drop), slack, aim.tuning):
-        return outer
-    low, high = (
-        is_bound(aim.problem.ladder, aim.problem.ladder.first),
-        is_bound(aim.problem.ladder, aim.problem.ladder.last),
-    )
-    if low or high:
-        up = low and (natural or not high)
-        return _walk(aim, aim.epsilon, up, aim.tuning.outer, _fine(aim, up))
-    return _outward(aim)
-
-
-def choose(aim: Aim, size: SizeRule) -> tuple[AnyRoute, ...]:
-    """The route for a known size; or routes for all sizes, each with the least size that it is for, largest first."""
-    if size.known is not None:
-        return (auto(aim, size.known),)
-    routes: list[AnyRoute] = []
-    for level in _levels(size.at_most):
-        route = replace(auto(aim, level, size.slack), at_least=level)
-        if routes and replace(routes[-1], at_least=level) == route:
-            routes.pop()
-        routes.append(route)
-    return tuple(routes)
-
-
-def _levels(most: int) -> Iterator[int]:
-    """Sizes from the largest down to 0: sixteen in the first octave, where the rows of a file are, then four."""
-    yield from (round(most / 2 ** (k / 16)) for k in [*range(16), *range(16, 16 * most.bit_length(), 4)])
-    yield 0
-
-
-def _scale(aim: Aim, size: int, slack: float) -> Scale | None:
-    """A scale, if 0 lies inside the ladder and there are enough records; a grid needs one only to tilt."""
-    bounds = aim.problem.ladder.lower, aim.problem.ladder.upper
-    one_sided = (bounds[0] is not None and bounds[0] >= 0) or (bounds[1] is not None and bounds[1] <= 0)
-    if not aim.problem.grows or one_sided or size == 0:
+    tuning, swap = problem.tuning, problem.neighbors == "swap"
+    twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
+    center, scale = (Fraction(part * twice, careful) for part in (tuning.center_nats, tuning.scale_nats))
+    left = epsilon - center - scale
+    tails = [min(q, 1 - q) for q in problem.qs]
+    nats = float(careful * epsilon) / twice
+    if min(tails) >= tuning.inner_tail:
+        return FrameRule.of(problem, center, scale) if nats >= tuning.framed_inner else None
+    in_tail = float(careful * left) * float(min(tails)) / len(tails)
+    framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
+    if framed:
+        return FrameRule.of(problem, center, scale)
+    if float(size * epsilon) / twice < tuning.centered:
         return None
-    if aim.problem.ladder.is_grid:
-        best = next(_inner(aim, aim.epsilon, size, slack, tilt=True), None)
-        if not (best and best.tilt):
-            return None
-    nats = scale_nats(size * aim.epsilon)
-    each = Fraction(nats, size)
-    scale = Scale(each, each, octaves=aim.tuning.octaves)
-    return scale if scale.cost(aim.problem.neighbors, False).epsilon <= aim.tuning.scale_share * aim.epsilon else None
+    return FrameRule.of(problem, min(center, epsilon / 2), Fraction(0))
 
 
-def scale_nats(nats: Fraction) -> int:
-    """How many nats to spend on a walk for a scale, where `nats` is the number of records times epsilon.
+def inward_nats(problem: Problem) -> float:
+    """Records in the tail times epsilon from which a walk goes inward, or a choice is made under swap."""
+    return problem.tuning.chosen_from if problem.neighbors == "swap" else problem.tuning.inward_from
 
-    The walk passes all data, and steps are far too coarse, with probability exp(-nats / 2), below 1 / (n epsilon): less
-    than the noise adds to the mean error. It halts on the rungs below the data with 1% at n = 1000.
+
+def _route(aim: Aim, frame: FrameRule | None) -> OneRoute:
+    problem, tuning = aim.problem, aim.tuning
+    if frame is None:
+        rank, bits = _kept(aim), prior_bits(aim.nats, tuning)
+        return replace(prior_choice(problem, rank, aim.epsilon, bits), rank=rank)
+    if not frame.eps_scale:
+        return _outward(aim)
+    wants_choice = problem.method in ("flip", "exponential") or (problem.method == "auto" and aim.is_inner)
+    if problem.noise == "exponential" and wants_choice and 0 < aim.q < 1:
+        weighted = problem.method == "exponential" or (problem.method == "auto" and aim.zcdp)
+        epsilon, rate = choice_split(problem, aim.q, aim.epsilon, weighted, aim.zcdp)
+        return ChoiceRoute(even(even_bits(float(aim.size * rate), tuning)), epsilon, rate, weighted, again=True)
+    return _tail(aim)
+
+
+def _kept(aim: Aim) -> Fraction:
+    """The rank to aim at with few records: not so near an end that empty numbers beyond it outweigh the records."""
+    nats = max(math.floor(aim.nats), 1)
+    least = min(Fraction(aim.tuning.end_nats, nats), aim.tuning.inner_tail)
+    return min(max(aim.q, least), 1 - least)
+
+
+def _tail(aim: Aim) -> OneRoute:
+    """The route to a quantile in a tail, in the frame.
+
+    Under add-remove a walk inward from far out, because to count from the side of the few records is cheap; under swap
+    a choice.
     """
-    return 1 + math.ceil(2 * math.log(max(float(nats), 1.0)))
+    tuning, upper = aim.tuning, 2 * aim.q >= 1
+    if aim.in_tail < tuning.least_in_tail:  # where another quantile needs the scale
+        return _outward(aim)
+    ladder = walk_ladder(step_bits(aim.step, tuning.most_bits), not upper)
+    swap = aim.problem.neighbors == "swap"
+    if swap and aim.problem.noise == "exponential" and aim.problem.method != "walk":
+        return ChoiceRoute(ladder, aim.epsilon, aim.epsilon / 2, exponential=True, again=True, weighed=True)
+    return _inward(aim, upper, ladder)
 
 
-def _inner(aim: Aim, epsilon: Fraction, size: int, slack: float, tilt: bool) -> Iterator[OneRoute]:
-    """The safe routes to an inner quantile, best first; with a scale, a tilt makes one more of them safe."""
-    # Under zCDP the exponential mechanism has at most the noise of a walk's queries, and no noise on a threshold.
-    wanted = aim.problem.noise == "exponential" and (
-        aim.problem.neighbors == "swap" or aim.zcdp or aim.tail > aim.tuning.flip_tail
-    )
-    weighted = aim.problem.method == "exponential" or (aim.problem.method == "auto" and aim.zcdp)
-    if aim.problem.method in ("flip", "exponential") or (aim.problem.method == "auto" and wanted):
-        rate = epsilon / (2 * rank_sensitivity(aim.q, aim.problem.neighbors))
-        for ladder in _growing(aim, size * rate, aim.tuning.flip_bits):
-            if is_safe(ladder, rate * aim.tail, size, slack, aim.tuning):
-                yield FlipRoute(ladder, epsilon, rate, weighted, again=aim.problem.grows)
-                break
-    for up in (2 * aim.q >= 1, 2 * aim.q < 1) if aim.problem.neighbors == "swap" else (2 * aim.q <= 1, 2 * aim.q > 1):
-        target = aim.q if up else 1 - aim.q
-        if size * aim.epsilon * (1 - target) < aim.tuning.near_end:
-            continue
-        bits = aim.tuning.walk_bits + math.log2(max(aim.tail, TINIEST)) / 2
-        walks = (
-            _walk(aim, epsilon, up, aim.tuning.inner, ladder) for ladder in _growing(aim, size * aim.epsilon, bits)
-        )
-        finest = next(walks)
-        safe = (
-            walk for walk in chain([finest], walks) if is_safe(walk.ladder, walk.eps2 * target, size, slack, aim.tuning)
-        )
-        if walk := next(safe, None):
-            yield replace(walk, again=aim.problem.grows)
-        elif tilt and aim.problem.neighbors == "add-remove" and size * aim.epsilon * target >= aim.tuning.near_end:
-            yield replace(finest, again=True, tilt=max(_ranks(aim.tuning.tilt, aim.epsilon), 1))
+def _inward(aim: Aim, upper: bool, ladder: Ladder) -> Route:
+    tail, tuning, problem = aim.tail, aim.tuning, aim.problem
+    # The share of eps1 for which both sides of the cost under add-remove are the same, with something left for eps2.
+    share = min(1 / (2 - 2 * tail), tuning.outer) if problem.neighbors == "add-remove" else tuning.inner
+    eps1, eps2 = walk_split(problem, aim.q, not upper, aim.epsilon, share, aim.zcdp)
+    least = tuning.least_threshold / aim.epsilon - tail * aim.size
+    drop = -Fraction(round(max(tuning.rise / aim.epsilon, least) * aim.q.denominator), aim.q.denominator)
+    ends = (ladder.last, ladder.first) if upper else (ladder.first, ladder.last)
+    tilt = aim.tilt
+    return Route(ladder, not upper, *ends, eps1, eps2, drop, True, tilt, inward_cuts(ladder) if tilt else ())
 
 
-def _growing(aim: Aim, nats: Fraction, extra: float) -> Iterator[Ladder]:
-    """The ladder with `extra` bits more than log2(nats), and then coarser ones."""
-    if not aim.problem.grows:
-        yield aim.problem.ladder
-        return
-    bits = min(
-        max(round(math.log2(max(float(nats), 1.0)) + extra), aim.problem.ladder.least_bits(aim.tuning.least_bits)),
-        aim.tuning.most_bits,
-    )
-    for fewer in range(bits, aim.problem.ladder.least_bits(aim.tuning.least_bits) - 1, -1):
-        yield aim.problem.ladder.with_bits(fewer)
+def _outward(aim: Aim) -> Route:
+    """A walk outward from the centre, in equal steps of octaves, to a small tail or an extreme: it needs no scale."""
+    tuning, problem, upper = aim.tuning, aim.problem, 2 * aim.q >= 1
+    step = min(tuning.outward_longer * aim.step, (1 + aim.in_tail) * tuning.outward_step)
+    ladder = octave_ladder(step_bits(step, tuning.most_bits), not upper)
+    # The nearer the end, the more goes to the threshold, and the less it is raised because a walk halts early.
+    share = max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
+    eps1, eps2 = walk_split(problem, aim.q, upper, aim.epsilon, share, aim.zcdp)
+    rise = Fraction(min(tuning.rise, aim.in_tail / 8)) / aim.epsilon
+    drop = -Fraction(round(rise * aim.q.denominator), aim.q.denominator)
+    if problem.noise == "gumbel":
+        drop += _ranks(tuning.gumbel_drop, aim.epsilon)
+    tilt, stop = math.floor(1 / aim.epsilon), ladder.last if upper else ladder.first
+    return Route(ladder, upper, 0, stop, eps1, eps2, drop, True, tilt, outward_cuts(ladder) if tilt else ())
 
 
-def is_safe(ladder: Ladder, per_record: Fraction, size: int, slack: float, tuning: RankTuning = TUNING) -> bool:
-    """Whether `size` records, each with `per_record` nats against an empty rung, outweigh all of them.
+def _to_end(aim: Aim) -> Route:
+    """A walk inward to an end of the data, up to the centre: walks to both ends cost as much as one.
 
-    A size that is too large by s records with probability exp(-s / slack * ln(`size_fails` / 2)) must not lead to a
-    catastrophe more often than once in `size_fails` times: the rungs are outweighed even without `slack` records.
+    It halts where a noisy number of records beyond passes a noisy constant.
     """
-    each, empty = float(per_record), math.log(ladder.size)
-    return each * size >= empty + tuning.margin and each * (size - slack) >= empty
+    tuning, upper = aim.tuning, aim.q == 1
+    ladder = walk_ladder(tuning.end_bits, not upper)
+    share = tuning.end_share if aim.problem.neighbors == "swap" else Fraction(1, 2)
+    whole = ends_cost(aim.problem.neighbors, share, 1 - share)
+    unit = aim.epsilon / (whole.eta if aim.zcdp else whole.epsilon)
+    eps1, eps2 = share * unit, (1 - share) * unit
+    start, drop = ladder.last if upper else ladder.first, -Fraction(math.ceil(tuning.end_records / eps2))
+    tilt = math.ceil(tuning.end_tilt / eps2)
+    cuts = inward_cuts(ladder)
+    return Route(ladder, not upper, start, 0, eps1, eps2, drop, True, tilt, cuts, one_end=True)
 
 
-def _walk(aim: Aim, epsilon: Fraction, up: bool, share: Fraction, ladder: Ladder) -> Route:
-    part = Fraction(1, 2) if aim.problem.noise == "gumbel" else share
-    whole = walk_cost(aim.q, up, aim.problem.neighbors, part, 1 - part)
-    # Under zCDP the range counts, and epsilon stands for that of the exponential mechanism.
-    unit = epsilon / (whole.eta if aim.zcdp else whole.epsilon)
-    eps1, eps2 = part * unit, (1 - part) * unit
-    ends = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
-    if share == aim.tuning.inner:
-        lattice = aim.q.denominator  # points a rank
-        drop = -Fraction(round(aim.tuning.rise / aim.epsilon * lattice), lattice)
-    else:
-        drop = Fraction(_ranks(aim.tuning.gumbel_drop, aim.epsilon) if aim.problem.noise == "gumbel" else 0)
-    return Route(ladder, up, *ends, eps1, eps2, drop)
+def ends_cost(neighbors: Neighbors, eps1: Fraction, eps2: Fraction) -> Cost:
+    """The cost of walks inward to both ends: a record lies on one side of the centre, and is counted by one of them.
+
+    Under swap one that moves on its side costs eps1 + eps2; one that crosses the centre leaves one walk, which costs
+    eps1 or eps2, and enters the other, which costs the other of the two (docs/proofs/frame.md).
+    """
+    return fixed_threshold(eps1, eps2) if neighbors == "add-remove" else pure(eps1 + eps2)
 
 
-def _outward(aim: Aim) -> Outward:
-    ladder, eps_sign = aim.problem.ladder.fine(aim.tuning.fine_bits), aim.epsilon * aim.tuning.sign_share
-    plus, minus = (int(rung) for rung in ladder.rungs(np.array([aim.tuning.tiny, -aim.tuning.tiny])))
-    up, down = (_walk(aim, aim.epsilon - eps_sign, rising, aim.tuning.outer, ladder) for rising in (True, False))
-    return Outward(eps_sign, replace(up, start=plus, from_zero=True), replace(down, start=minus, from_zero=True))
+def _fixed(problem: Problem, q: Fraction, epsilon: Fraction, zcdp: bool) -> OneRoute:
+    """One walk or one choice on a ladder that the user fixes."""
+    ladder, tuning = problem.ladder, problem.tuning
+    if problem.method in ("flip", "exponential") and 0 < q < 1:
+        weighted = problem.method == "exponential"
+        return ChoiceRoute(ladder, *choice_split(problem, q, epsilon, weighted, zcdp), weighted)
+    low, high = is_bound(ladder, ladder.first), is_bound(ladder, ladder.last)
+    up = 2 * q >= 1 if low == high else low
+    eps1, eps2 = walk_split(problem, q, up, epsilon, tuning.outer, zcdp)
+    start, stop = (ladder.first, ladder.last) if up else (ladder.last, ladder.first)
+    drop = Fraction(_ranks(tuning.gumbel_drop, epsilon) if problem.noise == "gumbel" else 0)
+    return Route(ladder, up, start, stop, eps1, eps2, drop)
+
+
+def choice_split(
+    problem: Problem, q: Fraction, epsilon: Fraction, weighted: bool, zcdp: bool
+) -> tuple[Fraction, Fraction]:
+    """The epsilon and the rate of a choice; permute-and-flip has the range of twice its epsilon, which rho counts."""
+    own = epsilon if weighted or not zcdp else epsilon / 2
+    return own, own / (2 * rank_sensitivity(q, problem.neighbors))
+
+
+def walk_split(
+    problem: Problem, q: Fraction, up: bool, epsilon: Fraction, share: Fraction, zcdp: bool
+) -> tuple[Fraction, Fraction]:
+    """(eps1, eps2) of a walk that costs epsilon, with this share of eps1; Gumbel noise needs one half."""
+    part = Fraction(1, 2) if problem.noise == "gumbel" else share
+    whole = walk_cost(q, up, problem.neighbors, part, 1 - part)
+    unit = epsilon / (whole.eta if zcdp else whole.epsilon)  # under zCDP the range counts
+    return part * unit, (1 - part) * unit
+
+
+@lru_cache(maxsize=256)
+def even(bits: int) -> Ladder:
+    """Equal steps of 2**-bits of the scale within one scale of the centre, and then 2**bits rungs an octave."""
+    return Ladder.grid(Fraction(1, 1 << bits), bits)
+
+
+def prior_bits(nats: float, tuning: RankTuning) -> int:
+    """The bits of numbers under the prior, for this many records times epsilon."""
+    return min(tuning.choice_bits + math.ceil(math.log2(max(nats, 1.0))), tuning.most_choice_bits)
+
+
+def even_bits(nats: float, tuning: RankTuning) -> int:
+    """The bits of the ladder for a choice, for this many records times the rate of the noise."""
+    return min(max(round(math.log2(max(nats, 1.0)) + tuning.flip_bits), tuning.least_bits), tuning.most_bits)
 
 
 def _ranks(over_epsilon: int, epsilon: Fraction) -> int:
     return math.floor(over_epsilon / epsilon + Fraction(1, 2))
-
-
-def _fine(aim: Aim, up: bool) -> Ladder:
-    """The ladder, fine enough to halt soon after the end of the data, unless a public bound ends it."""
-    ladder = aim.problem.ladder
-    return ladder if is_bound(ladder, ladder.last if up else ladder.first) else ladder.fine(aim.tuning.fine_bits)
 
 
 def is_bound(ladder: Ladder, rung: int) -> bool:

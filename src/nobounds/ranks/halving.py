@@ -8,8 +8,10 @@ recursion chooses in disjoint slices, so it costs as much as one choice: m quant
   data is known, or a noisy count. Half of the error of the answers on both sides is passed on.
 - Under swap a record that moves in its slice costs a choice at sensitivity 1; one that crosses into another slice
   costs two choices at the sensitivity of add-remove, which with a slope of one half is the same.
-- Where a slice has no bound, rungs far outside the scale of the data are lowered by a public prior. Next to the end of
-  the data all rungs beyond it would be as good as the right one, and a walk outward is taken.
+- With enough records the ladder is one in a private frame (see `framing`), and rungs far outside the scale are lowered
+  by a public prior. Next to the end of the data all rungs beyond it would be as good as the right one, and a walk
+  outward is taken.
+- With fewer the slices are of all numbers under the public prior, and no rank is aimed at that is too near the end.
 
 Its cost is proven in docs/proofs/halving.md.
 """
@@ -20,22 +22,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
-from nobounds.accounting.cost import Cost, added_only, both, monotonic, moving_threshold, pure, range_bounded
+from nobounds.accounting.cost import Cost, added_only, both, gaussian, monotonic, moving_threshold, pure, range_bounded
 from nobounds.accounting.loss import Neighbors
+from nobounds.accounting.spending import rest, share
 from nobounds.counting.histogram import Histogram
+from nobounds.ladders.frame import NO_FRAME, Frame, Framed, points_of
 from nobounds.ladders.ladder import Ladder
-from nobounds.ladders.rungs import Grid
+from nobounds.ladders.prior import Prior, prior_around, prior_of
+from nobounds.ladders.rungs import FloatBits, Grid
 from nobounds.mechanisms.decisions import Choose, Halt, Noisy, Together
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
-from nobounds.ranks.auto import SizeRule, is_bound, scale_nats, size_rule
+from nobounds.ranks.auto import SizeRule, even, even_bits, size_rule
+from nobounds.ranks.framing import FrameRule, expected
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.question import Question
-from nobounds.ranks.scale import Scale, octave
-from nobounds.ranks.slices import Prior, Slice, SliceAim, runs_in, walk_in
+from nobounds.ranks.route import placed
+from nobounds.ranks.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.tuning import RankTuning
 from nobounds.ranks.view import View
 
@@ -77,13 +83,17 @@ def tree(qs: tuple[Fraction, ...]) -> tuple[Node, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the size and the scale decide before the first choice; all of it already noised, safe to branch on."""
+    """What the size and the frame decide before the first choice; all of it already noised, safe to branch on."""
 
-    ladder: Ladder
+    ladder: Ladder  # of the records themselves
     size: int
     exact: bool  # whether the size has no noise that matters
-    scaled: bool  # whether there is a scale
-    prior: Prior
+    framed: bool
+    each: Fraction  # epsilon for a level
+    places: int  # of a rung
+    absolute: bool = False  # whether answers are chosen among all numbers
+    octave: int = 0  # of the deviations that are expected from the first of them ...
+    tight: bool = False  # ... and whether this is their scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +106,17 @@ class Halving:
     problem: Problem
     zcdp: bool
     size: SizeRule
-    eps_scale: Fraction
-    each: Fraction  # epsilon for a level
+    left: Fraction  # epsilon for the frame and the levels
 
     @classmethod
     def of(cls, problem: Problem, epsilon: Fraction, zcdp: bool = False) -> "Halving":
-        """Plan the spending: the size, the scale, and equal parts for the levels."""
+        """Plan the spending: the size, and the rest for the frame and equal parts for the levels."""
         size, tuning = size_rule(problem, epsilon), problem.tuning
         if size.epsilon and problem.neighbors == "swap":
             share = tuning.levels_size_share_zcdp if zcdp else tuning.levels_size_share
             size = replace(size, epsilon=epsilon * share)
-        eps_scale = epsilon * tuning.levels_scale_share if problem.grows else Fraction(0)
         # Under swap only a record that turns from missing to present changes the size, and its levels cost half.
-        left = epsilon - eps_scale - (size.epsilon if problem.neighbors == "add-remove" else 0)
-        return cls(problem, zcdp, size, eps_scale, left / levels(problem.qs))
+        return cls(problem, zcdp, size, epsilon - (size.epsilon if problem.neighbors == "add-remove" else 0))
 
     @property
     def qs(self) -> tuple[Fraction, ...]:
@@ -132,108 +139,136 @@ class Halving:
         return self.problem.tuning
 
     def cost(self) -> Cost:
-        """The cost of the size, the scale and the levels, whatever the answers."""
-        parts = [self._scale_cost(), *(self._level_cost(level) for level in range(levels(self.qs)))]
-        return sum(parts, self._size_cost())
+        """The cost of the size, the frame and the levels, whatever the answers and the noisy size (docs/proofs).
+
+        Under swap a record that moves does not change the size; for one that turns from missing to present the levels
+        but the first cost half, and the size is paid from that.
+        """
+        if self.neighbors == "swap" and not self.zcdp:
+            return self._rest_cost()
+        return self._size_cost() + self._rest_cost()
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for; under swap the size costs nothing beyond the levels, so there is one part."""
         if self.neighbors == "swap":
             return {"answer": self.cost()}
-        each = [self._level_cost(level) for level in range(levels(self.qs))]
-        return {"size": self._size_cost(), "scale": self._scale_cost(), "answer": sum(each[1:], each[0])}
+        return {"size": self._size_cost(), "answer": self._rest_cost()}
+
+    def _rest_cost(self) -> Cost:
+        return gaussian(self.left**2 / 8) if self.zcdp else pure(self.left)
 
     def _size_cost(self) -> Cost:
         if self.neighbors == "swap" and self.problem.nullable:
             return added_only(self.size.epsilon)
         return pure(self.size.epsilon)
 
-    def _scale_cost(self) -> Cost:
-        return pure(self.eps_scale)
-
-    def _level_cost(self, level: int) -> Cost:
+    def _level_cost(self, level: int, epsilon: Fraction) -> Cost:
         """The cost of all choices of a level: those in disjoint slices cost as much as one.
 
         Under swap a record may cross into another slice; one that turns from missing to present costs half, except at
         the first level.
         """
-        each = range_bounded(self.each) if self.zcdp else pure(self.each)
+        each = range_bounded(epsilon) if self.zcdp else pure(epsilon)
         if self.neighbors == "add-remove":
             return each
-        across = 2 * range_bounded(self.each * Fraction(2, 3)).rho  # into another slice
+        across = 2 * range_bounded(epsilon * Fraction(2, 3)).rho  # into another slice
         moved = Cost(each.kinds, max(each.rho, across) if self.zcdp else each.rho)
         if not self.problem.nullable:
             return moved
-        return Cost(both(moved, moved if level == 0 else pure(self.each / 2)).kinds, moved.rho)
+        return Cost(both(moved, moved if level == 0 else pure(epsilon / 2)).kinds, moved.rho)
 
     def program(self, view: View) -> Program[tuple[int | float, ...]]:
-        """The quantiles in increasing order: the size, the scale, and the choices level by level."""
-        counts = view.counts
-        setting = yield from self.settled(counts.coarse)
-        histogram, whole = counts.full(setting.ladder), Slice.whole(setting.ladder, self.tuning.places)
-        rungs: dict[int, int] = {}
+        """The quantiles in increasing order: the size, the frame, and the choices level by level."""
+        setting = yield from self.settled(view)
+        histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
+        values: dict[int, int | float] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for level, nodes in groupby(tree(self.qs), lambda node: node.level):
-            pieces = {node: Slice(cuts[node.left], cuts[node.right], self.tuning.places) for node in nodes}
-            if level == 0 and not self.is_safe(next(iter(pieces)), setting):
-                places = yield from self._walked(pieces, view, setting)
-            else:
-                places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level))
+            pieces = {node: Slice(cuts[node.left], cuts[node.right], setting.places) for node in nodes}
+            places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level, setting.each))
             for node, place in places.items():
-                rungs[node.which], cuts[node.which] = place // self.tuning.places, pieces[node].cut(place)
-                setting = self.with_scale(setting, rungs[node.which])
-        values = (setting.ladder.value(rung) for rung in sorted(rungs.values()))
-        return tuple(value if self.ladder.integral else float(value) for value in values)
+                values[node.which] = self.value(setting, place // setting.places)
+                cuts[node.which] = pieces[node].cut(place)
+            if level == 0 and setting.absolute:
+                ((node, place),) = places.items()
+                setting = self.around(setting, values[node.which])
+                histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
+                cuts = {-1: whole.low, len(self.qs): whole.high, node.which: place % setting.places}
+            elif setting.absolute:
+                setting = self.scaled(setting, values)
+        return tuple(sorted(values.values()))
 
-    def settled(self, histogram: Histogram) -> Program[Setting]:
-        """Learn the size and, if there are enough records, the scale; the steps of the ladder follow from them."""
+    def scaled(self, setting: Setting, values: dict[int, int | float]) -> Setting:
+        """The setting after more answers: their largest distance is a scale for the prior, and costs nothing."""
+        away = abs(Fraction(max(values.values())) - Fraction(min(values.values()))) / (self._unit(setting) or 1)
+        return replace(setting, octave=math.frexp(float(away))[1] - 1, tight=True) if away else setting
+
+    def _unit(self, setting: Setting) -> Fraction | None:
+        return setting.ladder.map.frame.unit if isinstance(setting.ladder.map, Framed) else None
+
+    def value(self, setting: Setting, rung: int) -> int | float:
+        """What is released for a rung."""
+        if isinstance(setting.ladder.map, FloatBits):
+            return self.ladder.within(Fraction(float(NO_FRAME.values(setting.ladder.map, np.array([rung]))[0])))
+        return self.ladder.within(setting.ladder.map.value(rung))
+
+    def around(self, setting: Setting, value: int | float) -> Setting:
+        """The setting after the first answer, without a frame: the others are chosen by their deviations from it.
+
+        Far from 0 the prior then lies where the data are. Records on the first answer are split like its rung.
+        """
+        own = setting.ladder.map
+        unit = own.unit if isinstance(own, Grid) else None
+        rungs = own if unit is None else Grid(Fraction(1), self.tuning.many_bits)
+        center = float(points_of(np.array([float(value)]), unit)[0])
+        ladder = placed(Ladder(rungs, *rungs.ends), Frame(center, 0, unit))
+        return replace(setting, ladder=ladder, octave=expected(center))
+
+    def settled(self, view: View) -> Program[Setting]:
+        """Learn the size and, if there are enough records, the frame."""
         size = self.size.known
         if size is None:
-            noisy: int = yield Noisy(histogram.total, Additive(self.size.epsilon), self._size_cost)
+            noisy: int = yield Noisy(view.total, Additive(self.size.epsilon), self._size_cost)
             size = min(max(0, noisy), self.size.at_most)
-        exponent = None
-        unit = Scale(Fraction(1), Fraction(1)).cost(self.neighbors, False).epsilon
-        if size > 0 and self.eps_scale * size >= unit * scale_nats(size * self.each * levels(self.qs)):
-            scale = Scale(self.eps_scale / unit, self.eps_scale / unit, octaves=self.tuning.octaves)
-            exponent = octave((yield Halt(lambda: scale.walk(histogram), self._scale_cost)))
-        return self.setting(size, exponent)
+        rule = self.frame_rule(size)
+        frame = None if rule is None else (yield from rule.program(self.problem, view))
+        return self.setting(size, frame, rule)
 
-    def setting(self, size: int, exponent: int | None) -> Setting:
-        """The setting for a size and a scale of 2**exponent, or for no scale."""
-        ladder = self.ladder
-        if self.problem.grows:
-            nats = max(float(size * self.rate(HALF)), 1.0)
-            bits = min(
-                max(round(math.log2(nats) + self.tuning.flip_bits), ladder.least_bits(self.tuning.least_bits)),
-                self.tuning.most_bits,
-            )
-            ladder = ladder.with_bits(bits) if exponent is None else ladder.with_bits(bits).at_scale(exponent)
+    def frame_rule(self, size: int) -> FrameRule | None:
+        """The frame that is bought for this many records, if any."""
+        tuning, twice = self.tuning, 2 if self.neighbors == "swap" else 1
+        if not self.problem.grows or float(size * self.left) / twice < tuning.framed_many:
+            return None
+        center, scale = (Fraction(part * twice, size) for part in (tuning.center_nats, tuning.scale_nats))
+        return FrameRule.of(self.problem, center, scale)
+
+    def setting(self, size: int, frame: Frame | None, rule: FrameRule | None) -> Setting:
+        """The setting for a size and a frame, or for none."""
+        spent = (rule.center.epsilon, rule.eps_scale) if rule is not None else ()
+        each = share(rest(self.left, spent, self.zcdp), levels(self.qs), self.zcdp)
         exact = self.size.known is not None or self.neighbors == "swap"
-        prior = Prior(0, Fraction(0)) if exponent is None else self.prior(2.0**exponent)
-        return Setting(ladder, size, exact, exponent is not None, prior)
+        if not self.problem.grows:
+            return Setting(self.ladder, size, exact, False, each, self.tuning.places)
+        nats = max(float(size * self.rate(HALF, each)), 1.0)
+        if frame is None:
+            fine = self.ladder.finest(self.tuning.many_bits, self.tuning.prior_floor)
+            return Setting(fine, size, exact, False, each, self.tuning.places, absolute=True)
+        bits = even_bits(nats, self.tuning)
+        if frame.unit is not None:
+            frame = frame.at_least(bits)
+        return Setting(placed(even(bits), frame), size, exact, True, each, self.tuning.places)
 
-    def with_scale(self, setting: Setting, rung: int) -> Setting:
-        """The setting after an answer: without a scale, the first answer is the scale of the prior for the others."""
-        if setting.scaled:
-            return setting
-        return replace(setting, scaled=True, prior=self.prior(setting.ladder.value(rung)))
-
-    def prior(self, scale: float) -> Prior:
-        """The prior for data of this scale."""
-        least = float(self.ladder.map.unit) if isinstance(self.ladder.map, Grid) else self.tuning.levels_least_scale
-        return Prior(math.frexp(max(abs(scale), least))[1] - 1 + self.tuning.prior_from, self.tuning.prior_nats)
-
-    def rate(self, slope: Fraction) -> Fraction:
+    def rate(self, slope: Fraction, each: Fraction) -> Fraction:
         """The rate of noise of a choice; its sensitivity is 1 in a slice, max(slope, 1 - slope) for an added record.
 
         Under swap a record that crosses into another slice costs two of the latter.
         """
         moves = max(slope, 1 - slope)
         if self.neighbors == "add-remove":
-            return self.each / (2 * moves)
-        return self.each / max(Fraction(2), 4 * moves)
+            return each / (2 * moves)
+        return each / max(Fraction(2), 4 * moves)
 
-    def split(self, slope: Fraction, up: bool) -> tuple[Fraction, Fraction]:
+    def split(self, slope: Fraction, up: bool, each: Fraction) -> tuple[Fraction, Fraction]:
         """(eps1, eps2) of a walk outward, whose threshold is slope * (the weight of its slice)."""
         added = moving_threshold(slope if up else 1 - slope, self.tuning.outer, 1 - self.tuning.outer)
         moved = monotonic(self.tuning.outer, 1 - self.tuning.outer)
@@ -243,39 +278,25 @@ class Halving:
             whole = max(moved.eta, added.eta * Fraction(3, 2), 2 * added.epsilon)
         else:
             whole = max(moved.epsilon, 2 * added.epsilon)
-        return self.each * self.tuning.outer / whole, self.each * (1 - self.tuning.outer) / whole
-
-    def is_safe(self, node: Node, setting: Setting) -> bool:
-        """Whether there are enough records for the first choice among all rungs."""
-        ladder, q = setting.ladder, self.qs[node.which]
-        # With a scale: the rungs that the prior does not lower, and as many for all others.
-        candidates = 2 * setting.prior.plain(ladder) if setting.scaled else ladder.size
-        return (
-            float(self.rate(q) * min(q, 1 - q)) * (setting.size - self.size.slack)
-            >= math.log(candidates) + self.tuning.margin
-        )
+        return each * self.tuning.outer / whole, each * (1 - self.tuning.outer) / whole
 
     def outward(self, node: Node, setting: Setting) -> bool | None:
         """Whether a walk goes up (True) or down (False), because the end of the data is near; None for a choice."""
-        return self.near_end(node, setting, self.tuning.near_end)
+        return self.near_end(node, setting, self.tuning.near_end) if setting.framed else None
 
-    def prior_for(self, node: Node, setting: Setting) -> Prior:
-        """The prior, a tighter one near an end of the data."""
-        if not setting.scaled or self.near_end(node, setting, 2 * self.tuning.near_end) is None:
-            return setting.prior
-        return Prior(setting.prior.octave + self.tuning.tight_from - self.tuning.prior_from, self.tuning.tight_nats)
+    def lowered(self, node: Node, setting: Setting) -> Lowered:
+        """By how much rungs far outside the scale are lowered, more near an end of the data."""
+        if not setting.framed:
+            return Lowered(0, Fraction(0))
+        if self.near_end(node, setting, 2 * self.tuning.near_end) is None:
+            return Lowered(self.tuning.prior_from, self.tuning.prior_nats)
+        return Lowered(self.tuning.tight_from, self.tuning.tight_nats)
 
     def near_end(self, node: Node, setting: Setting, nats: int) -> bool | None:
-        """Which end of the data is nearer than `nats` of a level, the upper (True) or the lower; None if none is.
-
-        A public bound is no end: no answer lies beyond it.
-        """
-        q, ladder, most = self.qs[node.which], setting.ladder, len(self.qs)
-        for at_end, tail, end, up in (
-            (node.right == most, 1 - q, ladder.last, True),
-            (node.left == -1, q, ladder.first, False),
-        ):
-            if at_end and setting.size * self.each * tail < nats and not is_bound(ladder, end):
+        """Which end of the data is nearer than `nats` of a level, the upper (True) or the lower; None if none is."""
+        q, most = self.qs[node.which], len(self.qs)
+        for at_end, tail, up in ((node.right == most, 1 - q, True), (node.left == -1, q, False)):
+            if at_end and setting.size * setting.each * tail < nats:
                 return up
         return None
 
@@ -283,18 +304,41 @@ class Halving:
         self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, cost: Callable[[], Cost]
     ) -> Halt | Choose:
         """The decision of a node on its slice: a walk near an end of the data, else a choice."""
-        q, low, high = (self._rank(k) for k in (node.which, node.left, node.right))
-        share = (q - low) / (high - low) if high > low else HALF
+        low, high = (self._rank(k) for k in (node.left, node.right))
+        q = self.kept(node, setting)
+        part = (q - low) / (high - low) if high > low else HALF
         up = self.outward(node, setting)
         # Wide slices under add-remove would inherit too much of the noise of the size; and a walk must not aim at a
         # rank beyond all records.
         exact = (setting.exact or high - low <= HALF) if up is None else self.neighbors == "swap"
-        slope = HALF if exact else share
-        aim = SliceAim(slope, (share - slope) * (high - low) * setting.size, node.leaf)
+        slope = HALF if exact else part
+        aim = SliceAim(slope, (part - slope) * (high - low) * setting.size, node.leaf)
         if up is not None:
-            return Halt(partial(walk_in, histogram, piece, aim, up, *self.split(slope, up)), cost)
-        runs = partial(runs_in, histogram, piece, aim, self.rate(slope), self.prior_for(node, setting))
-        return Choose(runs, self.zcdp or not node.leaf, cost)
+            return Halt(partial(walk_in, histogram, piece, aim, up, *self.split(slope, up, setting.each)), cost)
+        prior = self.prior(setting)
+        rate = self.rate(slope, setting.each)
+        runs = partial(runs_in, histogram, piece, aim, rate, self.lowered(node, setting), prior)
+        return Choose(runs, self.zcdp or not node.leaf or prior is not None, cost)
+
+    def prior(self, setting: Setting) -> Prior | None:
+        """What rungs weigh where all numbers are to choose from, or their deviations from the first answer."""
+        if not setting.absolute:
+            return None
+        rungs = setting.ladder.map
+        if not isinstance(rungs, Framed):
+            return prior_of(setting.ladder)
+        deviations: Any = rungs.inner
+        return prior_around(deviations, setting.octave, setting.tight)
+
+    def kept(self, node: Node, setting: Setting) -> Fraction:
+        """The rank to aim at: without a frame, not too near an end of the data, and within the half of its slice."""
+        q, low, high = (self._rank(k) for k in (node.which, node.left, node.right))
+        if setting.framed or not self.problem.grows:
+            return q
+        least = Fraction(self.tuning.end_nats) / max(setting.size * self.rate(HALF, setting.each), Fraction(1))
+        inside = min(Fraction(math.ceil(least * 64), 64), (high - low) / 2)
+        q = min(q, high - inside) if node.right == len(self.qs) else q
+        return max(q, low + inside) if node.left == -1 else q
 
     def place(self, node: Node, piece: Slice, setting: Setting, outcome: int | None) -> int:
         """The place for an outcome of this decision; a walk that never halts ends at its last rung."""
@@ -303,7 +347,7 @@ class Halving:
             position = last - first if outcome is None else outcome
             return piece.middle(first + position if up else last - position)
         assert outcome is not None
-        return outcome * (self.tuning.places if node.leaf else 1)
+        return outcome * (setting.places if node.leaf else 1)
 
     def _chosen(
         self, pieces: dict[Node, Slice], histogram: Histogram, setting: Setting, cost: Callable[[], Cost]
@@ -317,22 +361,6 @@ class Halving:
             for (node, piece), outcome in zip(several.items(), outcomes, strict=True):
                 places[node] = self.place(node, piece, setting, outcome)
         return places
-
-    def _walked(self, pieces: dict[Node, Slice], view: View, setting: Setting) -> Program[dict[Node, int]]:
-        """The first answer when there are few records: that of a single quantile, in the middle of its rung."""
-        (node,) = pieces
-        epsilon = self.each / 2 if self.zcdp else self.each  # a range is at most twice the epsilon
-        rank = replace(
-            self.problem,
-            qs=(self.qs[node.which],),
-            rows=setting.size,
-            stated=True,
-            noise="exponential",
-            method="walk",
-        )
-        (value,) = yield from Question.of(rank, epsilon).program(view)
-        rung = int(setting.ladder.rungs(np.array([float(value)]))[0])
-        return {node: rung * self.tuning.places + self.tuning.places // 2}
 
     def _rank(self, which: int) -> Fraction:
         return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]

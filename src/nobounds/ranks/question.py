@@ -1,23 +1,26 @@
 """A question: quantiles of one column for one total epsilon, planned before the data are read, then answered.
 
-One pass puts the data on a ladder; then the best route for the noisy size is taken (see `auto`): AboveThreshold
-walks along the ladder until a noisy count passes a noisy threshold (Algorithm 2, on the whole line in one walk), or
-permute-and-flip chooses among all rungs (see `flip`). Ladders that grow finer with the size take a second look at the
-records around the target (see `second_look`).
+The size of the data is public, or a noisy count. It decides the plan (see `auto`): a frame, or none, and a route for
+each quantile.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
-from nobounds.accounting.cost import Cost, added_only, pure, worst
+import numpy as np
+
+from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss
 from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.decisions import Together
 from nobounds.noise.discrete import Noise
 from nobounds.programs.program import Program
-from nobounds.ranks.auto import Aim, SizeRule, choose, size_rule
+from nobounds.ranks.auto import Plan, SizeRule, auto, ends_cost, size_rule
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.route import AnyRoute, OneRoute, RankView
+from nobounds.ranks.route import OneRoute, RankView
+from nobounds.ranks.values import NEVER, values_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +30,14 @@ class Question:
     problem: Problem
     epsilon: Fraction
     size: SizeRule
-    routes: tuple[tuple[AnyRoute, ...], ...]
+    zcdp: bool = False  # whether the routes are those that cost the least rho
 
     @classmethod
     @lru_cache(maxsize=256)  # public arguments, exact result: the second call of a kind costs nothing
     def of(cls, problem: Problem, epsilon: Fraction, zcdp: bool = False) -> "Question":
-        """Plan the spending: first the size, if the route depends on it, then equal parts for the quantiles.
-
-        With `zcdp` the routes are those that cost the least rho.
-        """
-        rule, qs = size_rule(problem, epsilon), problem.qs
-
-        def plan(size: SizeRule, each: Fraction) -> "Question":
-            routes = tuple(choose(Aim(q, each, problem, zcdp), size) for q in qs)
-            return cls(problem, epsilon, size, routes)
-
-        each = (epsilon - rule.epsilon) / len(qs)
-        first = plan(rule, each)
-        if rule.known is None and all(len(routes) == 1 for routes in first.routes):
-            return plan(replace(rule, epsilon=Fraction(0), known=0), epsilon / len(qs))  # nothing depends on the size
-        # Parts may cost less together than each alone: walks in opposite directions, or a noisy size under swap, which
-        # a record that moves does not change. The answers then get the rest too, unless with more to spend they take
-        # other routes that cost too much. Under zCDP epsilon is nominal, and does not show what is left.
-        spent = first.cost().epsilon
-        second = plan(rule, each * epsilon / spent) if spent < epsilon and not zcdp else first
-        return second if second.cost().epsilon <= epsilon else first
-
-    def __hash__(self) -> int:
-        """Of the problem and epsilon: hashing a hundred routes takes a millisecond, and equality compares them."""
-        return hash((self.problem, self.epsilon))
+        """Plan the spending: first the size, if it is sensitive and matters, then the answers."""
+        rule = size_rule(problem, epsilon) if problem.grows else SizeRule(Fraction(0), 0)
+        return cls(problem, epsilon, rule, zcdp)
 
     @property
     def qs(self) -> tuple[Fraction, ...]:
@@ -78,68 +60,68 @@ class Question:
         return self.problem.noise
 
     def cost(self) -> Cost:
-        """The cost of the whole answer, whichever routes are taken."""
-        return self.priced()[0]
+        """The cost of the whole answer: the parts of a plan cost what is left after the size, whatever the size is."""
+        return self._size_cost() + self._answer_cost()
 
     def parts(self) -> dict[str, Cost]:
-        """The cost by what it is for; under swap a record that moves does not change the size, which costs nothing."""
-        return self.priced()[1]
+        """The cost by what it is for."""
+        return {"size": self._size_cost(), "answer": self._answer_cost()}
 
-    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
-    def priced(self) -> tuple[Cost, dict[str, Cost]]:
-        """The cost, and its parts."""
-        costs = [
-            worst([route.cost(q, self.neighbors, self.problem.nullable) for route in routes])
-            for q, routes in zip(self.qs, self.routes, strict=True)
-        ]
-        answers, size = sum(costs[1:], costs[0]), self._size_cost()
-        return size + answers, ({"answer": answers} if self.neighbors == "swap" else {"size": size, "answer": answers})
+    def _answer_cost(self) -> Cost:
+        left = self.epsilon - self.size.epsilon
+        return gaussian(left**2 / 8) if self.zcdp else pure(left)
 
     def _size_cost(self) -> Cost:
-        if self.neighbors == "swap" and self.problem.nullable:
-            return added_only(self.size.epsilon)
         return pure(self.size.epsilon)
 
-    @lru_cache(maxsize=256)  # noqa: B019 - see priced
+    @lru_cache(maxsize=256)  # noqa: B019 - a question is a small public value
     def loss(self) -> PrivacyLoss:
         """The cost, rounded up."""
         return PrivacyLoss.of(self.cost(), self.neighbors)
 
+    def plan(self, size: int) -> Plan:
+        """The plan for about this many records."""
+        return auto(self.problem, self.epsilon - self.size.epsilon, size, self.zcdp, self.size.noise)
+
     def program(self, view: RankView) -> Program[tuple[int | float, ...]]:
-        """The quantiles, in the order of `qs`: the size, and then route by route."""
-        size = yield from self.learned(view, self.routes)
-        values = []
-        for which, q in enumerate(self.qs):
-            route = yield from self.planned(which, size).settled(q, self.problem, view)
-            outcome = yield route.last(q, self.problem, view)
-            values.append(self.value_at(route, route.position(outcome)))
-        return tuple(values)
+        """The quantiles, in the order of `qs`: the size, the frame, and then route by route."""
+        plan = self.plan((yield from self.learned(view)))
+        routes = yield from self.framed(plan, view)
+        lasts = tuple(route.last(q, self.problem, view) for q, route in zip(self.qs, routes, strict=True))
+        if plan.together:
+            first: Any = routes[0]
+            outcomes = yield Together(lasts, partial(ends_cost, self.neighbors, first.eps1, first.eps2))
+        else:
+            outcomes = []
+            for last in lasts:
+                outcome = yield last
+                outcomes.append(outcome)
+        pairs = zip(routes, outcomes, strict=True)
+        return tuple(self.value_at(route, route.position(outcome)) for route, outcome in pairs)
+
+    def settled(self, view: RankView) -> Program[tuple[OneRoute, ...]]:
+        """The routes that the answers take: all decisions but the last ones."""
+        return (yield from self.framed(self.plan((yield from self.learned(view))), view))
+
+    def framed(self, plan: Plan, view: RankView) -> Program[tuple[OneRoute, ...]]:
+        """The routes of a plan, in the frame if it buys one."""
+        frame = None if plan.frame is None else (yield from plan.frame.program(self.problem, view))
+        return tuple(route.within(frame) for route in plan.routes)
 
     def route(self, which: int, view: RankView) -> Program[OneRoute]:
-        """The route that one of the answers takes: all decisions but the last one."""
-        size = yield from self.learned(view, (self.routes[which],))
-        route = yield from self.planned(which, size).settled(self.qs[which], self.problem, view)
-        return route
+        """The route that one of the answers takes."""
+        return (yield from self.settled(view))[which]
 
-    def planned(self, which: int, size: int) -> AnyRoute:
-        """The route for one of the answers, if there are `size` records; the last one is for any size."""
-        routes = self.routes[which]
-        return next((route for route in routes if route.at_least <= size), routes[-1])
-
-    def learned(self, view: RankView, routes: tuple[tuple[AnyRoute, ...], ...]) -> Program[int]:
-        """The number of records as far as these routes depend on it: known, or from a noisy count."""
+    def learned(self, view: RankView) -> Program[int]:
+        """The number of records: known, or from a noisy count."""
         if self.size.known is not None:
             return self.size.known
-        levels = tuple(sorted({route.at_least for of_one in routes for route in of_one}, reverse=True))
-        level: int = yield view.level(self.size.epsilon, self.size.at_most, levels, self._size_cost)
+        level: int = yield view.level(self.size.epsilon, self.size.at_most, self.size.levels, self._size_cost)
         return level
 
     def value_at(self, route: OneRoute, position: int | None) -> int | float:
         """The answer for a position on a route; a walk that never halted has seen all of its ladder."""
-        rung = route.stop if position is None else route.start + (position if route.up else -position)
-        if position == 0 and route.from_zero:
-            return self.ladder.nearest(Fraction(0))
-        if not route.again:
-            return self.ladder.snap(route.ladder, rung, route.up)
-        value = route.ladder.value(rung)
-        return value if self.ladder.integral else float(value)
+        value: int | float = values_at(
+            self.ladder, route, np.array([NEVER if position is None else position])
+        ).tolist()[0]
+        return value

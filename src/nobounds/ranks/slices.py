@@ -16,12 +16,14 @@ import numpy as np
 
 from nobounds.arrays import Ints
 from nobounds.counting.histogram import Histogram
+from nobounds.ladders.frame import Framed
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import Prior
 from nobounds.mechanisms.runs import Runs, ranks
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.tuning import TUNING
 
-MOST_OCTAVES = 40  # of a prior
+MOST_OCTAVES = 40  # that are lowered
 _MOST_RANKS = 1 << 46  # that an octave lowers by: all octaves together, in places, fit into 64 bits
 
 
@@ -60,8 +62,8 @@ class Slice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prior:
-    """A public prior on magnitudes: rungs beyond 2**`octave` are lowered by `nats` for each octave."""
+class Lowered:
+    """Rungs beyond 2**`octave` scales from the centre of a frame are lowered by `nats` for each octave; 0 for none."""
 
     octave: int
     nats: Fraction
@@ -77,18 +79,14 @@ class Prior:
         below, above = self._octaves(ladder)
         return np.union1d(below + 1, above)
 
-    def plain(self, ladder: Ladder) -> int:
-        """How many rungs are not lowered, or 1 if all are."""
-        below, above = self._octaves(ladder)
-        return max(1, int(min(above, default=ladder.last + 1) - max(below, default=ladder.first - 1)) - 1)
-
     def _octaves(self, ladder: Ladder) -> tuple[Ints, Ints]:
-        """The last rungs below minus, and the first above plus, each power of two from `octave` on; in order.
-
-        Those beyond a public bound are left out: the end rung stands for the bound, and for all records beyond it.
-        """
+        """The last rungs below minus, and the first above plus, each power of two from `octave` on; in order."""
+        if not self.nats:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        assert isinstance(ladder.map, Framed)
+        deviations = ladder.map.inner
         powers = np.exp2(np.arange(self.octave, min(self.octave + MOST_OCTAVES, 1024), dtype=np.float64))
-        below, above = ladder.map.of(-powers[::-1]), ladder.map.of(powers)
+        below, above = deviations.of(-powers[::-1]), deviations.of(powers)
         return below[below >= ladder.first], above[above <= ladder.last]
 
 
@@ -105,7 +103,9 @@ class SliceAim:
         return self.slope * weight + self.offset * places
 
 
-def runs_in(histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, prior: Prior) -> Runs:
+def runs_in(
+    histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, far: Lowered, prior: Prior | None = None
+) -> Runs:
     """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at."""
     rungs, weights = piece.weights(histogram)
     target, each = aim.target(int(weights.sum()), piece.places), rate / piece.places
@@ -116,16 +116,26 @@ def runs_in(histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, p
     else:
         trusted, unit = (piece.low, piece.high - 1), piece.places
         starts, ends, low, high, growth = _spread(rungs, weights, piece, target)
-    cuts = prior.cuts(histogram.ladder) * unit
+        prior = None if prior is None else prior.placed(piece.places)
+    cuts = far.cuts(histogram.ladder) * unit
     cuts = cuts[(starts[0] < cuts) & (cuts < ends[-1])]
     run = np.searchsorted(starts, cuts, side="right") - 1
     order = np.argsort(np.concatenate([starts, cuts]), kind="stable")
     low, high, growth = (np.concatenate([values, values[run]])[order] for values in (low, high, growth))
     starts = np.concatenate([starts, cuts])[order]
     ends = np.append(starts[1:], ends[-1])
-    lowered = prior.lowered(histogram.ladder, starts // unit, rate) * piece.places
+    lowered = far.lowered(histogram.ladder, starts // unit, rate) * piece.places
     return Runs.between(
-        starts, ends, low, high=high, target=target, rate=each, trusted=trusted, lowered=lowered, growth=growth
+        starts,
+        ends,
+        low,
+        high=high,
+        target=target,
+        rate=each,
+        trusted=trusted,
+        lowered=lowered,
+        growth=growth,
+        prior=prior,
     )
 
 

@@ -7,61 +7,71 @@ short enough to enumerate.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nobounds.ladders.ladder import Ladder
-
-SCALE_FLOOR = -40
-OCTAVES = Ladder.float_bits(0, SCALE_FLOOR).limited(Fraction(0), None)
-
 
 @dataclass(frozen=True, slots=True)
 class RankTuning:
-    """How epsilon is split, how fine candidates are, and when a route is safe."""
+    """How epsilon is split, how fine candidates are, and when a frame is bought."""
 
-    # Shares of eps1 in eps1 + eps2, and ranks over epsilon that the threshold is raised by, because a walk halts early.
-    # Inner quantiles: 0.5 and 1 have 0.78 to 0.85 of the error of 0.4 and 0 under add-remove, and the same error under
-    # swap. Near the end of the data 0.65 and 0 are within 2% of the best, and the chance to overshoot the maximum
-    # tenfold is 5e-6 (0.6 and 0: 4e-5).
-    inner: Fraction = Fraction(1, 2)
-    outer: Fraction = Fraction(13, 20)
-    rise: int = 1
-    # A rank is near the end of the data when less than this over epsilon lies beyond it. There Gumbel noise, whose eps1
-    # share must be one half, aims `gumbel_drop` ranks over epsilon lower: a chance below 1e-4.
-    near_end: int = 8
-    gumbel_drop: int = 6
-    margin: float = 8.0  # the chance that far empty rungs halt a walk or win a flip is below exp(-8) in all
-    size_share: Fraction = Fraction(1, 20)  # of epsilon, for the noisy size
+    size_share: Fraction = Fraction(1, 40)  # of epsilon, for the noisy size
     size_nats: int = 25  # over the rows, if only missing records are sensitive
-    size_fails: int = 2000  # a noisy size that is too large leads to a catastrophe at most once in this many times
-    scale_share: Fraction = Fraction(1, 20)  # of epsilon: a scale is bought where it costs no more
-    sign_share: Fraction = Fraction(1, 10)  # of epsilon, for the noisy sign
-    tiny: float = 2.0**-40  # walks outward from 0 treat all that is smaller as 0
-    # Bits of a growing ladder beyond log2(records * rate of the noise), for flip; and beyond log2(records * epsilon)
-    # for a walk, which fine steps halt early and which therefore takes fewer in the tails: 8 or 9 bits for flip at
-    # n = 1000 and epsilon 1, where 7 have 1.07 to 1.27 of the error of 8, and 10 have 0.94 to 1.01.
+    # Nats are records times epsilon; under swap, where a rank costs twice as much, half of that.
+    # A centre of 40 nats lies outside the middle half with a chance below 1e-4 up to an offset of 100 sd, and a scale
+    # of 40 nats is more than an octave off as seldom; 25 to 30 nats fail in 1 to 20 % of runs on skewed data.
+    center_nats: int = 40
+    scale_nats: int = 40
+    framed_inner: int = 800  # nats from which a frame is bought for inner quantiles, ...
+    framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
+    centered: int = 20  # nats from which a centre is bought for others, for half of epsilon at most
+    inner_tail: Fraction = Fraction(1, 4)  # quantiles with less in their tail are no inner ones
+    end_nats: int = 30  # without a frame no rank is aimed at with less than this beyond it
+    # Bits of the numbers under the prior: for a centre, and beyond log2 of the nats for an answer. More bits serve data
+    # farther from 0 for their spread; fewer make heaps heavier, which 16 bits hit for 11 nats.
+    center_bits: int = 16
+    choice_bits: int = 14
+    most_choice_bits: int = 48
+    prior_floor: int = -1022
+    # Bits of the ladder for flip beyond log2(records * rate of the noise).
     flip_bits: float = -1.0
-    walk_bits: float = -0.5
     most_bits: int = 40
     least_bits: int = 6
-    fine_bits: int = 8  # of a ladder on which a walk passes the end of the data
-    flip_tail: Fraction = Fraction(3, 10)  # under add-remove a walk is better for quantiles with less in their tail
-    # A walk from the side of the fewer records that is not safe by itself has its counts lowered by 2 ranks over
-    # epsilon an octave, from 3 octaves above the scale on: 0.58 to 0.97 of the error from the other side on six
-    # families, 10 ranks from the end.
-    tilt: int = 2
-    octaves: Ladder = OCTAVES  # one rung a power of two, from 2**-40 on; below that there is no scale
-    # Many quantiles. Of epsilon, for the scale; and for the size under swap: a record that turns from missing to
-    # present costs half as much as one that moves in all levels but the first, so the size is free; but its rho counts.
-    levels_scale_share: Fraction = Fraction(1, 25)
+    # Shares of eps1 in eps1 + eps2 of a walk.
+    inner: Fraction = Fraction(1, 2)
+    outer: Fraction = Fraction(7, 10)
+    rise: int = 1  # ranks over epsilon that the threshold of a walk inward is raised by, because it halts early
+    # Octaves of a step around the scale, over the nats: the larger of the two, the second over the tail as well; and at
+    # most.
+    step: float = 5.0
+    tail_step: float = 0.15
+    longest: float = 0.25
+    # Of a walk outward: over that; and at the very end, and longer with more nats in the tail.
+    outward_longer: float = 1.5
+    outward_step: float = 1 / 48
+    least_in_tail: float = 3.0  # nats in the tail with which a walk goes inward if there is a scale already
+    # Walks to both ends: log2 of the rungs an octave, and the records beyond that halt them, over eps2.
+    end_bits: int = 4
+    end_records: int = 6
+    end_tilt: int = 2  # nats of a step of their tilt
+    end_share: Fraction = Fraction(7, 20)  # of eps1, under swap
+    least_threshold: int = 7  # over epsilon, of a walk inward
+    inward_from: float = 8.0  # nats in the tail from which a walk goes inward under add-remove ...
+    chosen_from: float = 40.0  # ... and a choice is better than a walk outward under swap
+    tilted_below: float = 20.0  # nats in the tail below which walks are tilted
+    near_end: int = 8  # nats beyond a rank with which it is near the end of the data
+    # Many quantiles: nats from which a frame is bought; and of epsilon for the size under swap: a record that turns
+    # from missing to present costs half as much as one that moves in all levels but the first, so it is free; but its
+    # rho counts.
+    many_bits: int = 24  # of the numbers under the prior
+    framed_many: int = 2500
     levels_size_share: Fraction = Fraction(1, 5)
     levels_size_share_zcdp: Fraction = Fraction(1, 20)
-    levels_least_scale: float = 2.0**-40  # smaller scales are treated as this one, where there is no grid
-    # The prior on magnitudes: octaves above the scale, and nats an octave; and the same near an end of the data, up to
-    # twice as far from it as walks are used, where few records outweigh the rungs beyond it.
+    # By how much rungs far from the centre are lowered: octaves above the scale, and nats an octave; and the same near
+    # an end of the data, where few records outweigh the rungs beyond it.
     prior_from: int = 2
     prior_nats: Fraction = Fraction(3, 2)
     tight_from: int = 1
     tight_nats: Fraction = Fraction(2)
     places: int = 1024  # on a rung
+    gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 
 
 TUNING = RankTuning()

@@ -1,9 +1,11 @@
-"""The answers at many positions of a route, each equal to `Question.value_at`.
+"""The answers at positions of a route: what is released for them.
 
-Floats are computed from the bits of rungs. Grid points are whole numbers while they fit into 62 bits, and one correctly
-rounded operation turns them into floats. All other answers come from the scalar code, once for each position.
+Floats are computed from the bits of rungs, and in a frame the roundest number of a rung is taken. Grid points are whole
+numbers while they fit into 62 bits, and one correctly rounded operation turns them into floats. All other answers come
+from the scalar code, once for each position.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -11,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
-from nobounds.exact import MAX
+from nobounds.ladders.frame import NO_FRAME, Frame
 from nobounds.ladders.ladder import Ladder
-from nobounds.ladders.rungs import Edges, FloatBits, Grid
-from nobounds.ranks.question import Question
-from nobounds.ranks.route import OneRoute
+from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs
+from nobounds.ranks.route import ChoiceRoute, OneRoute, Route
 
 Bools: TypeAlias = NDArray[np.bool_]
 Values: TypeAlias = Ints | NDArray[np.object_] | Floats
@@ -24,70 +25,63 @@ NEVER = -1  # the position of a walk that never halts
 
 _SMALL = 1 << 53  # whole numbers up to this are exact as floats
 _LARGEST = (1 << 63) - 1
-_FAR = 1e290  # such values divided by a unit are still floats
+_NEAR = 2.0**60  # points below this are whole numbers of 64 bits
 
 
-def values_at(question: Question, route: OneRoute, positions: Ints) -> Values:
-    """The answers at these positions: floats, or whole numbers if the ladder of the question is integral.
+def values_at(own: Ladder, route: OneRoute, positions: Ints, frame: Frame | None = None) -> Values:
+    """The answers at these positions: floats, or whole numbers if the ladder of the question, `own`, is integral.
 
-    Whole numbers are objects if one of them does not fit into 64 bits.
+    Whole numbers are objects if one of them does not fit into 64 bits. `frame` has the frames of groups, one for each
+    position, in place of that of the route.
     """
     if not len(positions):
-        return zeros(0, question.ladder.integral)
+        return zeros(0, own.integral)
     rungs = route.start + (positions if route.up else -positions)
-    rungs[positions == NEVER] = route.stop
-    values, good = _by_rung(question, route, rungs)
-    if route.from_zero:
-        good &= positions != 0
+    rungs = np.where(positions == NEVER, route.stop, rungs)
+    frame = route.frame if frame is None else frame
+    if frame is not None:
+        return _in_frame(own, route.ladder.map, route.up if isinstance(route, Route) else None, rungs, frame)
+    if isinstance(route, ChoiceRoute) and route.absolute:
+        return _in_frame(own, route.ladder.map, None, rungs, NO_FRAME)
+    values, good = _values(route.ladder, own.integral, rungs)
+    return _completed(values, good, rungs, own.integral, route.ladder.value)
+
+
+def floats_at(own: Ladder, route: OneRoute, positions: Ints) -> Floats:
+    """The answers at these positions as floats: for laws and forecasts."""
+    return values_at(own, route, positions).astype(np.float64)
+
+
+def _in_frame(own: Ladder, on: Rungs, passed: bool | None, rungs: Ints, frame: Frame) -> Values:
+    """The roundest numbers on rungs of deviations, within the bounds."""
+    if isinstance(on, Grid) and frame is NO_FRAME:
+        on, frame = Grid(Fraction(1), on.bits), Frame(0.0, 0, on.unit)
+    values = frame.values(on, rungs, passed)
+    if frame.unit is None:
+        return _bounded(own, values)
+    near = np.abs(values) < _NEAR
+    points = np.where(near, values, 0.0).astype(np.int64)
+    whole, good = _scaled(own, own.integral, points, near)
+
+    unit = frame.unit
+
+    def exact(place: int) -> int | float:
+        return own.within(Fraction(float(values[place])) * unit)
+
+    return _completed(whole, good, np.arange(len(rungs)), own.integral, exact)
+
+
+def _completed(values: Values, good: Bools, keys: Ints, integral: bool, exact: Callable[[int], int | float]) -> Values:
+    """The values, those that are not good computed by the scalar code, once for each key."""
     bad = np.flatnonzero(~good)
     if not len(bad):
         return values
-    distinct, which = np.unique(positions[bad], return_inverse=True)
-    exact = [question.value_at(route, None if k == NEVER else k) for k in distinct.tolist()]
-    if question.ladder.integral and max(map(abs, exact)) >= 1 << 63:
+    distinct, which = np.unique(keys[bad], return_inverse=True)
+    computed = [exact(key) for key in distinct.tolist()]
+    if integral and max(map(abs, computed)) >= 1 << 63:
         values = values.astype(object)
-    values[bad] = np.array(exact, dtype=values.dtype)[which]
+    values[bad] = np.array(computed, dtype=values.dtype)[which]
     return values
-
-
-def floats_at(question: Question, route: OneRoute, positions: Ints) -> Floats:
-    """The answers at these positions as floats, nearly: for laws and forecasts."""
-    ladder = question.ladder
-    rungs = route.start + positions if route.up else route.start - positions
-    values = route.ladder.map.floats(rungs)
-    fine = route.ladder.map
-    snapped = not route.again and fine != ladder.map
-    if snapped and isinstance(ladder.map, Grid) and isinstance(fine, Grid):
-        steps, (first, last) = float(ladder.map.unit / fine.unit), fine.points(rungs)  # a power of two
-        points = np.floor((last + 0.5) / steps) if route.up else np.ceil((first - 0.5) / steps)
-        values = np.clip(points * float(ladder.map.unit), -_FAR, _FAR)
-    elif snapped:
-        values = ladder.map.floats(ladder.rungs(np.clip(values, -_FAR, _FAR)))
-    if route.from_zero:
-        values = np.where(positions == 0, 0.0, values)
-    low, high = ladder.lower, ladder.upper
-    return np.clip(values, -MAX if low is None else float(low), MAX if high is None else float(high))
-
-
-def _by_rung(question: Question, route: OneRoute, rungs: Ints) -> tuple[Values, Bools]:
-    """The answer for each rung, and whether it is exact."""
-    ladder, own = route.ladder, question.ladder
-    if route.again or ladder.map == own.map:
-        return _values(ladder if route.again else own, own.integral, rungs)
-    if not isinstance(own.map, Grid):
-        if isinstance(ladder.map, FloatBits):
-            return _values(own, own.integral, own.rungs(ladder.map.floats(rungs)))
-        return _unknown(len(rungs), own.integral)
-    if not isinstance(ladder.map, Grid):
-        return _unknown(len(rungs), own.integral)
-    ratio = own.map.unit / ladder.map.unit
-    if ratio.denominator != 1 or ratio > _SMALL:
-        return _unknown(len(rungs), own.integral)
-    # The last point that the walk has passed: the edge is half a fine step beyond the last fine point.
-    points, good = _points(ladder.map, rungs, last=route.up)
-    twice = 2 * int(ratio)
-    passed = (2 * points + 1) // twice if route.up else -((1 - 2 * points) // twice)
-    return _scaled(own, own.integral, passed, good)
 
 
 def _values(ladder: Ladder, integral: bool, rungs: Ints) -> tuple[Values, Bools]:

@@ -5,16 +5,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
-from nobounds.mechanisms.decisions import Above, Choose, Halt, Level
+from nobounds.mechanisms.decisions import Choose, Halt, Level
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
-from nobounds.ranks.route import FlipRoute, OneRoute, Price, Route, rank_sensitivity
-from nobounds.ranks.scale import Scale
+from nobounds.ranks.framing import HALF, Around, octave_counts, octave_runs
+from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
+
+FEW = 1 << 13
 
 
 class HistogramView:
@@ -43,25 +44,23 @@ class HistogramView:
     def level(self, epsilon: Fraction, most: int, levels: tuple[int, ...], cost: Price) -> Level:
         return Level(self.total, epsilon, levels, cost, most)
 
-    def scale(self, scale: Scale, cost: Price) -> Halt:
-        return Halt(lambda: scale.walk(self.coarse), cost)
+    def center(self, route: ChoiceRoute, cost: Price) -> Choose:
+        return self.choose(HALF, route, cost)
 
-    def negative(self, q: Fraction, epsilon: Fraction, neighbors: Neighbors, cost: Price) -> Above:
-        """Records below 0 (zeros count half) minus q n, with noise, against 0; ties go to the longer side."""
-        histogram = self.coarse
-        zero = int(histogram.ladder.rungs(np.zeros(1))[0])
-        below, up_to = histogram.below(zero), histogram.below(zero + 1)
-        step = Fraction(1, 2 * q.denominator)
-        number = Fraction(below + up_to, 2) - q * histogram.total
-        return Above(number, step, epsilon * step / rank_sensitivity(q, neighbors), 2 * q < 1, cost)
+    def spread(self, around: Around, rate: Fraction, cost: Price) -> Choose:
+        return Choose(lambda: octave_runs(self.octaves(around), rate), True, cost)
+
+    def octaves(self, around: Around) -> Histogram:
+        """The deviations from the centre that are not 0, by octave."""
+        raise NotImplementedError
 
     def halt(self, q: Fraction, route: Route, noise: Noise, cost: Price) -> Halt:
         full = (lambda: walk_of(self.full(route), q, route, noise)) if route.again else None
-        return Halt(lambda: walk_of(self.look(q, route), q, route, noise), cost, full)
+        return Halt(lambda: walk_of(self.look(q, route), q, route, noise), cost, full, route.one_end)
 
-    def choose(self, q: Fraction, route: FlipRoute, cost: Price) -> Choose:
-        full = (lambda: Runs.of(self.full(route), q, route.rate)) if route.again else None
-        return Choose(lambda: Runs.of(self.look(q, route), q, route.rate), route.exponential, cost, full)
+    def choose(self, q: Fraction, route: ChoiceRoute, cost: Price) -> Choose:
+        full = (lambda: Runs.of(self.full(route), q, route.rate, route.prior)) if route.again else None
+        return Choose(lambda: Runs.of(self.look(q, route), q, route.rate, route.prior), route.exponential, cost, full)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,10 +77,15 @@ class View(HistogramView):
         """The records on the route's ladder: from a second look at those around the target, or from the first."""
         if not route.again:
             return self.coarse.on(route.ladder)
-        return self.counts.around(route.ladder, *route.window(q, self.coarse.total))
+        if self.coarse.total <= FEW:  # reading all of them again is faster than to say which
+            return self.full(route)
+        return self.counts.around(route.placed, *route.window(q, self.coarse.total))
 
     def full(self, route: OneRoute) -> Histogram:
-        return self.counts.full(route.ladder)
+        return self.counts.full(route.placed)
+
+    def octaves(self, around: Around) -> Histogram:
+        return octave_counts(self.counts.chunks(), around)
 
 
 def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:
@@ -114,10 +118,8 @@ def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Wa
 
 
 def _tilted(starts: Ints, levels: Ints, route: Route) -> tuple[Ints, Ints]:
-    """The runs with their levels lowered by `tilt` ranks for each octave from `tilted_from` outward."""
-    outermost = -route.start if route.up else route.start
-    octave: int = 1 << route.ladder.map.bits  # type: ignore[attr-defined]
-    ends = outermost + 1 - np.arange(route.tilted_from, outermost + 1, octave)[::-1]  # positions where octaves end
+    """The runs with their levels lowered by `tilt` ranks for each of the cuts that is still ahead."""
+    ends = np.array(route.cuts)
     cut = np.union1d(starts, ends)
     left = len(ends) - np.searchsorted(ends, cut, side="right")
     return cut, levels[np.searchsorted(starts, cut, side="right") - 1] - route.tilt * left

@@ -54,7 +54,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     >>> import random
     >>> described = describe({"age": range(18, 78), "name": ["x"] * 60}, epsilon=100, rng=random.Random(1))
     >>> described["age"].values["50%"]
-    48
+    47
     """
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
@@ -230,7 +230,8 @@ class _Job:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
         epsilon = self.plan.epsilon(self._part("min and max"))
         search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.facts.nullable)
-        start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
+        octave = _octave(quantiles)
+        start = ClipStart(search.within(Fraction(quantiles["50%"])), octave, search.epsilon)
         size = self.count - (
             0 if self._public else math.ceil(CLIP_TUNING.slack / self.plan.epsilon(self.plan.count_part))
         )
@@ -263,9 +264,9 @@ class _Job:
 
 
 def _octave(quantiles: dict[str, int | float]) -> int | None:
-    """The octave of the 75% deviation from the median, estimated from the quantiles; None if they are all the same."""
+    """About the octave of the median deviation from the median, by the quantiles; None if they are all the same."""
     exact = {name: Fraction(value) for name, value in quantiles.items()}
     quartile = max(exact["75%"] - exact["50%"], exact["50%"] - exact["25%"])
     tail = max(exact["95%"] - exact["50%"], exact["50%"] - exact["5%"])
     scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75% deviation
-    return math.frexp(finite_float(scale))[1] - 1 if scale > 0 else None
+    return math.frexp(finite_float(scale))[1] - 2 if scale > 0 else None

@@ -104,8 +104,7 @@ def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedC
     """The sum of each group, or its mean (see `average`), by the plan for that many groups."""
     tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
     # The number of groups is public or already noised; the cost is the same for every number.
-    settled = plan(max(len(tallied.units), 1))
-    clip = yield from settled.program(tallied.tally.chunks)
+    settled, clip = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
     values, bars, parameters = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | parameters | ladder.describe()

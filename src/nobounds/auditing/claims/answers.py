@@ -1,12 +1,14 @@
-"""The cases of whole answers: quantiles and bounds with every branch reachable, for records and for users.
+"""The cases of quantiles: every decision that an answer is made of, for records and for users.
 
-A whole answer is a noisy size, possibly a sign, and the walk or choice that they lead to; its law is the mixture. On a
-ladder with one or a few rungs for each power of two that law can be enumerated, and with sizes of a few records every
-branch has a substantial probability.
+An answer on a ladder that the user fixes is one walk or one choice, and its law can be enumerated. Other answers are
+made of a size, a centre, a scale, and a walk or a choice in their frame; each of these is audited by itself, for sizes
+and frames that the data need not have, because whatever was decided before is public by then. Their costs add up to no
+more than what is charged, which the cases in `releases` check.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -14,84 +16,87 @@ from typing import Any
 
 import numpy as np
 
+from nobounds.accounting.cost import Cost, pure
 from nobounds.accounting.loss import Neighbors, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data
-from nobounds.auditing.cases import Case, Measure, Worst, audited
+from nobounds.auditing.cases import Case, Measure, Worst, audited, pure_claims
 from nobounds.auditing.claims.walks import NOISES
+from nobounds.auditing.evidence.kinds import evidence_of
 from nobounds.counting.second_look import Counts
+from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.noise.discrete import Noise
-from nobounds.programs.law import paths
+from nobounds.ranks.auto import auto, size_rule
+from nobounds.ranks.framing import Around, FrameRule, octave_runs, prior_choice
 from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.problem import Method, Problem
 from nobounds.ranks.question import Question
-from nobounds.ranks.tuning import TUNING
+from nobounds.ranks.route import ChoiceRoute, OneRoute, Route
+from nobounds.ranks.tuning import TUNING, RankTuning
 from nobounds.ranks.values import floats_at
 from nobounds.ranks.view import View
 
 MISSING = math.nan
 EPSILON = Fraction(2)
+HALF = Fraction(1, 2)
 # At the ends hardly any rungs lie before the first record: those between two records carry nearly all the weight.
 FAR = 1.7e308
 SPOTS = (-FAR, -1e200, -3.0, 0.0, 5.0, 1e200, FAR)
-# The public number of rows, and whether records can be missing: the size is then noisy, capped, known or too small.
-PUBLIC: dict[str, tuple[int | None, bool]] = {
-    "add-remove": (None, True),
-    "swap": (400, True),
-    "swap, no missing": (10**6, False),
-    "swap, few rows": (2, False),
-}
-RANKS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1))
+RANKS = (Fraction(0), Fraction(1, 4), HALF, Fraction(1))
 # The rows of users who have two each.
 PERSONS = ((-FAR, -FAR), (-1e200, -1e200), (-3.0, 5.0), (0.0, 0.0), (5.0, 5.0), (FAR, FAR))
+# Neighbours, and whether records can be missing.
+RELATIONS: dict[str, tuple[Neighbors, bool]] = {
+    "add-remove": ("add-remove", True),
+    "swap": ("swap", True),
+    "swap, no missing": ("swap", False),
+}
+# All numbers under the prior are few here, and so are the rungs of a choice in a frame; nothing else changes.
+SHORT: RankTuning = replace(
+    TUNING, center_bits=4, choice_bits=4, most_choice_bits=4, prior_floor=-4, least_bits=1, most_bits=1
+)
+FEW = Ladder.float_bits(4, -4).limited(Fraction(-64), Fraction(64))
+NUMBERS = (-64.0, -63.0, -61.0, 0.0, 7.0, 61.0, 64.0)
+PLACED = (-1e300, -40.0, 3.0, 3.0001, 47.0, 1e300)  # around the centre 3
+FRAME = Frame(3.0, -4)
+FRAMED: tuple[tuple[Fraction, Noise], ...] = (
+    (HALF, "exponential"),
+    (Fraction(9, 10), "exponential"),
+    (Fraction(1, 10), "laplace"),
+    (Fraction(1), "exponential"),
+)
+MANY = 3000  # records, for routes in a frame
 
 
-# Walks take the steps of the ladder itself, so that their laws are short; nothing else changes.
-SHORT = replace(TUNING, fine_bits=0)
-
-
-def live(question: Question) -> Question:
-    """The question with sizes so small that every route has a substantial probability on a handful of records."""
-    routes = tuple(
-        tuple(replace(route, at_least=len(alternatives) - 1 - k) for k, route in enumerate(alternatives))
-        for alternatives in question.routes
-    )
-    return replace(question, routes=routes)
+def plain(relation: str, q: Fraction, ladder: Ladder, method: Method = "auto", noise: Noise = "exponential") -> Problem:
+    """The problem of one quantile without a fixed ladder."""
+    neighbors, nullable = RELATIONS[relation]
+    return Problem((q,), ladder, neighbors, nullable, 10**6, noise=noise, method=method, grows=True, tuning=SHORT)
 
 
 def log_law(question: Question, data: Sequence[Any], which: int = 0) -> Floats:
-    """Log-probabilities of all answers."""
-    if question.size.known is not None:
-        question = replace(question, size=replace(question.size, known=len(data)))
-    return _log_law(question, _counts(question, data), which)
-
-
-def _counts(question: Question, data: Sequence[Any]) -> Counts:
-    return Counts.of(lambda: [np.array(data, dtype=float)], question.ladder)
-
-
-def _log_law(question: Question, counts: Counts, which: int) -> Floats:
-    """From the positions of every part, merged where answers are equal; a walk that never halts ends at its last."""
-    ladder = question.ladder
-    total = np.full(ladder.last + 1 - ladder.first, -np.inf)
-    for chance, route, part in AnswerLaw.of(question, counts, which, least=0).parts:
+    """Log-probabilities of all answers on a fixed ladder, merged where they are equal."""
+    ladder, total = question.ladder, np.full(question.ladder.size, -np.inf)
+    for chance, route, part in AnswerLaw.of(question, _counts(data, ladder), which, least=0).parts:
         masses = part.log_pmf() + math.log(chance)
-        answers = floats_at(question, route, np.minimum(np.arange(len(masses)), part.length - 1))
+        # A walk that never halts ends at its last rung.
+        answers = floats_at(ladder, route, np.minimum(np.arange(len(masses)), part.length - 1))
         np.logaddexp.at(total, ladder.rungs(answers) - ladder.first, masses)
     return total
 
 
 def joint_log_law(question: Question, data: Sequence[Any]) -> Floats:
-    """Log-probabilities of two answers jointly, on some of the rungs: given the size they are independent."""
-    some, counts = _telling(question.ladder), _counts(question, data)
-    joint = np.full((len(some), len(some)), -np.inf)
-    for chance, size in paths(lambda: question.learned(View(counts), question.routes)):
-        known = replace(question, size=replace(question.size, known=size))
-        one, other = (_log_law(known, counts, k)[some] for k in (0, 1))
-        joint = np.logaddexp(joint, math.log(chance) + one[:, None] + other[None, :])
-    return joint.ravel()
+    """Log-probabilities of two answers on a fixed ladder jointly, on some of the rungs: they are independent."""
+    some = _telling(question.ladder)
+    one, other = (log_law(question, data, k)[some] for k in (0, 1))
+    return np.asarray(one[:, None] + other[None, :]).ravel()
+
+
+def _counts(data: Sequence[Any], ladder: Ladder) -> Counts:
+    return Counts.of(lambda: [np.array(data, dtype=float)], ladder)
 
 
 def _telling(ladder: Ladder) -> Any:
@@ -101,11 +106,25 @@ def _telling(ladder: Ladder) -> Any:
     return np.unique(np.clip(np.concatenate([near.ravel(), spread]), ladder.first, ladder.last)) - ladder.first
 
 
-def answers_seen(question: Question, neighbors: Neighbors, nullable: bool) -> Iterator[Worst]:
-    """The worst losses over all neighbouring data sets of up to two records of both signs, some missing."""
-    spots = (*SPOTS, *((MISSING,) if nullable else ()))
-    law = log_law if len(question.qs) == 1 else joint_log_law
-    return audited(partial(law, question), spots, 2, neighbors)
+def route_law(problem: Problem, route: OneRoute, data: Sequence[Any]) -> Floats:
+    """Log-probabilities of the last decision on a route."""
+    decision = route.last(problem.qs[0], problem, View(_counts(data, problem.ladder)))
+    exact = replace(decision, make=decision.full) if decision.full is not None else decision
+    return np.asarray(exact.log_pmf()[1])
+
+
+def level_law(problem: Problem, epsilon: Fraction, data: Sequence[Any]) -> Floats:
+    """Log-probabilities of the sizes that plans tell apart, up to 40."""
+    rule = replace(size_rule(problem, epsilon), at_most=40)
+    decision = View(_counts(data, problem.ladder)).level(epsilon, rule.at_most, rule.levels, partial(pure, epsilon))
+    return np.array(list(evidence_of(decision, random.Random(0).getrandbits).logs.values()))
+
+
+def scale_law(rule: FrameRule, center: float, data: Sequence[Any]) -> Floats:
+    """Log-probabilities of all octaves of the scale around a centre."""
+    rate = rule.eps_scale / 2 if rule.neighbors == "swap" else rule.eps_scale
+    octaves = View(_counts(data, Ladder.float_bits(0))).octaves(Around(center, None))
+    return weighted_law(octave_runs(octaves, rate)).log_pmf()
 
 
 def users_seen(question: Question) -> Iterator[Worst]:
@@ -117,87 +136,182 @@ def users_seen(question: Question) -> Iterator[Worst]:
     return audited(law, PERSONS, 2, "add-remove")
 
 
-def live_question(variant: str, qs: tuple[Fraction, ...], noise: Noise, method: Method = "walk") -> Question:
-    """The question with all of its routes alive; short ladders only."""
-    rows, nullable = PUBLIC[variant]
-    ladder, neighbors = Ladder.float_bits(0), _neighbors(variant)
-    problem = Problem(qs, ladder, neighbors, nullable, rows, noise=noise, method=method, tuning=SHORT)
-    return live(Question.of(problem, EPSILON))
+def fixed(
+    relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method = "walk", epsilon: Fraction = EPSILON
+) -> Question:
+    """A question on a fixed ladder of one rung for each power of two."""
+    neighbors, nullable = RELATIONS[relation]
+    problem = Problem(qs, Ladder.float_bits(0), neighbors, nullable, noise=noise, method=method)
+    return Question.of(problem, epsilon)
 
 
 def cases() -> Iterator[Case]:
-    """Quantiles by walks and by choices, the bounds, and quantiles for users."""
-    for variant in PUBLIC:
-        for noise in NOISES:
-            for q in RANKS:
-                quick = noise == "exponential" and q in (Fraction(1, 2), Fraction(1))
-                yield _case("quantile", variant, (q,), noise, "walk", quick)
-    methods: tuple[Method, ...] = ("flip", "exponential")
-    for variant in ("add-remove", "swap"):
-        for method in methods:
-            yield _case(f"quantile by {method}", variant, (Fraction(1, 2),), "exponential", method, False)
-        yield _case("bounds", variant, (Fraction(0), Fraction(1)), "exponential", "walk", variant == "add-remove")
+    """Sizes, centres, scales, routes in frames, and answers on fixed ladders, for records and for users."""
+    for relation in RELATIONS:
+        yield from _sizes(relation)
+        yield from _numbers(relation)
+        yield from _scales(relation)
+        yield from _framed(relation)
+        yield from _answers(relation)
     for q in RANKS:
         yield _users(q)
 
 
-def _case(name: str, variant: str, qs: tuple[Fraction, ...], noise: Noise, method: Method, quick: bool) -> Case:
-    nullable = PUBLIC[variant][1] and variant != "add-remove"
-
-    def question() -> Question:
-        return live_question(variant, qs, noise, method)
-
-    def claims() -> dict[Measure, float]:
-        loss = question().loss()
-        return {"epsilon": loss.epsilon, "range": loss.eta}
-
-    def look() -> list[Worst]:
-        return list(answers_seen(question(), _neighbors(variant), nullable))
-
-    of = ", ".join(f"q {q}" for q in qs) if len(qs) == 1 else "minimum and maximum"
-    more = variant.removeprefix(_neighbors(variant)).removeprefix(", ")
-    setting = of + (f", {more}" if more else "")
-    tight = _tight(variant, qs, noise) if method == "walk" else ()
+def _case(
+    name: str,
+    setting: str,
+    relation: str,
+    cost: Callable[[], Cost],
+    law: Callable[[Data], Floats],
+    spots: Sequence[float],
+    most: int,
+    *,
+    tight: tuple[Measure, ...] = (),
+    noise: str = "exponential",
+    quick: bool = False,
+) -> Case:
+    neighbors, nullable = RELATIONS[relation]
+    gone = (MISSING,) if nullable and neighbors == "swap" else ()
+    more = relation.removeprefix(neighbors)
     return Case(
         name,
-        setting,
+        setting + more,
         noise,
-        neighbors=_neighbors(variant),
+        neighbors=neighbors,
         unit="row",
-        claims=claims,
-        look=look,
+        claims=lambda: pure_claims(cost()),
+        look=lambda: audited(law, (*spots, *gone), most, neighbors),
         tight=tight,
         quick=quick,
     )
 
 
-def _tight(variant: str, qs: tuple[Fraction, ...], noise: Noise) -> tuple[Measure, ...]:
-    """Every walk reaches its epsilon; the range is reached where both its sides come from one pair and one route."""
-    inner = 0 < qs[0] < 1
-    reached = {
-        "add-remove": inner,
-        "swap": not inner and noise != "gumbel",
-        "swap, no missing": noise == "exponential",
-        "swap, few rows": True,
-    }
-    return ("epsilon", "range") if reached[variant] else ("epsilon",)
+def _sizes(relation: str) -> Iterator[Case]:
+    """The size that a plan is made for; under swap it is sensitive if records can be missing."""
+    if relation == "swap, no missing":
+        return
+    for epsilon in (Fraction(1, 10), EPSILON):
+        problem = replace(plain(relation, HALF, FEW), rows=None)
+        law = partial(level_law, problem, epsilon)
+        yield _case(
+            "quantile, size",
+            f"epsilon {epsilon}",
+            relation,
+            partial(pure, epsilon),
+            law,
+            (1.0,),
+            5,
+            tight=("epsilon",) if epsilon == EPSILON else (),
+            noise="discrete Laplace",
+            quick=epsilon == EPSILON,
+        )
+
+
+def _numbers(relation: str) -> Iterator[Case]:
+    """A choice among all numbers under the prior: the centre of a frame, or an answer with few records."""
+    for q in (Fraction(1, 64), Fraction(1, 4), HALF):
+        problem = plain(relation, q, FEW)
+        route = prior_choice(problem, q, EPSILON, SHORT.center_bits)
+        yield _case(
+            "quantile, choice under the prior",
+            f"q {q}",
+            relation,
+            partial(route.cost, q, problem.neighbors, problem.nullable),
+            partial(route_law, problem, route),
+            NUMBERS,
+            4,
+            tight=("epsilon",) if q == HALF else (),
+            noise="Gumbel",
+            quick=q == HALF,
+        )
+
+
+def _scales(relation: str) -> Iterator[Case]:
+    """The octave of the median deviation that is not 0."""
+    rule = FrameRule.of(plain(relation, HALF, FEW), EPSILON, EPSILON)
+    settings = ((0.0, (-1e300, 0.0, 1e-85, 2e-86, 5.0, 1e300)), (1e9, (-1e300, 999999999.0, 1e9, 1000000001.0, 1e12)))
+    for center, spots in settings:
+        yield _case(
+            "quantile, scale",
+            f"centre {center:g}",
+            relation,
+            rule.scale_cost,
+            partial(scale_law, rule, center),
+            spots,
+            4,
+            tight=("epsilon",) if center == 0 else (),
+            noise="Gumbel",
+            quick=center == 0,
+        )
+
+
+def _framed(relation: str) -> Iterator[Case]:
+    """The walks and choices of auto in a frame."""
+    for q, noise in FRAMED:
+        problem = plain(relation, q, Ladder.float_bits(0), noise=noise)
+        for zcdp in (False, True) if noise == "exponential" else (False,):
+            (route,) = auto(problem, EPSILON, MANY, zcdp).routes
+            placed = route.within(FRAME)
+            yield _case(
+                f"quantile, {_kind(route)} in a frame",
+                f"q {q}{', at a rho' if zcdp else ''}",
+                relation,
+                partial(route.cost, q, problem.neighbors, problem.nullable),
+                partial(route_law, problem, placed),
+                PLACED,
+                2 if isinstance(route, Route) else 3,
+                tight=("epsilon",) if isinstance(route, Route) and relation == "add-remove" else (),
+                noise=noise,
+                quick=relation == "add-remove" and not zcdp and noise == "exponential",
+            )
+
+
+def _kind(route: OneRoute) -> str:
+    if isinstance(route, Route):
+        return "walk"
+    assert isinstance(route, ChoiceRoute)
+    return "weighed choice" if route.exponential else "choice"
+
+
+def _answers(relation: str) -> Iterator[Case]:
+    """Whole answers on a fixed ladder."""
+    for noise in NOISES:
+        for q in RANKS:
+            yield _answer("quantile", relation, (q,), noise, "walk", noise == "exponential" and q in (HALF, 1))
+    if relation != "swap, no missing":
+        methods: tuple[Method, ...] = ("flip", "exponential")
+        for method in methods:
+            yield _answer(f"quantile by {method}", relation, (HALF,), "exponential", method, False)
+        yield _answer("bounds", relation, (Fraction(0), Fraction(1)), "exponential", "walk", relation == "add-remove")
+
+
+def _answer(name: str, relation: str, qs: tuple[Fraction, ...], noise: Noise, method: Method, quick: bool) -> Case:
+    question = partial(fixed, relation, qs, noise, method)
+    law = log_law if len(qs) == 1 else joint_log_law
+    return _case(
+        name,
+        f"q {qs[0]}" if len(qs) == 1 else "minimum and maximum",
+        relation,
+        lambda: question().cost(),
+        lambda data: law(question(), data),
+        SPOTS,
+        2,
+        tight=("epsilon",) if method == "walk" else (),
+        noise=noise,
+        quick=quick,
+    )
 
 
 def _users(q: Fraction) -> Case:
     unit = Unit("user", 2)
 
     def question() -> Question:
-        each = Spending.of(EPSILON, None).each(unit.rows).amount
-        return live(Question.of(Problem((q,), Ladder.float_bits(0), "add-remove", tuning=SHORT), each))
+        return fixed("add-remove", (q,), "exponential", epsilon=Spending.of(EPSILON, None).each(unit.rows).amount)
 
     def claims() -> dict[Measure, float]:
         loss = unit.loss(question().cost(), "add-remove")
         return {"epsilon": loss.epsilon, "range": loss.eta}
 
-    def look() -> list[Worst]:
-        return list(users_seen(question()))
-
-    tight = _tight("add-remove", (q,), "exponential")
     return Case(
         "quantile",
         f"q {q}",
@@ -205,11 +319,7 @@ def _users(q: Fraction) -> Case:
         neighbors="add-remove",
         unit="user of 2 rows",
         claims=claims,
-        look=look,
-        tight=tight,
+        look=lambda: list(users_seen(question())),
+        tight=("epsilon",),
         quick=q == 1,
     )
-
-
-def _neighbors(variant: str) -> Neighbors:
-    return "swap" if variant.startswith("swap") else "add-remove"

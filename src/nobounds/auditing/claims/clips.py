@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from nobounds.accounting.cost import pure
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data
 from nobounds.auditing.cases import Case, Worst, audited, neighbouring, pure_claims
+from nobounds.auditing.claims import answers
 from nobounds.auditing.evidence.numbers import Several
 from nobounds.auditing.evidence.walks import HaltedAt
 from nobounds.clipping.clip import ClipStart, Search
@@ -26,12 +28,12 @@ from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.halting import Law
-from nobounds.ranks.law import AnswerLaw
-from nobounds.ranks.question import Question
-from nobounds.ranks.scale import Scale
+from nobounds.mechanisms.exponential_mechanism import weighted_law
+from nobounds.ranks.framing import HALF, Around, FrameRule, octave_runs
+from nobounds.ranks.view import View
 
 LINE = Ladder.float_bits(8)
+FEW, SHORT = answers.FEW, replace(CLIP_TUNING, ranks=answers.SHORT)  # all numbers under the prior are few here
 MISSING = math.nan
 FAR, NEAR = 2.0**35, 2.0**-35  # deviations with hundreds of empty candidates between them and on either side
 SPOTS = (-FAR, -NEAR, 0.0, NEAR, FAR, MISSING)
@@ -62,15 +64,16 @@ def viewed(data: Sequence[Any]) -> RecordsView:
 
 
 def walks_of(
-    search: Search, data: Sequence[Any], origin: int | None, center: Fraction = Fraction(0)
+    search: Search, data: Sequence[Any], octave: int | None, center: Fraction = Fraction(0)
 ) -> list[WidthWalk]:
-    """The walks for the widths of a clip."""
-    return search.walks(search.deviations(viewed(data), center), ClipStart(center, origin, search.epsilon))
+    """The walks for the widths of a clip, around a centre and with the octave of a scale, if there is one."""
+    start = ClipStart(center, octave, search.epsilon)
+    return search.walks(search.deviations(viewed(data), start), start)
 
 
 def widths_seen(
     search: Search,
-    origin: int | None,
+    octave: int | None,
     center: float = 0.0,
     most: int = 1,
     crowd: tuple[float, ...] = (),
@@ -85,37 +88,41 @@ def widths_seen(
 
     @cache
     def evidence(data: Data) -> Several:
-        walks = walks_of(search, (*data, *crowd), origin, Fraction(center))
+        walks = walks_of(search, (*data, *crowd), octave, Fraction(center))
         return Several(tuple(HaltedAt(walk.walk, None, walk.inward and one_end) for walk in walks))
 
-    at = f"centre {center:g}" + ("" if origin is None else f", scale 2**{origin}") + (", a crowd" if crowd else "")
+    at = f"centre {center:g}" + ("" if octave is None else f", scale 2**{octave}") + (", a crowd" if crowd else "")
     for pair in neighbouring(spots, most, search.neighbors):
         for one, other in (map(evidence, pair), map(evidence, pair[::-1])):
             yield Worst("epsilon", abs(one.log_ratio(other, one.worst_outcome(other))), pair, at)
 
 
-def outward_seen(search: Search, origin: int | None) -> Iterator[Worst]:
+def outward_seen(search: Search, octave: int | None) -> Iterator[Worst]:
     """The losses of the walks outward, around two centres."""
     for center in (0.0, 1000.0):
-        yield from widths_seen(search, origin, center, most=2 if origin is None else 1)
+        yield from widths_seen(search, octave, center, most=2 if octave is None else 1)
 
 
-def inward_seen(search: Search) -> list[Worst]:
-    """The walks inward, for small data as for large."""
+def inward_seen(search: Search, octaves: tuple[int | None, int | None]) -> list[Worst]:
+    """The walks inward, for small data as for large, with scales that fit the data and that do not."""
     search = replace(search, tuning=replace(search.tuning, many=0))
-    settings = ((1, 0.0, CROWDS[1]), (1, 0.0, CROWDS[2]), (33, 0.0, ()), (1, 1000.0, ()))
-    return [one for origin, at, crowd in settings for one in widths_seen(search, origin, at, 1, crowd)]
+    one, other = octaves
+    settings = ((one, 0.0, CROWDS[1]), (one, 0.0, CROWDS[2]), (other, 0.0, ()), (one, 1000.0, ()))
+    return [worst for octave, at, crowd in settings for worst in widths_seen(search, octave, at, 1, crowd)]
 
 
-def scale_law(search: Search, scale: Scale, data: Data) -> Floats:
-    """The law of the octave of the deviations."""
-    return Law(scale.walk(search.deviations(viewed(data), Fraction(2)))).log_pmf()
+def center_law(search: Search, rule: FrameRule, data: Data) -> Floats:
+    """The law of the centre of a frame."""
+    decision = View(Counts.of(floats(data), search.ladder)).center(rule.center, partial(pure, rule.center.epsilon))
+    assert decision.full is not None
+    return weighted_law(decision.full()).log_pmf()
 
 
-def center_law(question: Question, data: Data) -> Floats:
-    """The median, center for a size that the data need not have."""
-    ((_, _, part),) = AnswerLaw.of(question, Counts.of(floats(data), question.ladder), least=0).parts
-    return part.log_pmf()
+def scale_law(rule: FrameRule, data: Data) -> Floats:
+    """The law of the octave of the magnitudes, where they are searched for."""
+    rate = rule.eps_scale / 2 if rule.neighbors == "swap" else rule.eps_scale
+    octaves = View(Counts.of(floats(data), LINE)).octaves(Around(0.0, None))
+    return weighted_law(octave_runs(octaves, rate)).log_pmf()
 
 
 def cases() -> Iterator[Case]:
@@ -125,18 +132,19 @@ def cases() -> Iterator[Case]:
         for two_sided in (True, False):
             for epsilon in (Fraction(1, 2), Fraction(5)):
                 yield from _walks(neighbors, two_sided, epsilon)
-        for each in (Fraction(1, 4), Fraction(1)):
-            yield _scale(neighbors, Scale(each, each, CLIP_TUNING.scale_rank))
+        yield _scale(neighbors)
         yield _center(neighbors)
 
 
 def _walks(neighbors: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator[Case]:
     search = searching(neighbors, epsilon, two_sided)
     sides = "two sides" if two_sided else "magnitudes"
-    looks: dict[str, Callable[[], Any]] = {"outward": partial(outward_seen, search, None)}
+    looks: dict[str, Callable[[], Any]] = {"inward": partial(inward_seen, search, (0, 32))}
     if neighbors == "swap":
-        looks["outward, scaled"] = partial(outward_seen, search, 1)
-    looks["inward"] = partial(inward_seen, search)
+        looks["outward"] = partial(outward_seen, search, None)
+        looks["outward, scaled"] = partial(outward_seen, search, 0)
+    else:
+        looks["inward, by octaves"] = partial(inward_seen, search, (None, None))
     for direction, look in looks.items():
         yield Case(
             f"clip, walks {direction}",
@@ -151,35 +159,39 @@ def _walks(neighbors: Neighbors, two_sided: bool, epsilon: Fraction) -> Iterator
         )
 
 
-def _scale(neighbors: Neighbors, scale: Scale) -> Case:
-    spots = (-3.0, 2.0, 2.5, 1e9, 1e200, MISSING)
+def _rule(neighbors: Neighbors, two_sided: bool) -> FrameRule:
+    """The frame of a search that 100 records pay for."""
+    rule = searching(neighbors, 8, two_sided, ladder=FEW, tuning=SHORT).frame(100)
+    assert rule is not None
+    return rule
+
+
+def _scale(neighbors: Neighbors) -> Case:
+    rule = _rule(neighbors, two_sided=False)
+    spots = (-1e300, 0.0, 1e-85, 2.5, 1e300, MISSING)
     return Case(
         "clip, scale",
-        f"eps1 {scale.eps1}, eps2 {scale.eps2}",
-        "exponential",
+        f"epsilon {rule.eps_scale}",
+        "Gumbel",
         neighbors,
         "row",
-        lambda: pure_claims(scale.cost(neighbors, False)),
-        lambda: audited(partial(scale_law, searching(neighbors), scale), spots, 3, neighbors),
-        tight=("epsilon", "range") if neighbors == "add-remove" else ("epsilon",),
-        quick=scale.eps1 == 1,
+        lambda: pure_claims(rule.scale_cost()),
+        lambda: audited(partial(scale_law, rule), spots, 3, neighbors),
+        tight=("epsilon", "range") if neighbors == "add-remove" else ("range",),
+        quick=True,
     )
 
 
 def _center(neighbors: Neighbors) -> Case:
-    def question() -> Question:
-        center = searching(neighbors, 8).center(CLIP_TUNING.center_nats(neighbors))
-        assert center is not None
-        return center
-
-    spots = (-3.0, 0.0, 5.0, 1e9, MISSING)
+    rule, search = _rule(neighbors, two_sided=True), searching(neighbors, 8, ladder=FEW, tuning=SHORT)
+    spots = (-64.0, -61.0, 0.0, 5.0, 64.0, MISSING)
     return Case(
         "clip, centre",
-        "epsilon 1",
-        "exponential",
+        f"epsilon {rule.center.epsilon}",
+        "Gumbel",
         neighbors,
         "row",
-        lambda: pure_claims(question().cost()),
-        lambda: audited(partial(center_law, question()), spots, 3, neighbors),
+        lambda: pure_claims(rule.center.cost(HALF, neighbors, nullable=True)),
+        lambda: audited(partial(center_law, search, rule), spots, 3, neighbors),
         tight=(),
     )

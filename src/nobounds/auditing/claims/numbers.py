@@ -22,12 +22,14 @@ from nobounds.auditing.cases import Case, Measure, Worst, neighbouring, pure_cla
 from nobounds.auditing.enumerated import divergence_between, enumerated_law, loss_between
 from nobounds.clipping.average import AverageRule
 from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Draw, Driver
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.view import View
 from nobounds.release.release import Release
 from nobounds.statistics.sums import count, mean
 from nobounds.statistics.sums import sum as private_sum
@@ -100,8 +102,8 @@ def averaged(rule: AverageRule, data: Data, driver: Driver) -> Hashable:
 def sized(rule: SizeRule, more: Data, data: Data, driver: Driver) -> Hashable:
     """The size that quantiles by halving learn."""
     histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
-    halving = Halving(Problem(HALVES, histogram.ladder, "add-remove"), False, rule, Fraction(0), Fraction(1))
-    return driver.run(halving.settled(histogram)).size
+    halving = Halving(Problem(HALVES, histogram.ladder, "add-remove"), False, rule, Fraction(1))
+    return driver.run(halving.settled(View(Counts(histogram, list)))).size
 
 
 def cases() -> Iterator[Case]:

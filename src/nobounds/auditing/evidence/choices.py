@@ -46,7 +46,11 @@ class ChosenRung:
         place = rungs - starts[run]
         inside = (place >= 0) & (place < lengths[run])
         place = np.where(self.runs.below[run] >= 0, lengths[run] - 1 - place, place)
-        return np.where(inside, self._nearest[run] - self._slope[run] * place, -np.inf)
+        logs = self._nearest[run] - self._slope[run] * place
+        if (prior := self.runs.prior) is not None:
+            kept = np.clip(rungs, starts[0], starts[-1] + lengths[-1] - 1)
+            logs = logs + np.log(prior.masses(kept, kept))
+        return np.where(inside, logs, -np.inf)
 
     @property
     def _slope(self) -> Floats:
@@ -55,12 +59,14 @@ class ChosenRung:
 
     @cached_property
     def _nearest(self) -> Floats:
-        """The log-probability of the nearest rung of each run."""
-        x, lengths = self.runs.distances() * float(self.runs.rate), self.runs.lengths.astype(float)
+        """The log-probability of the nearest rung of each run, over what it weighs under the prior."""
+        x = self.runs.distances() * float(self.runs.rate)
+        lengths, masses = self.runs.lengths.astype(float), self.runs.multiplicities(np.arange(len(x)))
         if not self.exponential:
             return log_flip(x, lengths)
         slope = np.where(self._slope > 0, self._slope, 1.0)
-        weight = np.where(self._slope > 0, np.expm1(-slope * lengths) / np.expm1(-slope), lengths)
+        geometric = np.expm1(-slope * lengths) / np.expm1(-slope) * (masses / lengths)
+        weight = np.where(self._slope > 0, geometric, masses)
         return np.asarray(-x - np.logaddexp.reduce(-x + np.log(weight)))
 
     def _cells(self, other: "ChosenRung") -> tuple[Ints, Ints]:
@@ -74,7 +80,9 @@ class ChosenRung:
             for start, length, growth in zip(runs.starts, runs.lengths, runs.growth, strict=True)
             if growth > 0
         ]
-        first = np.unique(np.concatenate([*cuts, *sloped]))
+        priors = [runs.prior.starts for runs in (self.runs, other.runs) if runs.prior is not None]
+        first = np.unique(np.concatenate([*cuts, *sloped, *priors]))
+        first = first[(first >= min(map(np.min, cuts))) & (first <= max(map(np.max, cuts)))]
         return first[:-1], np.diff(first)
 
 

@@ -1,0 +1,143 @@
+"""A frame: a centre and a scale, both already noisy, from which the steps of a ladder are counted.
+
+Records are taken as (x - centre) / scale, rounded once, which is a monotone function of the record and the same in
+every engine; on a grid x and the centre are whole numbers of its unit. The scale is a power of two, so dividing by it
+is exact. One ladder of such deviations then serves data at any location and in any unit, and many groups at once.
+
+An answer is a rung, and what is released for it is the roundest number on it: that follows from what is noisy already.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.exact import MAX
+from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs
+from nobounds.ladders.zoned import Zoned
+
+_DIGITS = 17  # no float has more
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A centre and the octave of the scale, in the unit of the grid if there is one; or arrays of them, one a group."""
+
+    center: Any
+    octave: Any
+    unit: Fraction | None = None
+
+    def of_group(self, who: Ints) -> "Frame":
+        """The frames of these groups."""
+        return Frame(self.center[who], self.octave[who], self.unit)
+
+    def repeated(self, sizes: Ints) -> "Frame":
+        """The frame of each record, for groups of these sizes."""
+        return Frame(np.repeat(self.center, sizes), np.repeat(self.octave, sizes), self.unit)
+
+    def at_least(self, octave: int) -> "Frame":
+        """The frame with a scale of at least 2**octave: on a grid, steps of 2**-octave are points or more then."""
+        larger = np.maximum(self.octave, octave)
+        return Frame(self.center, larger if isinstance(self.octave, np.ndarray) else int(larger), self.unit)
+
+    def deviations(self, values: Floats) -> Floats:
+        """(x - centre) / scale for each value."""
+        with np.errstate(over="ignore", under="ignore"):
+            away: Floats = np.ldexp(points_of(values, self.unit) - self.center, np.negative(self.octave))
+            return away
+
+    def ends(self, rungs: Rungs, which: Ints) -> tuple[Floats, Floats]:
+        """The lower and the upper edge of each of these rungs, in points of the grid if there is one."""
+        low, high = _edges(rungs, which)
+        with np.errstate(over="ignore", under="ignore"):
+            ends = tuple(np.clip(self.center + np.ldexp(end, self.octave), -MAX, MAX) for end in (low, high))
+        return ends[0], ends[1]
+
+    def values(self, rungs: Rungs, which: Ints, passed: bool | None = None) -> Floats:
+        """The roundest number on each rung; on a grid, the roundest point.
+
+        For a walk on a grid, `passed` says that it is the last point that it has passed, walking up or down.
+        """
+        low, high = self.ends(rungs, which)
+        if self.unit is None:
+            return roundest(low, high)
+        if passed is not None:
+            points = np.floor(high) if passed else np.ceil(low)
+        else:
+            first, last = np.ceil(low), np.ceil(high) - 1
+            points = np.where(first <= last, roundest(first, last), np.rint(low / 2 + high / 2))
+        return points
+
+
+def points_of(values: Floats, unit: Fraction | None) -> Floats:
+    """The values in units of the grid, rounded to whole numbers."""
+    return values if unit is None else np.rint(values / float(unit))
+
+
+NO_FRAME = Frame(0.0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """The rungs of deviations in a frame, as rungs of the records themselves."""
+
+    frame: Frame
+    inner: Rungs
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return self.inner.ends
+
+    def of(self, values: Floats) -> Ints:
+        return self.inner.of(self.frame.deviations(values))
+
+    def interval(self, rung: int) -> tuple[Fraction, Fraction]:
+        low, high = (Fraction(float(end[0])) for end in self.frame.ends(self.inner, np.array([rung])))
+        unit = self.frame.unit or 1
+        return low * unit, high * unit
+
+    def value(self, rung: int) -> Fraction:
+        return Fraction(float(self.frame.values(self.inner, np.array([rung]))[0])) * (self.frame.unit or 1)
+
+    def floats(self, rungs: Ints) -> Floats:
+        with np.errstate(over="ignore"):
+            return self.frame.values(self.inner, rungs) * float(self.frame.unit or 1)
+
+
+def _edges(rungs: Rungs, which: Ints) -> tuple[Floats, Floats]:
+    """The edges of rungs of deviations."""
+    if isinstance(rungs, Edges):
+        table = rungs.table
+        return table[np.maximum(which - 1, 0)], table[np.minimum(which, len(table) - 1)]
+    if isinstance(rungs, Zoned | FloatBits):
+        return rungs.edges(which)
+    assert isinstance(rungs, Grid)
+    first, last = rungs.points(which)
+    with np.errstate(over="ignore"):
+        return (first - 0.5) * float(rungs.unit), (last + 0.5) * float(rungs.unit)
+
+
+def roundest(low: Floats, high: Floats) -> Floats:
+    """The number with the fewest digits from `low` to `high`, near the middle; 0 if it lies between them."""
+    middle = low / 2 + high / 2
+    with np.errstate(divide="ignore"):
+        top = np.ceil(np.log10(np.maximum(np.abs(low), np.abs(high))))
+    top = np.where(np.isfinite(top), np.clip(top, -290, 308), 0.0)
+    best, left = middle.copy(), np.ones(len(middle), dtype=bool)
+    for digits in range(_DIGITS + 1):
+        rounded = to_power(middle, top - digits)
+        fits = left & (low <= rounded) & (rounded <= high)
+        best[fits] = rounded[fits]
+        left &= ~fits
+        if not left.any():
+            break
+    return np.where((low <= 0) & (high >= 0), 0.0, best)
+
+
+def to_power(values: Floats, power: Floats) -> Floats:
+    """The multiple of 10**power nearest to each value."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        up = 10.0 ** np.abs(power)
+        return np.where(power >= 0, np.rint(values / up) * up, np.rint(values * up) / up)

@@ -1,0 +1,146 @@
+"""The private frame: the noisy median of a column, and the octave of the median deviation from it.
+
+Both cost a fixed number of nats, that is records times epsilon, however large the data are (docs/proofs/frame.md). The
+centre is chosen among all numbers under a public prior. The scale is chosen among the octaves of the deviations that
+are not 0, under a prior around a 32nd of the centre.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, range_bounded
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import Chunks, mapped
+from nobounds.exact import finite_float
+from nobounds.ladders.frame import Frame, points_of
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import prior_of_scales
+from nobounds.ladders.rungs import FloatBits, Grid
+from nobounds.mechanisms.runs import Runs
+from nobounds.programs.program import Program
+from nobounds.ranks.problem import Problem
+from nobounds.ranks.route import ChoiceRoute, RankView
+
+HALF = Fraction(1, 2)
+DEEPEST = -300  # deviations of less than 2**-300 of what is expected count as 0
+OCTAVES = Ladder(FloatBits(0, DEEPEST), 1, FloatBits(0, DEEPEST).ends[1])
+_WITH_ZERO = replace(OCTAVES, first=0)
+_BELOW = 5  # octaves that a scale is expected below the centre
+_PLAIN = 4  # the octave that is expected for a centre of 0
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRule:
+    """What a frame costs, all of it public; without an epsilon for the scale it is the one that is expected."""
+
+    center: ChoiceRoute
+    eps_scale: Fraction
+    neighbors: Neighbors
+
+    @classmethod
+    def of(cls, problem: Problem, eps_center: Fraction, eps_scale: Fraction) -> "FrameRule":
+        """The rule for these epsilons; without one for the centre it is 0."""
+        bits = problem.tuning.center_bits
+        return cls(prior_choice(problem, HALF, eps_center, bits), eps_scale, problem.neighbors)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What both cost."""
+        return self.center.epsilon + self.eps_scale
+
+    def scale_cost(self) -> Cost:
+        return range_bounded(self.eps_scale)
+
+    def program(self, problem: Problem, view: RankView) -> Program[Frame]:
+        """The centre, and the scale of the deviations from it."""
+        center, unit = 0.0, self.unit
+        if self.center.epsilon:
+            cost = partial(self.center.cost, HALF, problem.neighbors, problem.nullable)
+            center = self.centers((yield view.center(self.center, cost)))
+        octave: Any = expected(center)
+        if self.eps_scale:
+            rate = self.eps_scale / 2 if self.neighbors == "swap" else self.eps_scale
+            chosen = yield view.spread(Around(center, unit, *self.bounds), rate, self.scale_cost)
+            octave = octave + chosen - 1 + DEEPEST
+        return Frame(center, octave, unit)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The public bounds of the records."""
+        low, high = self.center.ladder.lower, self.center.ladder.upper
+        return -math.inf if low is None else finite_float(low), math.inf if high is None else finite_float(high)
+
+    @property
+    def unit(self) -> Fraction | None:
+        """The unit of the grid, if there is one."""
+        fine = self.center.ladder.map
+        return fine.unit if isinstance(fine, Grid) else None
+
+    def centers(self, rung: Any) -> Any:
+        """The centre for a rung, or for an array of them, in units of the grid."""
+        fine = self.center.ladder.map
+        points = fine if not isinstance(fine, Grid) else Grid(Fraction(1), fine.bits)
+        values = points.floats(np.atleast_1d(np.asarray(rung, dtype=np.int64)))
+        return values if isinstance(rung, np.ndarray) else float(values[0])
+
+
+def prior_choice(problem: Problem, q: Fraction, epsilon: Fraction, bits: int) -> ChoiceRoute:
+    """A choice among all numbers under the prior, in steps of 2**-bits of the value.
+
+    Shorter steps would hide heaps: all records on one number weigh no more than its rung does.
+    """
+    rate = epsilon / 2 if problem.neighbors == "swap" else epsilon / (2 * max(q, 1 - q))
+    fine = problem.ladder.finest(bits, problem.tuning.prior_floor)
+    return ChoiceRoute(fine, epsilon, rate, exponential=True, again=True, weighed=True, absolute=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What deviations are taken from: a centre, or one for each value, within the public bounds of the records."""
+
+    center: Any
+    unit: Fraction | None
+    low: float = -math.inf
+    high: float = math.inf
+
+    def at(self, center: Any) -> "Around":
+        """The same around another centre."""
+        return replace(self, center=center)
+
+    def away(self, values: Floats) -> Floats:
+        """The size of each deviation, over the octave that is expected."""
+        with np.errstate(over="ignore", under="ignore"):
+            points = points_of(np.clip(values, self.low, self.high), self.unit)
+            away: Floats = np.ldexp(np.abs(points - self.center), np.negative(expected(self.center)))
+        return away
+
+
+def expected(center: Any) -> Any:
+    """The octave of the scale that is expected for a centre, or for each of many."""
+    exponents = np.frexp(center)[1].astype(np.int64) - 1 - _BELOW
+    octaves = np.where(np.asarray(center) == 0, _PLAIN, exponents)
+    return octaves if isinstance(center, np.ndarray) else int(octaves)
+
+
+def octave_counts(chunks: Chunks, around: Around) -> Histogram:
+    """The deviations of records from the centre that are not 0, by octave."""
+    away = Histogram.of(mapped(chunks, around.away), _WITH_ZERO)
+    some = away.rungs > 0
+    return Histogram(OCTAVES, away.rungs[some], away.counts[some])
+
+
+def deviation_octaves(values: Floats, around: Around) -> Ints:
+    """The octave of the deviation of each value, over the one that is expected; 0 for a deviation of 0."""
+    return _WITH_ZERO.rungs(around.away(values))
+
+
+def octave_runs(histogram: Histogram, rate: Fraction) -> Runs:
+    """The octaves to choose the scale from."""
+    return Runs.of(histogram, HALF, rate, prior_of_scales(OCTAVES))
