@@ -6,6 +6,7 @@ are in `support/program_bugs.py`. The exit status is 0 if all are caught, and 1 
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -31,9 +32,7 @@ from nobounds.mechanisms.sparse_vector import Promise
 from nobounds.noise.discrete import Noise
 from nobounds.programs.program import Driver
 from nobounds.ranks.auto import SizeRule
-from nobounds.ranks.halving import Setting
-from nobounds.ranks.problem import Problem
-from nobounds.ranks.question import Question
+from nobounds.ranks.framing import FrameRule
 
 ONE = Fraction(1)
 NOISES: tuple[Noise, ...] = ("exponential", "laplace")
@@ -139,6 +138,23 @@ def _choices() -> Iterator[Case]:
     added = partial(choices.choice_law, flip_law, HALF, "add-remove", ONE)
     look = partial(audited, added, choices.SPOTS, 2, "swap")
     yield planted("permute-and-flip, swap at the sensitivity of add-remove", look, claims, neighbors="swap")
+    for name, ladder in choices.priors().items():
+        weighed = partial(choices.weighed_law, ladder, HALF, "add-remove", ONE)
+        swapped = partial(audited, weighed, choices.PLACES, 3, "swap")
+        yield planted(f"a prior over {name}, swap at the rate of add-remove", swapped, claims, neighbors="swap")
+        nearest = partial(_heavier, weighed, ladder)
+        near = partial(audited, nearest, choices.PLACES, 3, "add-remove")
+        yield planted(f"a prior over {name} that is heavier on records", near, claims)
+    rule = FrameRule.of(answers.plain("swap", HALF, answers.FEW), ONE, ONE)
+    scale = partial(answers.scale_law, replace(rule, neighbors="add-remove"), 0.0)
+    octaves = partial(audited, scale, (0.0, 2e-86, 1e-85, 5.0, 1e300), 4, "swap")
+    yield planted("a scale under swap at the rate of add-remove", octaves, claims, neighbors="swap")
+
+
+def _heavier(law: Callable[[Data], Floats], ladder: Ladder, data: Data) -> Floats:
+    logs = law(data).copy()
+    logs[ladder.rungs(np.array(list(set(data)), dtype=float)) - ladder.first] += 1
+    return np.asarray(logs - np.logaddexp.reduce(logs))
 
 
 def _numbers() -> Iterator[Case]:
@@ -168,7 +184,7 @@ def _others() -> Iterator[Case]:
     look = partial(keys.selection_seen, Chances.of(epsilon, delta / 2), 2, epsilon)
     name, unit = "key selection, the whole epsilon for each of two keys", "user in 2 groups"
     yield planted(name, look, {"delta": float(delta)}, "uniform", unit=unit)
-    positions = partial(clips.widths_seen, clips.searching("add-remove"), 1, crowd=clips.CROWDS[2], one_end=False)
+    positions = partial(clips.widths_seen, clips.searching("add-remove"), 0, crowd=clips.CROWDS[2], one_end=False)
     yield planted("clip, never halting told from the last width", positions, {"epsilon": 1.0})
     yield planted(
         "quantile, users of two rows with the noise of one", _unscaled, {"epsilon": 2.0}, unit="user of 2 rows"
@@ -176,18 +192,14 @@ def _others() -> Iterator[Case]:
     yield planted("quantiles by halving, all levels for the price of one", _one_level, {"epsilon": 1.0})
 
 
-MAXIMUM = Problem((ONE,), Ladder.float_bits(0), "add-remove", tuning=answers.SHORT)
-
-
 def _unscaled() -> list[Worst]:
-    return list(answers.users_seen(answers.live(Question.of(MAXIMUM, answers.EPSILON))))
+    return list(answers.users_seen(answers.fixed("add-remove", (ONE,), "exponential")))
 
 
 def _one_level() -> list[Worst]:
     ladder, pair = slicing.numbers(100), ((1, 98), (98,))
     made = slicing.plan(slicing.QUARTERS, "add-remove", ONE, ladder=ladder, places=2)
-    setting = Setting(ladder, 0, True, True, slicing.FLAT)
-    x, y = (slicing.Joint(made, data, setting) for data in pair)
+    x, y = (slicing.Joint(made, data, slicing.fixed(made, 0, ONE)) for data in pair)
     return [Worst("epsilon", slicing.loss(x, y, slicing.ends), pair)]
 
 

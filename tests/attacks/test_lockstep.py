@@ -17,10 +17,16 @@ from nobounds.tables.table import Table
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for
 # all parts at once; vectors have a rho alone, of which a search for the clip does not use all. At a level a record
-# decides the route, and what follows tells little more.
+# decides the route, and what follows tells little more. Users with few rows hardly move a choice among all numbers.
 BITES = {
     "describe": ("epsilon", 0.8),
     "Table.describe": ("epsilon", 0.75),
+    "Table.quantile": ("epsilon", 0.7),
+    "Table.quantiles": ("epsilon", 0.65),
+    "Table.minimum": ("epsilon", 0.5),
+    "Table.bounds": ("epsilon", 0.8),
+    "Table.suggest_rows_per_unit": ("epsilon", 0.6),
+    "PrivateClipper": ("epsilon", 0.8),
     "quantile, at a level": ("epsilon", 0.5),
     "group_by, public keys, quantile at a level": ("epsilon", 0.5),
     "vector_sum": ("rho", 0.8),
@@ -89,4 +95,4 @@ def test_plans_are_made_anew_where_a_bug_is_planted():
     """Both places that keep plans are among those that do not: the functions, and the class of questions."""
     places = {(getattr(owner, "__name__", None), name) for owner, name, _ in planned_anew()}
     assert {("nobounds.ranks.plan", "_separately"), ("nobounds.ranks.plan", "_together")} <= places
-    assert {("Question", "of"), ("Question", "priced")} <= places
+    assert {("Question", "of"), ("nobounds.ranks.question", "auto")} <= places

@@ -98,7 +98,7 @@ def test_the_table_of_bounds_has_both_ends(people):
     result = run("bounds", people, "--column", "income", "--resolution", "1", "--neighbors", "swap", *SURE)
     assert "q" not in result.stdout.splitlines()[0].split() + result.stdout.splitlines()[1].split()
     low, high = next(line.split()[1:4:2] for line in result.stdout.splitlines() if line.startswith("bounds"))
-    assert (float(low), float(high)) == pytest.approx((1001, 3000), rel=0.02)
+    assert (float(low), float(high)) == pytest.approx((1001, 3000), rel=0.05)
     assert "one row replaced by another" in result.stdout
 
 

@@ -32,9 +32,11 @@ def test_deviations_are_from_the_centre_within_the_bounds():
     """A missing record is none, or (under swap) lies at the centre."""
     view = RecordsView(Passes())
     near = DEVIATIONS.map.floats(DEVIATIONS.rungs(np.array([-12.0, -1.0, 2.0])))
-    assert values_of(view.deviations(2.0, -10.0, math.inf, False)).tolist() == near.tolist()
-    assert view.deviations(2.0, -10.0, math.inf, True).total == 4
-    assert 0.0 in values_of(view.deviations(2.0, -10.0, math.inf, True))
+    assert values_of(view.deviations(2.0, -10.0, math.inf, False, 0)).tolist() == near.tolist()
+    assert view.deviations(2.0, -10.0, math.inf, True, 0).total == 4
+    assert 0.0 in values_of(view.deviations(2.0, -10.0, math.inf, True, 0))
+    eighths = view.deviations(2.0, -10.0, math.inf, False, 3)
+    assert (8 * values_of(eighths)).tolist() == near.tolist()
 
 
 def test_each_pass_is_made_once():
@@ -42,9 +44,9 @@ def test_each_pass_is_made_once():
     records = Passes()
     view = RecordsView(records)
     for _ in range(3):
-        view.deviations(0.0, -1.0, 1.0, False)
+        view.deviations(0.0, -1.0, 1.0, False, 0)
     assert records.made == 1
-    view.deviations(5.0, -1.0, 1.0, False)
+    view.deviations(5.0, -1.0, 1.0, False, 0)
     assert records.made == 2
 
 

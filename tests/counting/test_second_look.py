@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
+from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import smallest_float
+from nobounds.ladders.steps import walk_ladder
 from nobounds.mechanisms.exponential_mechanism import weighted_rung
 from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.noise.source import random_source
-from nobounds.ranks.route import FlipRoute, Route
+from nobounds.ranks.route import ChoiceRoute, Route, placed
 from nobounds.ranks.view import View, walk_of
 
 MAX = float(np.finfo(float).max)
@@ -33,19 +35,23 @@ bounds = st.sampled_from([(None, None), (F(0), None), (None, F(20)), (F(-7, 2), 
 units = st.sampled_from([F(1), F(1, 100), F(1, 3), F(10), F(2) ** -30, F(2) ** 60])
 
 
+EVEN, ABOVE = Ladder.grid(F(1, 64), 6), walk_ladder(5, False)
+
+
 @st.composite
 def ladder_pairs(draw):
-    """A coarse ladder, and one with more bits or another unit between the same bounds."""
+    """A coarse ladder, and one with more bits or another unit between the same bounds, or in a frame."""
     limits = draw(bounds)
     bits, more = draw(st.integers(0, 10)), draw(st.integers(0, 30))
     if draw(st.booleans()):
         coarse = Ladder.float_bits(bits)
-        fine = draw(st.sampled_from([Ladder.float_bits(bits + more), coarse.with_bits(more), coarse]))
+        fine = draw(st.sampled_from([Ladder.float_bits(bits + more), Ladder.float_bits(more), coarse]))
     else:
         coarse = Ladder.grid(draw(units), bits)
-        fine = coarse.with_bits(bits + more)
+        fine = coarse.finest(bits + more, -100)
     if draw(st.booleans()):
-        fine = fine.at_scale(draw(st.integers(-40, 300)))
+        frame = Frame(draw(st.floats(-100, 100)), draw(st.integers(-40, 300)), getattr(coarse.map, "unit", None))
+        return coarse.limited(*limits), placed(draw(st.sampled_from([EVEN, ABOVE])), frame)
     return coarse.limited(*limits), fine.limited(*limits)
 
 
@@ -92,12 +98,12 @@ DATA = {
     "odd": np.concatenate([np.random.default_rng(4).normal(0, 1e9, 3000), [math.nan, math.inf, -math.inf] * 50]),
 }
 COARSE = Ladder.float_bits(6)
-FINE = [Ladder.float_bits(11), Ladder.float_bits(9).at_scale(2), Ladder.grid(F(1, 8), 10)]
+FINE = [Ladder.float_bits(11), placed(Ladder.grid(F(1, 512), 9), Frame(0.5, 2)), Ladder.grid(F(1, 8), 10)]
 
 
 def routes(ladder):
-    yield FlipRoute(ladder, F(1), F(1, 2), again=True)
-    yield FlipRoute(ladder, F(1), F(1, 2), True, again=True)
+    yield ChoiceRoute(ladder, F(1), F(1, 2), again=True)
+    yield ChoiceRoute(ladder, F(1), F(1, 2), True, again=True)
     yield Route(ladder, True, ladder.first, ladder.last, F(1, 2), F(1, 2), again=True)
     yield Route(ladder, False, ladder.last, ladder.first, F(1, 2), F(1, 2), -1, again=True)
 
@@ -105,7 +111,7 @@ def routes(ladder):
 def drawn(histogram, full, route, q, seed):
     """The position or rung that a route selects, from this histogram, with random bits from a seed."""
     source = random_source(random.Random(seed))
-    if isinstance(route, FlipRoute):
+    if isinstance(route, ChoiceRoute):
         select = weighted_rung if route.exponential else flip_rung
         return select(Runs.of(histogram, q, route.rate), source, lambda: Runs.of(full(), q, route.rate))
     walk = walk_of(histogram, q, route, "exponential")
@@ -114,7 +120,7 @@ def drawn(histogram, full, route, q, seed):
 
 def run_of(found, full, route, q):
     """The run of equal ranks that a rung lies in: balls read more bits, so the rung among its equals may be another."""
-    if not isinstance(route, FlipRoute):
+    if not isinstance(route, ChoiceRoute):
         return found
     return int(np.searchsorted(Runs.of(full, q, route.rate).starts, found, side="right"))
 

@@ -20,6 +20,7 @@ from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.explain import explain, paragraphs
 from nobounds.explaining.protection import chance_up, factor_up, guess, meaning
 from nobounds.explaining.reading import parsed
+from nobounds.ranks.tuning import TUNING
 from nobounds.research.baselines import emq_quantile
 
 X = np.random.default_rng(0).lognormal(10, 1, 3000)
@@ -84,9 +85,10 @@ FACTS = {
         "90 % quantile",
         "factor of at most 2.72",
         "7.39 (twice the epsilon)",
-        "0.05 (5 %) went into learning",
+        f"{float(TUNING.size_share)} (",
+        "went into learning",
     ],
-    "quantile by rho": ["the median", "of the rho, 0.00111 (1 %)"],
+    "quantile by rho": ["the median", "of the rho, 0.000", "went into learning"],
     "stated rows": ["a lower bound of 0, about 3,000 records"],
     "sum": ["the sum of the column pay", "Each who is protected, with all", "at most 3 rows are used", "clipped"],
     "mean under swap": ["replaced by any other row", "rho 0.1 of zero-concentrated", "delta 1e-06", "1 in 1,000,000"],

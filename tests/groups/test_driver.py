@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -18,9 +17,10 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms import exponential_mechanism, flip, skip_ahead
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.source import random_source
+from nobounds.ranks.framing import prior_choice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import FlipRoute, Outward, Scaled
+from nobounds.ranks.route import ChoiceRoute
 from nobounds.ranks.view import View
 
 LADDERS = {
@@ -84,21 +84,15 @@ def test_every_group_has_the_answer_of_the_scalar_code(name, neighbors, zcdp):
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("name", ["floats", "integers", "cents"])
+@pytest.mark.parametrize("name", ["floats", "integers", "cents", "bounded"])
 @pytest.mark.parametrize("q", [F(1, 100), F(1, 20), F(1, 2), F(9, 10)], ids=str)
-def test_large_groups_of_both_signs_take_scales_and_tilts(name, q):
-    """Thousands of records a group: a scale first, then another ladder for each octave; far runs are left out."""
+def test_large_groups_have_frames_of_their_own(name, q):
+    """Thousands of records a group, at any offset: each has a centre and a scale, and then one ladder serves all."""
     rng = np.random.default_rng(3)
     question = asked((q,), F(1), LADDERS[name])
-    kinds = Counter(type(route.then).__name__ for route in question.routes[0] if isinstance(route, Scaled))
-    tilted = [route for route in question.routes[0] if isinstance(route, Scaled) and route.then.tilt]
-    assert kinds or name != "floats"
-    assert tilted or q != F(1, 100)
-    data = [rng.normal(rng.normal(0, 5), 10.0 ** rng.integers(-3, 4), n) for n in (800, 1500, 3000, 6000) * 3]
+    assert question.plan(6000).frame.eps_scale > 0
+    data = [rng.normal(rng.normal(0, 500), 10.0 ** rng.integers(-3, 4), n) for n in (800, 1500, 3000, 6000) * 3]
     check(question, groups_of(data))
-    if tilted:  # at sizes of their own the tilted routes are for all of these
-        routes = tuple(replace(route, at_least=0) for route in (tilted[-1], question.routes[0][-1]))
-        check(replace(question, routes=(routes,)), groups_of(data))
 
 
 @pytest.mark.medium
@@ -193,11 +187,10 @@ def test_doubles_say_so_when_they_cannot_tell(q, monkeypatch):
     assert len(asked_for) > 0
 
 
-@pytest.mark.parametrize("q", [F(1, 2), F(1)], ids=str)
-def test_each_group_reaches_the_level_that_it_reaches_alone(q):
-    """At the least sizes of all routes and next to them, from the same words."""
-    question = asked((q,), F(1), LADDERS["floats"])
-    levels = tuple(route.at_least for route in question.routes[0])
+def test_each_group_reaches_the_level_that_it_reaches_alone():
+    """At the levels of the size and next to them, from the same words."""
+    question = asked((F(1, 2),), F(1), LADDERS["floats"])
+    levels = question.size.levels[-100:]
     sizes = np.unique([max(level + k, 0) for level in levels for k in (-1, 0, 1)])
     groups = Groups(FINE, np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int64), sizes)
     draws, given = Recording(random_source(random.Random(1))), (F(1, 3), max(levels), levels, question.cost)
@@ -210,7 +203,7 @@ def test_each_group_reaches_the_level_that_it_reaches_alone(q):
 
 @pytest.mark.medium
 def test_groups_that_are_taken_in_many_blocks_have_the_answers_of_the_scalar_code(monkeypatch):
-    """Blocks of a few records: signs go on block by block, and scales of all blocks are gathered."""
+    """Blocks of a few records: centres and scales are drawn block by block, and outcomes of all blocks are gathered."""
     monkeypatch.setattr(records, "BLOCK", 50)
     rng = np.random.default_rng(10)
     for q in (F(1, 100), F(1, 2)):
@@ -218,43 +211,48 @@ def test_groups_that_are_taken_in_many_blocks_have_the_answers_of_the_scalar_cod
 
 
 def test_every_group_comes_to_one_result_by_its_own_outcomes():
-    """A program that asks for the sign of the groups that have many records."""
-    groups = groups_of([[sign] * n for sign, n in ((1, 0), (1, 1500), (-1, 50), (-1, 2000), (1, 3), (1, 1600))])
+    """A program that asks for the centre of the groups that have many records: an array, by the number of the group."""
+    groups = groups_of([[value] * n for value, n in ((1, 0), (5, 1500), (-1, 50), (-7, 2000), (1, 3), (9, 1600))])
     everyone = GroupsView(groups, np.arange(6), LADDERS["floats"])
-    cost = asked((F(1, 2),), F(1), LADDERS["floats"]).cost
+    question = asked((F(1, 2),), F(1), LADDERS["floats"])
+    route = prior_choice(question.problem, F(1, 2), F(20), 30)
 
     def program(view):
-        level = yield view.level(F(20), 10**6, (1000, 10, 0), cost)
-        negative = (yield view.negative(F(1, 2), F(20), "add-remove", cost)) if level else None
-        return level, negative
+        level = yield view.level(F(20), 10**6, (1000, 10, 0), question.cost)
+        centers = (yield view.center(route, question.cost)) if level == 1000 else None
+        return level, None if centers is None else centers.tolist()
 
-    found = {
-        result: view.who.tolist()
-        for result, view in ways(program, everyone, lambda many: many.codes(Draws(random_source())))
-    }
-    assert found == {(1000, False): [1, 5], (1000, True): [3], (10, True): [2], (0, None): [0, 4]}
+    results = [
+        (level, centers, view.who.tolist())
+        for (level, centers), view in ways(program, everyone, lambda many: many.codes(Draws(random_source())))
+    ]
+    assert {(level, tuple(who)) for level, _, who in results} == {(1000, (1, 3, 5)), (10, (2,)), (0, (0, 4))}
+    (centers,) = [centers for level, centers, _ in results if level == 1000]
+    near = route.ladder.map.floats(np.array(centers))
+    assert near[[1, 3, 5]] == pytest.approx([5, -7, 9], rel=1e-4) and near[[0, 2, 4]].tolist() == [0, 0, 0]
 
 
 @pytest.mark.medium
 def test_all_kinds_of_routes_are_among_those_tested():
-    """A control on the questions above: outward walks, scales, flips and weights, tilts and plain walks."""
-    found = set()
+    """A control on the questions above: choices under the prior, on a ladder and among deviations, and walks."""
+    kinds = set()
     for zcdp in (False, True):
-        for q in RANKS:
-            for route in asked((q,), F(1), LADDERS["floats"], zcdp=zcdp).routes[0]:
-                last = route.then if isinstance(route, Scaled) else route
-                tilted = not isinstance(last, Outward) and last.tilt > 0
-                exponential = isinstance(last, FlipRoute) and last.exponential
-                found.add((type(route).__name__, type(last).__name__, tilted, exponential))
+        for neighbors in ("add-remove", "swap"):
+            for q in RANKS:
+                for size in (20, 300, 6000):
+                    plan = asked((q,), F(1), LADDERS["floats"], neighbors, zcdp=zcdp).plan(size)
+                    (route,) = plan.routes
+                    choice = isinstance(route, ChoiceRoute)
+                    frame = "none" if plan.frame is None else "scale" if plan.frame.eps_scale else "centre"
+                    kinds.add((type(route).__name__, frame, route.tilt > 0, choice and route.exponential))
     assert {
-        ("Outward", "Outward", False, False),
-        ("Route", "Route", False, False),
-        ("Scaled", "Route", False, False),
-        ("Scaled", "Route", True, False),
-        ("Scaled", "FlipRoute", False, False),
-        ("Scaled", "FlipRoute", False, True),
-        ("FlipRoute", "FlipRoute", False, False),
-    } <= found
+        ("ChoiceRoute", "none", False, True),
+        ("Route", "centre", True, False),
+        ("Route", "scale", True, False),
+        ("Route", "scale", False, False),
+        ("ChoiceRoute", "scale", False, False),
+        ("ChoiceRoute", "scale", False, True),
+    } <= kinds
 
 
 def test_a_private_size_is_capped():
@@ -294,6 +292,4 @@ def test_many_groups_flip_by_the_weights_of_the_scalar_code():
     """Close calls among few rungs: hundreds of groups in which permute-and-flip differs from other choices."""
     rng = np.random.default_rng(8)
     question = asked((F(1, 2),), F(1), Ladder.grid(1, 8).limited(F(0), F(30)), method="flip", grows=False)
-    flip = next(route for route in question.routes[0] if isinstance(route, FlipRoute))
-    question = replace(question, routes=((replace(flip, at_least=0),),))  # for groups of all sizes
     check(question, groups_of([rng.integers(0, 30, 12).astype(float) for _ in range(600)]))

@@ -328,17 +328,31 @@ MUTANTS = [
     # Clips, sums and their noise.
     Mutant(
         "clipping/clip.py",
-        "Search.bought",
-        drop("-="),
-        "the centre of a clip would be paid by nobody",
-        "clipping/test_clip.py",
+        "Search.start",
+        binary("-", "_1", nth=-1),
+        "the frame of a clip would be paid by nobody",
+        "clipping/test_clip.py::test_a_search_spends_what_it_has",
     ),
     Mutant(
         "clipping/clip.py",
-        "Search.bought",
-        drop("-=", nth=-1),
-        "the scale of a clip would be paid by nobody",
-        "clipping/test_clip.py",
+        "Search.frame",
+        condition("False"),
+        "few records would buy a frame for more than there is",
+        "clipping/test_clip.py::test_a_frame_is_bought_only_where_it_is_cheap",
+    ),
+    Mutant(
+        "clipping/plan.py",
+        "SumPlan.at",
+        call("rest", "_1"),
+        "the clip would be paid by nobody",
+        "statistics/test_sums.py::test_the_loss_is_what_was_asked_for",
+    ),
+    Mutant(
+        "clipping/widths.py",
+        "WidthWalk.halt",
+        attribute("inward", "False"),
+        "never to halt would be told from the last candidate",
+        "clipping/test_clip.py::test_a_walk_inward_must_not_tell_never_from_last",
     ),
     Mutant(
         "clipping/clip.py",
@@ -773,11 +787,10 @@ MUTANTS = [
     ),
     Mutant(
         "groups/view.py",
-        "GroupsView.negative",
-        binary("*", "_2"),
-        "the sign of an answer would have half of its noise",
-        "groups/test_driver.py::test_every_group_has_the_answer_of_the_scalar_code "
-        "groups/test_driver.py::test_large_groups_of_both_signs_take_scales_and_tilts",
+        "GroupsView.octaves",
+        compare(">", "_1 >= _2"),
+        "records at the centre would count for the scale of a group",
+        "groups/test_driver.py",
     ),
     Mutant(
         "groups/records.py",
@@ -894,8 +907,8 @@ MUTANTS = [
     ),
     Mutant(
         "ranks/question.py",
-        "Question.program",
-        call("planned", "self.planned(_1, view.total)"),
+        "Question.settled",
+        call("plan", "self.plan(max(0 * _1, view.total))"),
         "the exact size would choose the route",
         "attacks/test_lockstep.py::test_the_loss_of_every_transcript_is_within_what_was_charged",
     ),

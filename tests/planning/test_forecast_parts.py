@@ -10,9 +10,11 @@ from support.clip_errors import sum_error, sum_plan
 from support.laws import SEVEN, TWENTY, answer_law
 
 from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
+from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.decisions import FREE, Halt
+from nobounds.mechanisms.decisions import FREE
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.halting import Law
@@ -23,13 +25,15 @@ from nobounds.planning.answer_errors import likely_routes, outcomes, point
 from nobounds.planning.expectation import expect, together
 from nobounds.planning.families import Shape
 from nobounds.planning.needed import MOST, smallest
-from nobounds.planning.samples import ALL, Sample, SampleCounts, Sampling
+from nobounds.planning.samples import ALL, Sample, SampleCounts, SampleView, Sampling
 from nobounds.planning.sum_errors import clip_starts
 from nobounds.planning.sum_errors import outcomes as sum_outcomes
-from nobounds.ranks.route import Outward, Scaled
-from nobounds.ranks.scale import Scale, octave
+from nobounds.ranks.framing import Around
 from nobounds.ranks.values import floats_at
+from nobounds.ranks.view import View
 from nobounds.statistics.quantiles import planned
+
+LINE = Ladder.float_bits()
 
 
 def sample_of(data):
@@ -111,18 +115,14 @@ def test_the_numbers_below_a_window_vary_as_they_should():
 @pytest.mark.parametrize("q", ["0", "0.3", "0.5", "1"])
 @pytest.mark.parametrize("bounds", [{}, {"lower": 0}, {"lower": -3, "upper": 40}], ids=str)
 def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
-    """On every route of a question, also those that snap to a grid or start at 0."""
+    """On every route of a question, in a frame and without one."""
     asked = planned(column(np.zeros(0)), (F(q),), epsilon=1, resolution=resolution, **bounds)
-    routes = asked.routes[0]
-    sides = [side for r in routes if isinstance(r, Outward) for side in (r.positive, r.negative)]
-    scaled = [r.at(octave) for r in routes if isinstance(r, Scaled) for octave in (-3, 2, None)]
-    plain = [r for r in routes if not isinstance(r, Outward | Scaled)]
-    for route in [*sides, *scaled[:6], *scaled[-3:], *plain[:2], *plain[-2:]]:
-        positions = np.unique(np.linspace(0, abs(route.stop - route.start), 40).astype(np.int64))
+    for size in (0, 100, 1000, 10**6):
+        plan = asked.plan(size)
+        route = plan.routes[0].within(plan.frame and Frame(17.0, 3, plan.frame.unit))
+        positions = np.unique([abs(route.stop - route.start) * k // 40 for k in range(41)])
         expected = np.array([asked.value_at(route, k) for k in positions.tolist()], dtype=float)
-        found = floats_at(asked, route, positions)
-        usual = np.abs(expected) < 1e290  # beyond, rungs end where floats do
-        assert found[usual] == pytest.approx(expected[usual], rel=1e-9, abs=1e-12)
+        assert np.array_equal(floats_at(asked.ladder, route, positions), expected)
 
 
 @pytest.mark.medium
@@ -133,25 +133,21 @@ def test_quick_errors_on_one_data_set_are_those_of_the_exact_law(n, q, epsilon):
     sample, asked = sample_of(data), planned(column(data), (F(q),), epsilon=epsilon)
     quick = expect(likely_routes(asked, 0, sample), lambda route, k: outcomes(asked, 0, route, sample, k), 1e9, (256,))
     law = answer_law(data, q, least=1e-4, epsilon=epsilon)
-    values, masses = law.pmf(float(data.min()), float(data.max()))
-    below, above = law.below(float(data.min())), law.above(float(data.max()))
-    exact = sample.rank_errors(values, rank) @ masses + below * rank * n + above * (1 - rank) * n
-    assert quick.rank == pytest.approx(exact / (masses.sum() + below + above), rel=0.02)
-    assert law.above(point(asked, sample, 0.5)) == pytest.approx(0.5, abs=0.05)
+    values, masses = law.points()
+    masses /= masses.sum()
+    assert quick.rank == pytest.approx(sample.rank_errors(values, rank) @ masses, rel=0.02)
+    middle = point(asked, sample, 0.5)
+    assert masses[values < middle].sum() - 0.05 <= 0.5 <= masses[values <= middle].sum() + 0.05
 
 
 def test_scales_are_as_likely_as_in_the_exact_law():
-    """Too small, right, too large by ever more, or none: the probabilities agree to 3 %."""
-    sample = sample_of(np.random.default_rng(2).lognormal(size=1000))
-    walk = Scale(F(15, 1000), F(15, 1000)).walk(sample.histogram(Ladder.float_bits()))
-    exact = Law(walk).tail(np.arange(walk.length + 1))
-    quick = [(mass, octave(position)) for position, mass in Halt(lambda: walk, lambda: FREE).quick_outcomes()]
-    for place in (-3, 0, 3, 6, 9):
-        at_least = next(k for k in range(1, walk.length) if octave(k) == place)
-        found = sum(mass for mass, where in quick if where is not None and where >= place)
-        assert found == pytest.approx(exact[at_least] - exact[-1], rel=0.03)
-    none = sum(mass for mass, where in quick if where is None)
-    assert none == pytest.approx(1 - exact[1] + exact[-1], rel=0.03)
+    """Those of deviations from a centre, for as many nats as a frame costs: the probabilities agree to 1e-6."""
+    data = np.random.default_rng(2).lognormal(size=1000)
+    views = SampleView(sample_of(data), LINE), View(Counts.of(column(data).chunks, LINE))
+    quick, exact = (view.spread(Around(1.0, None), F(40, 1000), lambda: FREE) for view in views)
+    found, law = dict(quick.quick_outcomes()), dict(exact.outcomes())
+    assert max(law.values()) > 0.3
+    assert all(found.get(octave, 0.0) == pytest.approx(chance, abs=1e-6) for octave, chance in law.items())
 
 
 @pytest.mark.medium
@@ -163,9 +159,8 @@ def test_quick_errors_of_a_sum_on_one_data_set_are_those_of_the_exact_law(epsilo
     sample = sample_of(data)
     plan = sum_plan(data, epsilon, neighbors)
     exact = sum_error(data, epsilon, neighbors, resolution=1)
-    quick = expect(
-        clip_starts(plan, sample), lambda start, k: sum_outcomes(plan, start, sample, k), float(data.sum()), (256,)
-    )
+    starts = clip_starts(plan, sample)
+    quick = expect(starts, lambda start, k: sum_outcomes(*start, sample, k), float(data.sum()), (256,))
     assert quick.mean == pytest.approx(exact.expected, rel=0.04)
     assert quick.median == pytest.approx(exact.point(0.5), rel=0.04)
     assert quick.most == pytest.approx(exact.point(0.05), rel=0.04)

@@ -1,4 +1,4 @@
-"""Small data fail gently: by the exact law, answers are hardly ever far too large in magnitude."""
+"""Small data fail gently: with 20 nats or more an answer is hardly ever far too large in magnitude, by exact laws."""
 
 import numpy as np
 import pytest
@@ -8,43 +8,49 @@ RNG = np.random.default_rng(5)
 SIGNS = {"positive": lambda n: 1, "negative": lambda n: -1, "mixed": lambda n: RNG.choice([-1, 1], n)}
 
 
+def chance_beyond(data, q, **options):
+    """P(|answer| > 10 max |x|)."""
+    law, limit = answer_law(data, q, **options), 10 * float(np.abs(data).max())
+    return law.above(limit) + law.below(-limit)
+
+
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1])
-@pytest.mark.parametrize("n", [1, 2, 5, 12, 25, 50])
-def test_the_answer_is_not_ten_times_too_large(n, epsilon, neighbors):
-    """P(|answer| > 10 max |x|) is at most 1e-3, at scales 1e-6 to 1e9, for every sign and every q."""
+@pytest.mark.parametrize("epsilon", [0.2, 1, 2])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_the_answer_is_not_ten_times_too_large(scale, epsilon, neighbors):
+    """At most once in 1,000 for the median, from n epsilon of 40 on; from 80 on under swap."""
+    n = round((80 if neighbors == "swap" else 40) / epsilon)
+    for sign in SIGNS.values():
+        data = RNG.lognormal(0, 1, n) * scale * sign(n)
+        assert chance_beyond(data, 0.5, epsilon=epsilon, neighbors=neighbors, rows=n) <= 1e-3
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("q", [0.25, 0.75])
+def test_quartiles_are_as_gentle_with_20_nats_beyond_them(q):
+    """n rate min(q, 1 - q) of 20 and more, where the rate is epsilon / (2 max(q, 1 - q))."""
     for scale in (1e-6, 1.0, 1e9):
-        for sign in SIGNS.values():
-            data = RNG.lognormal(0, 1, n) * scale * sign(n)
-            for q in (0, 0.05, 0.5, 0.95, 1):
-                law = answer_law(data, q, epsilon=epsilon, neighbors=neighbors)
-                limit = 10 * np.abs(data).max()
-                assert law.above(limit) + law.below(-limit) <= 1e-3
+        data = RNG.lognormal(0, 1, 120) * scale
+        assert chance_beyond(data, q, epsilon=1, rows=120) <= 1e-3
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize("n", [1, 10, 50])
-def test_small_whole_numbers_are_as_gentle(n, neighbors):
-    """Integer types walk the grid only where the size allows it: 3 is hardly ever answered by more than 30."""
-    data = RNG.integers(1, 4, n)
-    for q in (0, 0.05, 0.5, 0.95, 1):
-        law = answer_law(data, q, epsilon=0.5, neighbors=neighbors)
-        assert law.above(30) + law.below(-30) <= 1e-3
+def test_a_noisy_size_is_as_gentle():
+    """No more is known than that it is a column."""
+    for scale in (1e-6, 1.0, 1e9):
+        assert chance_beyond(RNG.lognormal(0, 1, 60) * scale, 0.5, epsilon=1) <= 1e-3
 
 
-@pytest.mark.parametrize("beta", [2, 1.1])
-def test_a_coarse_beta_is_as_gentle(beta):
-    """The walk takes fine steps near the end, whatever the steps of the answer are."""
-    data = RNG.lognormal(0, 1, 30)
-    for q in (0, 0.5, 1):
-        law = answer_law(data, q, epsilon=0.5, beta=beta)
-        assert law.above(10 * data.max()) + law.below(-10 * data.max()) <= 1e-3
+@pytest.mark.medium
+def test_half_of_the_nats_are_not_enough():
+    """The promise bites: with 10 nats the median of numbers around 1e-6 is ten times too large more often."""
+    data = np.random.default_rng(1).lognormal(0, 1, 20) * 1e-6
+    assert chance_beyond(data, 0.5, epsilon=1, rows=20) > 1e-3
 
 
 def test_a_walk_from_far_without_enough_records_would_not_be_gentle():
-    """What the sizes of routes guard against: one walk over the whole line on five records answers about -1e300."""
+    """What the prior guards against: one walk over the whole line on five records answers about -1e300."""
     from fractions import Fraction as F
 
     from nobounds import Histogram, Ladder, Law

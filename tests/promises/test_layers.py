@@ -23,7 +23,7 @@ ROOMS = {
     "ladders": "accounting arrays exact",
     "counting": "arrays exact ladders",
     "engines": "accounting arrays counting ladders",
-    "mechanisms": "accounting arrays counting exact noise programs",
+    "mechanisms": "accounting arrays counting exact ladders noise programs",
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",

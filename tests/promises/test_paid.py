@@ -9,7 +9,7 @@ from support.paid import Paid
 
 import nobounds as nb
 from nobounds.exact import rational
-from nobounds.mechanisms.decisions import Halt, Nested, Noisy, NoisyMany, Together
+from nobounds.mechanisms.decisions import Choose, Nested, Noisy, NoisyMany, Together
 from nobounds.noise.additive import GaussianNoise
 
 _RNG = np.random.default_rng(3)
@@ -71,13 +71,13 @@ def test_a_mean_far_from_zero_has_these_decisions():
     """The number of records, the median for the centre, the scale, both widths together, and both sums together."""
     driver, release = paid(nb.mean, FAR, epsilon=1)
     *_, scale, widths, sums = driver.decisions
-    assert [type(one) for one in driver.decisions] == [Noisy, Nested, Halt, Together, NoisyMany]
+    assert [type(one) for one in driver.decisions] == [Noisy, Choose, Choose, Together, NoisyMany]
     assert [halt.one_end for halt in widths.parts] == [True, True]
-    assert not scale.one_end
+    assert scale.exponential and scale.runs.prior is not None
     low, high = release.parameters["clip"]
     assert sums.noise.epsilon > 0.5 and low < 1000 < high
     swap, _ = paid(nb.mean, FAR, epsilon=1, neighbors="swap")
-    assert [type(one) for one in swap.decisions] == [Noisy, Nested, Halt, Together, Together]
+    assert [type(one) for one in swap.decisions] == [Noisy, Choose, Choose, Together, Together]
 
 
 def test_a_vector_mean_under_swap_pays_for_rows_that_move_or_turn_missing():

@@ -51,7 +51,7 @@ def test_rho_is_the_total(name, rho, neighbors):
     """Every statistic costs at most the rho asked for, and all of it but a thousandth, unless a plan jumps there."""
     loss = STATISTICS[name](rho=rho, neighbors=neighbors, rng=random.Random(1)).loss
     assert (0.999 if name in ADDED else 0.97) * float(rho) <= loss.rho <= float(rho)
-    assert (loss.epsilon == math.inf) == (name in ADDED)
+    assert loss.epsilon == math.inf  # parts that are pure cost rho alone as well: how it is split follows the size
 
 
 @pytest.mark.medium

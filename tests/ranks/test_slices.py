@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nobounds.counting.histogram import Histogram
+from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms import exponential_mechanism
 from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
@@ -18,11 +19,13 @@ from nobounds.mechanisms.flip import flip_law
 from nobounds.noise.discrete import Uniform, truncated_geometric
 from nobounds.noise.source import random_source
 from nobounds.ranks import slices
-from nobounds.ranks.slices import Prior, Slice, SliceAim, runs_in, walk_in
+from nobounds.ranks.route import placed
+from nobounds.ranks.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.tuning import TUNING
 
-TEN = Ladder.uniform(0.5, 9.5, 9)  # rung k holds the number k, from 0 to 9
-FLAT = Prior(0, F(0))
+PLAIN = Frame(0.0, 0)  # deviations from 0 are the records themselves
+TEN = placed(Ladder.uniform(0.5, 9.5, 9), PLAIN)  # rung k holds the number k, from 0 to 9
+FLAT = Lowered(0, F(0))
 RECORDS = (0, 2, 2, 2, 6, 7, 7, 9)
 
 records = st.lists(st.integers(0, 9), max_size=12)
@@ -118,7 +121,7 @@ def test_the_middle_of_a_rung_is_on_it_and_in_the_slice(places):
 def test_runs_are_all_places_and_their_distances(data, aim, low, length, places):
     """The distance of a place (a rung, at a leaf) is that of the target from the ranks it spans, plus its prior."""
     piece = Slice(low * places // 4, min(low * places // 4 + length, 10 * places), places)
-    histogram, prior, rate = on_ten(data), Prior(1, F(3, 2)), F(1, 3)
+    histogram, prior, rate = on_ten(data), Lowered(1, F(3, 2)), F(1, 3)
     runs = runs_in(histogram, piece, aim, rate, prior)
     below, up_to = (ranks_of_rungs if aim.leaf else ranks_of_places)(histogram, piece)
     first, end = (piece.rungs[0], piece.rungs[1] + 1) if aim.leaf else (piece.low, piece.high)
@@ -160,7 +163,7 @@ def test_a_walk_counts_the_weight_on_its_way(data, aim, low, length, up):
 @pytest.mark.parametrize("aim", [(F(1, 2), F(0)), (F(1, 3), F(1, 7)), (F(1, 2), F(-30)), (F(1), F(30))], ids=str)
 def test_the_law_in_a_slice_is_exponential_in_the_distance(aim, piece, leaf, rate):
     """P(place) is proportional to exp(-rate * its distance in ranks), also where ties are spread over places."""
-    histogram, prior = on_ten(RECORDS), Prior(2, F(1))
+    histogram, prior = on_ten(RECORDS), Lowered(2, F(1))
     runs = runs_in(histogram, piece, SliceAim(*aim, leaf), rate, prior)
     below, up_to = (ranks_of_rungs if leaf else ranks_of_places)(histogram, piece)
     target = float(aim[0] * int(up_to[-1]) + 4 * aim[1])
@@ -176,7 +179,7 @@ def test_the_law_in_a_slice_is_exponential_in_the_distance(aim, piece, leaf, rat
 def test_the_sampler_follows_the_law_and_rejects_one_30_percent_off():
     """Chi-square over all places, where most records share rungs: 5,000 draws."""
     histogram, aim = on_ten(RECORDS), SliceAim(F(1, 2), F(1, 3), False)
-    runs, off = (runs_in(histogram, Slice(1, 38, 4), aim, rate, Prior(2, F(1, 4))) for rate in (F(1), F(13, 10)))
+    runs, off = (runs_in(histogram, Slice(1, 38, 4), aim, rate, Lowered(2, F(1, 4))) for rate in (F(1), F(13, 10)))
     assert (runs.growth > 0).sum() >= 4
     source = random_source(np.random.default_rng(3))
     counts = np.bincount([weighted_rung(runs, source) - 1 for _ in range(5_000)], minlength=37)
@@ -191,9 +194,9 @@ def test_doubles_and_balls_choose_alike_where_ties_are_spread():
     from flint import ctx
 
     data = np.floor(np.random.default_rng(1).lognormal(1, 1, 300))
-    histogram = Histogram.of([data], Ladder.grid(1))
+    histogram = Histogram.of([data], placed(Ladder.grid(1), PLAIN))
     piece = Slice.whole(histogram.ladder)
-    runs = runs_in(histogram, piece, SliceAim(F(1, 2), F(1, 9), False), F(1, 3), Prior(3, F(3, 2)))
+    runs = runs_in(histogram, piece, SliceAim(F(1, 2), F(1, 9), False), F(1, 3), Lowered(3, F(3, 2)))
     decided = 0
     for seed in range(50):
         u = Uniform(random_source(random.Random(seed)))
@@ -259,8 +262,8 @@ LADDERS = {
 @pytest.mark.parametrize("ladder", LADDERS.values(), ids=LADDERS.keys())
 def test_a_prior_lowers_rungs_by_octaves(ladder, octave):
     """A rung is lowered for each power of two between it and 0, but for none that lies beyond a bound."""
-    prior, rate = Prior(octave, F(3, 2)), F(1, 7)
-    short = Ladder(ladder.map, ladder.first, min(ladder.last, ladder.first + 3000))
+    prior, rate = Lowered(octave, F(3, 2)), F(1, 7)
+    short = placed(Ladder(ladder.map, ladder.first, min(ladder.last, ladder.first + 3000)), PLAIN)
     rungs = np.arange(short.first, short.last + 1)
     beyond = octaves_beyond(short, prior)
     assert prior.lowered(short, rungs, rate).tolist() == (math.ceil(F(3, 2) * 7) * beyond).tolist()
@@ -268,21 +271,20 @@ def test_a_prior_lowers_rungs_by_octaves(ladder, octave):
     cuts = prior.cuts(short)
     assert set(changes.tolist()) <= set(cuts.tolist())
     assert set(cuts[(short.first < cuts) & (cuts <= short.last)].tolist()) <= set(changes.tolist())
-    assert prior.plain(short) == max(1, int((beyond == 0).sum()))
 
 
 def test_a_bound_is_not_lowered_for_octaves_beyond_it():
     """The end rungs stand for the bounds, which may hold most of the data: their octaves are those of the bounds."""
-    ladder = Ladder.grid(1).limited(F(0), F(50))
-    assert not Prior(6, F(3, 2)).lowered(ladder, np.arange(0, 51), F(1, 4)).any()
-    assert Prior(5, F(3, 2)).lowered(ladder, np.array([0, 31, 32, 50]), F(1, 4)).tolist() == [0, 0, 6, 6]
+    ladder = placed(Ladder.grid(1).limited(F(0), F(50)), PLAIN)
+    assert not Lowered(6, F(3, 2)).lowered(ladder, np.arange(0, 51), F(1, 4)).any()
+    assert Lowered(5, F(3, 2)).lowered(ladder, np.array([0, 31, 32, 50]), F(1, 4)).tolist() == [0, 0, 6, 6]
 
 
 def test_lowered_distances_fit_into_64_bits():
     """At any rate, however small, the last octave is lowered the most."""
-    ladder = Ladder.float_bits(0)
+    ladder = placed(Ladder.float_bits(0), PLAIN)
     rungs = np.arange(ladder.first, ladder.last + 1)
     for rate in (F(1), F(1, 10**12), F(1, 10**30)):
-        lowered = Prior(-38, F(3, 2)).lowered(ladder, rungs, rate) * TUNING.places
+        lowered = Lowered(-38, F(3, 2)).lowered(ladder, rungs, rate) * TUNING.places
         assert lowered.min() == 0
         assert lowered[-1] == lowered[0] == lowered.max() < 2**62

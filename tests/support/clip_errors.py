@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.law import CENTERS, clip_law
+from nobounds.clipping.law import clip_law
 from nobounds.clipping.plan import SumPlan
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.stated import Stated
@@ -52,15 +52,20 @@ def sum_plan(data, epsilon=1, neighbors="add-remove", centered=False, **stated) 
     return SumPlan.of(column(data).public(neighbors == "swap"), terms, Stated.of(**stated), centered)
 
 
-def sum_error(data, epsilon=1, neighbors="add-remove", centers=CENTERS, least=1e-6, **options) -> SumError:
+def settled(plan, size) -> SumPlan:
+    """The plan for this many records."""
+    return plan.at(size) if plan.rows is None else plan
+
+
+def sum_error(data, epsilon=1, neighbors="add-remove", least=1e-6, **options) -> SumError:
     """The law of nobounds.sum(data, ...).value minus the sum, for data without missing records.
 
     Under add-remove the size is taken to be learned as it is. Scales with less than `least` probability are left out.
     """
     data = np.sort(np.asarray(data, dtype=float))
     records, n = column(data), len(data)
-    plan = sum_plan(records, epsilon, neighbors, **options)
-    parts = clip_law(plan.search, records.chunks, n, centers, least)
+    plan = settled(sum_plan(records, epsilon, neighbors, **options), n)
+    parts = clip_law(plan.search, records.chunks, plan.careful(n), least)
     up_to = np.concatenate([[0.0], np.cumsum(data)])
 
     def raised(low):  # what clipping from below adds

@@ -42,14 +42,29 @@ def answer_law(data, q, least=LEAST, **options):
 
 
 def mean_error(data, q, truth, low, high, **options):
-    """The expected absolute error of the answer; what little mass lies outside [low, high] must not matter.
-
-    Parts of the law of less than 3e-7, most of them scales that are far too large, are taken to answer 0.
-    """
-    values, masses = answer_law(data, q, least=3e-7, **options).pmf(low, high)
+    """The expected absolute error of the answer; what little mass lies outside [low, high] must not matter."""
+    values, masses = answer_law(data, q, least=1e-4, **options).pmf(low, high)
     left_out = 1 - masses.sum()
-    assert left_out < 1e-4
-    return float(masses @ np.abs(values - truth) + left_out * abs(truth))
+    assert left_out < 1e-2
+    return float(masses @ np.abs(values - truth) / masses.sum())
+
+
+def capped_error(data, q, most, **options):
+    """The expected error from points that stand for the law, each error at most `most`, where its tail is not meant."""
+    values, masses = answer_law(data, q, least=1e-4, **options).points()
+    away = np.minimum(np.abs(values - np.quantile(data, q)), most)
+    return float(masses @ away / masses.sum())
+
+
+def chance_above(law, value):
+    """P(answer > value), with the law of each part computed once."""
+    return math.fsum(chance * law._above(route, part, value) for chance, route, part in law.parts)
+
+
+def chance_outside(law, low, high):
+    """P(answer > high or answer <= low), of what is not left out of the law."""
+    parts = law.parts
+    return math.fsum(p * (law._above(*rest, high) + 1 - law._above(*rest, low)) for p, *rest in parts)
 
 
 def adult():
@@ -81,9 +96,9 @@ def exponential_mechanism_error(data, q, truth, *, epsilon, low, high, grid=None
     return float(chances @ np.abs(candidates - truth))
 
 
-def runs_of(q, rate=Fraction(1, 2), data=SEVEN, ladder=TWENTY):
+def runs_of(q, rate=Fraction(1, 2), data=SEVEN, ladder=TWENTY, prior=None):
     """The runs of a few records on a short ladder."""
-    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate)
+    return Runs.of(Histogram.of([np.asarray(data, dtype=float)], ladder), q, rate, prior)
 
 
 def audited_choice(law, relation, q):

@@ -106,9 +106,10 @@ def hundreds(function, *args, **options):
 
 
 def at_a_level(epsilon):
-    """As many records as a route is for at least, so that one fewer would take another route."""
-    levels = {route.at_least for route in planned(np.zeros(1), (Fraction(1, 2),), epsilon=epsilon).routes[0]}
-    return np.sort(np.random.default_rng(11).normal(50, 20, min(level for level in levels if level > 1)))
+    """As many records as a frame is bought for at least, so that one fewer would take another route."""
+    question = planned(np.zeros(1), (Fraction(1, 2),), epsilon=epsilon)
+    level = min(level for level in question.size.levels if question.plan(level).frame is not None)
+    return np.sort(np.random.default_rng(11).normal(50, 20, level))
 
 
 STATED = {"rows": 5000}  # a public number of rows, which need not be true: then few rows take the routes of many
@@ -125,6 +126,8 @@ def chosen(method):
             ({**how, "epsilon": 1, **OWN}, FEW),
             ({**how, "epsilon": 1, **OWN, **SWAP}, FEW),
             ({**how, "rho": 0.3, **STATED}, FEW),
+            ({**how, "rho": 0.3, **OWN}, FEW),
+            ({**how, "rho": 0.3, **OWN, **SWAP}, FEW),
         ],
         0.5,
     )
@@ -148,8 +151,22 @@ CASES = {
             ],
             0.5,
         ),
-        *columns(nb.quantile, [({"epsilon": 1}, FEW), ({"epsilon": 30}, SOME), ({"epsilon": 30, **SWAP}, FEW)], 0.9),
+        *columns(
+            nb.quantile,
+            [
+                ({"epsilon": 1}, FEW),
+                ({"epsilon": 1, "rows": 100}, SOME),
+                ({"epsilon": 1, **STATED}, SOME),
+                ({"epsilon": 1, **STATED, "resolution": 0.5}, FEW),
+                ({"epsilon": 30}, SOME),
+                ({"epsilon": 30, **SWAP}, FEW),
+                ({"epsilon": 1, **STATED, **SWAP}, SOME),
+                ({"rho": 0.2, **STATED, **SWAP}, FEW),
+            ],
+            0.9,
+        ),
         *columns(nb.quantile, [({"epsilon": 1}, FEW), ({"epsilon": 1, **STATED}, FEW)], 0.05),
+        *columns(nb.quantile, [({"epsilon": 1, **STATED, **SWAP}, SOME), ({"rho": 0.2, **STATED, **SWAP}, FEW)], 0.5),
         hundreds(nb.quantile, 0.5, epsilon=1),
         hundreds(nb.quantile, 0.5, epsilon=1, **SWAP),
         hundreds(nb.quantile, 0.9, epsilon=2),
@@ -184,11 +201,18 @@ CASES = {
                 ({"rho": 0.2, **STATED}, FEW),
                 ({"epsilon": 2, **SWAP}, FEW),
                 ({"epsilon": 30, **SWAP}, FEW),
+                ({"epsilon": 2, **STATED, **SWAP}, FEW),
                 ({"rho": 5, **SWAP}, FEW),
+                ({"rho": 2, **STATED, **SWAP}, FEW),
             ],
             [0.25, 0.5, 0.75],
         ),
         *columns(nb.quantiles, [({"epsilon": 1, **STATED}, FEW)], [0.01, 0.3, 0.99]),
+        *columns(
+            nb.quantiles,
+            [({"epsilon": 1, **STATED}, FEW), ({"epsilon": 2, **STATED, **SWAP}, FEW)],
+            [0.001, 0.5, 0.999],
+        ),
         hundreds(nb.quantiles, [0.1, 0.5], epsilon=1),
     ],
     "maximum": [
@@ -200,7 +224,9 @@ CASES = {
                 ({"epsilon": 1, "upper": 100, "resolution": 1}, FEW),
                 ({"epsilon": 1, "noise": "gumbel"}, FEW),
                 ({"rho": 0.1}, FEW),
+                ({"epsilon": 30}, SOME),
                 ({"epsilon": 1, **SWAP}, SOME),
+                ({"epsilon": 40, **SWAP}, FEW),
             ],
         ),
         hundreds(nb.maximum, epsilon=1),
@@ -211,7 +237,15 @@ CASES = {
     ),
     "bounds": columns(
         nb.bounds,
-        [({"epsilon": 1}, SOME), ({"epsilon": 20}, FEW), ({"rho": 0.1}, FEW), ({"epsilon": 1, **SWAP}, FEW)],
+        [
+            ({"epsilon": 1}, SOME),
+            ({"epsilon": 20}, FEW),
+            ({"epsilon": 60}, FEW),
+            ({"rho": 0.1}, FEW),
+            ({"rho": 400}, FEW),
+            ({"epsilon": 1, **SWAP}, FEW),
+            ({"epsilon": 80, **SWAP}, FEW),
+        ],
     ),
     "count": columns(
         nb.count,
@@ -314,6 +348,7 @@ CASES |= {
         Case("rho 0.5", of_column(nb.describe, rho=0.5), [without(TIES, 0)], ADDED),
         Case("epsilon 1, swap", of_column(nb.describe, epsilon=1, **SWAP), [changed(MISSING, 1, NAN)], MOVED, False),
         Case("rho 2, swap", of_column(nb.describe, rho=2, **SWAP), [changed(ZEROS, 2, 1e6)], MOVED),
+        Case("epsilon 2000, frames", of_column(nb.describe, epsilon=2000), [without(OFFSET, 15)], ADDED[9:], False),
         Case("epsilon 2, a file", of_a_file, ROWS_ADDED[:1], [], False),
     ],
     "PrivateClipper": [
@@ -499,7 +534,7 @@ CASES |= {
         Case("epsilon 1, users", of_table(ask, TWO, PUBLIC, epsilon=1), USERS[:2], USERS[2:], rows=2),
         Case("rho 0.2, users", of_table(ask, TWO, PUBLIC, rho=0.2), USERS[1:2], USERS[2:], rows=2),
         Case("epsilon 1, rows", of_table(ask, None, PUBLIC, epsilon=1), ROWS[:3], ROWS[3:]),
-        Case("epsilon 300, rows", of_table(ask, None, PUBLIC, epsilon=300), ROWS[5:], ROWS[:5]),
+        Case("epsilon 300, rows", of_table(ask, None, PUBLIC, epsilon=300), [ROWS[5], ROWS[0]], ROWS[1:5]),
     ]
     for name, ask in OF_GROUPS.items()
 }

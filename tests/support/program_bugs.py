@@ -27,16 +27,19 @@ from nobounds.clipping.vectors import VectorPlan
 from nobounds.engines.streams import local
 from nobounds.groups import driver as group_driver
 from nobounds.groups.key_selection import KeySelection, _best_chances
+from nobounds.groups.view import GroupsView
+from nobounds.ladders.frame import roundest
 from nobounds.mechanisms import above_threshold
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.mechanisms.hits import Reached
 from nobounds.mechanisms.sparse_vector import Rates
 from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
-from nobounds.ranks import auto, view
+from nobounds.ranks import auto, halving, view
+from nobounds.ranks.framing import FrameRule, prior_choice
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import Outward, Scaled
+from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums
 from nobounds.tables import grouping
 from support.lockstep_cases import CASES
@@ -150,13 +153,13 @@ def one_walk_for_two(self, sides, eps1, eps2):
     return pure(monotonic(eps1, eps2).epsilon)
 
 
-def never_is_wide(self, candidates, position, real=Search.width):
+def never_is_wide(self, candidates, position, octave, real=Search.width):
     """A walk inward that never halted gets the widest clip, and so tells that it saw the last candidate."""
-    return real(self, candidates, 0 if position is None else position)
+    return real(self, candidates, 0 if position is None else position, octave)
 
 
-def free_scale(self, view, size, real=Search.start):
-    """A scale that nothing is taken from epsilon for."""
+def free_frame(self, view, size, real=Search.start):
+    """A frame that nothing is taken from epsilon for."""
     start = yield from real(self, view, size)
     return replace(start, left=self.epsilon)
 
@@ -164,7 +167,7 @@ def free_scale(self, view, size, real=Search.start):
 def raw_center(self, view, size, real=Search.start):
     """A clip around the true median."""
     start = yield from real(self, view, size)
-    around = self.deviations(view, start.center)
+    around = self.deviations(view, replace(start, octave=None))
     middle = int(np.searchsorted(around.up_to, around.total // 2 + 1)) if around.total else 0
     off = float(around.ladder.map.floats(around.rungs[middle : middle + 1])[0]) if around.total else 0.0
     return replace(start, center=self.within(start.center + Fraction(off)))
@@ -211,8 +214,8 @@ def added_sensitivity(q, neighbors):
     return max(q, 1 - q)
 
 
-def raw_level(self, view, routes):
-    """The route by the number of records itself."""
+def raw_level(self, view):
+    """The plan by the number of records itself."""
     yield from ()
     return self.size.known if self.size.known is not None else view.total
 
@@ -222,18 +225,9 @@ def free_level(self):
     return pure(Fraction(0))
 
 
-def raw_sign(self, q, problem, view):
-    """The side by the counts themselves."""
-    yield from ()
-    decision = view.negative(q, self.eps_sign, problem.neighbors, lambda: pure(self.eps_sign))
-    return self.negative if decision.number > 0 else self.positive
-
-
-def raw_scale(self, q, problem, view):
-    """The scale by the records themselves: the largest of them."""
-    yield from ()
-    highest = np.abs(view.coarse.ladder.map.floats(view.coarse.rungs)).max(initial=0.5)
-    return self.at(min(max(int(np.log2(highest)), -10), 100))
+def whole_epsilon(problem, q, epsilon, weighted, zcdp):
+    """Permute-and-flip under zCDP at the price of the exponential mechanism."""
+    return epsilon, epsilon / (2 * auto.rank_sensitivity(q, problem.neighbors))
 
 
 def exact_when_few(self, view, real=Question.program):
@@ -245,12 +239,99 @@ def exact_when_few(self, view, real=Question.program):
 
 def levels_for_one(self, pieces, histogram, setting, cost, real=Halving._chosen):
     """All levels of a recursion with the epsilon of all of them."""
-    return real(replace(self, each=2 * self.each), pieces, histogram, setting, cost)
+    return real(self, pieces, histogram, replace(setting, each=2 * setting.each), cost)
 
 
-def halves_both_ways(self, slope):
+def halves_both_ways(self, slope, each):
     """Slices under swap at the rate of add-remove."""
-    return self.each / (2 * max(slope, 1 - slope))
+    return each / (2 * max(slope, 1 - slope))
+
+
+def tilt_by_records(starts, levels, route, real=view._tilted):
+    """A tilt that is raised once more at the last record."""
+    return real(starts, levels, replace(route, cuts=tuple(sorted((*route.cuts, *starts[-1:].tolist() * 4)))))
+
+
+# --- the prior and the frame -----------------------------------------------------------------------------------------
+
+
+def prior_by_records(self, q, route, cost, real=HistogramView.choose):
+    """A prior that weighs the octaves more that hold a record."""
+    decision = real(self, q, route, cost)
+
+    def heavier(runs):
+        if runs.prior is None:
+            return runs
+        records = runs.starts[runs.above + runs.below == -2]
+        held = np.searchsorted(runs.prior.starts, records, side="right") - 1
+        units = runs.prior.units.copy()
+        units[np.unique(held)] *= 64
+        return replace(runs, prior=replace(runs.prior, units=units))
+
+    makers = {name: made for name in ("make", "full") if (made := getattr(decision, name)) is not None}
+    return replace(decision, **{name: lambda made=made: heavier(made()) for name, made in makers.items()})
+
+
+def rate_of_the_median(problem, q, epsilon, bits):
+    """The prior choice of any rank with the noise that the median needs."""
+    return replace(prior_choice(problem, q, epsilon, bits), rate=epsilon)
+
+
+def double_rate(histogram, rate, real=view.octave_runs):
+    """A scale by a choice with half its noise."""
+    return real(histogram, 2 * rate)
+
+
+def all_of_it(total, spent, zcdp):
+    """What is left after a frame that nothing is taken for."""
+    return total
+
+
+def free_center(self, problem, view, real=FrameRule.program):
+    """A centre at no price."""
+    free = replace(self, center=replace(self.center, epsilon=Fraction(0)))
+
+    def change(decision):
+        is_center = getattr(decision, "runs", None) is not None and decision.runs.rate == self.center.rate
+        return (
+            replace(decision, cost=lambda: free.center.cost(Fraction(1, 2), problem.neighbors, True))
+            if is_center
+            else decision
+        )
+
+    return changed(real(self, problem, view), change)
+
+
+def raw_frame(self, problem, view, real=FrameRule.program):
+    """A frame at the first record, without noise."""
+    frame = yield from real(self, problem, view)
+    coarse = view.coarse
+    first = float(coarse.ladder.map.floats(coarse.rungs[:1])[0]) if coarse.total else 0.0
+    return replace(frame, center=first)
+
+
+def raw_octave(self, problem, view, real=FrameRule.program):
+    """A scale by the largest deviation, without noise."""
+    frame = yield from real(self, problem, view)
+    octaves = view.octaves(frame.center, frame.unit).rungs
+    return replace(frame, octave=int(octaves.max(initial=0)) - 300)
+
+
+def two_frames(self, view, real=Question.settled):
+    """A frame that is thrown away, and a second one."""
+    plan = self.plan((yield from self.learned(view)))
+    if plan.frame is not None:
+        yield from plan.frame.program(self.problem, view)
+    frame = None if plan.frame is None else (yield from plan.frame.program(self.problem, view))
+    return tuple(route.within(frame) for route in plan.routes)
+
+
+def round_in_the_gap(self, view, real=Question.program):
+    """The roundest number between the two records that an answer lies between."""
+    values = yield from real(self, view)
+    records = np.concatenate([[-1e300], view.coarse.ladder.map.floats(view.coarse.rungs), [1e300]])
+    places = np.clip(np.searchsorted(records, values), 1, len(records) - 1)
+    return tuple(roundest(records[places - 1], records[places]).tolist())
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -337,18 +418,29 @@ def everything(self, spending):
 
 def group_sizes_raw(program, view, decide, past=(), real=group_driver.ways):
     """Groups go on by their number of records, not by a noisy one."""
-    if program.func is not None and getattr(program.func, "__name__", "") == "learned" and not past:
-        totals = view.groups.take(view.who).totals
-        for total in np.unique(totals).tolist():
-            yield int(total), view.only(np.flatnonzero(totals == total))
+    if past:
+        yield from real(program, view, decide, past)
         return
-    yield from real(program, view, decide, past)
+    totals = view.groups.take(view.who).totals
+    for total in np.unique(totals).tolist():
+        yield from real(program, view.only(np.flatnonzero(totals == total)), decide, (int(total),))
+
+
+def group_scales(self, center, unit, rate, cost, real=GroupsView.spread):
+    """Scales of groups by choices with half their noise."""
+    return real(self, center, unit, 2 * rate, cost)
+
+
+def group_frames_raw(self, codes, real=GroupsView.table):
+    """Frames of groups by their number of records as well."""
+    return real(self, codes + self.groups.take(self.who).totals % 2)
 
 
 COST, RHO = "times the epsilon|tells .* of epsilon", "times the rho|tells .* of rho"
-PRICE = f"{COST}|the decisions cost"
+SUM = "the decisions cost"
+PRICE = f"{COST}|{SUM}"
 DECIDES, RELEASES, FAILS = "Apart: one run (decides|ends)", "Apart: release", "Apart: .*data contain NaN"
-KEYED_SUM = "group_by, private keys, sum"
+KEYED_SUM, GROUPED = "group_by, private keys, sum", "group_by, public keys, quantile"
 PRIVATE, PUBLIC = "group_by, private keys, count", "group_by, public keys, quantile at a level"
 
 PLANTED = {
@@ -365,7 +457,7 @@ PLANTED = {
     "counts of a summary at twice the price": ("describe", COST, [(describe, "_count", counts_for_free)]),
     "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),
     "never halting told from halting last": ("mean", DECIDES, [(Search, "width", never_is_wide)]),
-    "a scale for free": ("sum", PRICE, [(Search, "start", free_scale)]),
+    "a frame for free": ("sum", PRICE, [(Search, "start", free_frame)]),
     "a clip around the true median": ("mean", f"{RELEASES}|{DECIDES}", [(Search, "start", raw_center)]),
     "a clip that is not charged, for users": ("Table.sum", PRICE, [(SumPlan, "cost", clip_not_charged)]),
     "a size that is not charged, with keys": (KEYED_SUM, PRICE, [(SumPlan, "cost", size_not_charged)]),
@@ -376,8 +468,19 @@ PLANTED = {
     "too little noise for swap": ("quantile, flip", COST, [(auto, "rank_sensitivity", added_sensitivity)]),
     "a route by the raw size": ("quantile, at a level", f"{RELEASES}|{DECIDES}", [(Question, "learned", raw_level)]),
     "a size for free": ("maximum", PRICE, [(Question, "_size_cost", free_level)]),
-    "a branch on the raw sign": ("quantile, auto", f"{RELEASES}|{DECIDES}", [(Outward, "settled", raw_sign)]),
-    "a scale without noise": ("quantile, auto", f"{RELEASES}|{DECIDES}", [(Scaled, "settled", raw_scale)]),
+    "the price of the exponential mechanism": ("quantile, flip", SUM, [(auto, "choice_split", whole_epsilon)]),
+    "a tilt by the records": ("maximum", COST, [(view, "_tilted", tilt_by_records)]),
+    "a prior by the records": ("quantile, auto", COST, [(HistogramView, "choose", prior_by_records)]),
+    "all ranks at the noise of the median": ("quantile, auto", COST, [(auto, "prior_choice", rate_of_the_median)]),
+    "half the noise on a scale": ("quantile, auto", COST, [(view, "octave_runs", double_rate)]),
+    "half the noise on the scale of a sum": ("sum", COST, [(view, "octave_runs", double_rate)]),
+    "a frame for free, of a quantile": ("quantile, auto", SUM, [(auto, "rest", all_of_it)]),
+    "a frame for free, of quantiles": ("quantiles", SUM, [(halving, "rest", all_of_it)]),
+    "a centre at no price": ("quantile, auto", COST, [(FrameRule, "program", free_center)]),
+    "a frame at a record": ("quantile, walk", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_frame)]),
+    "a scale without noise": ("quantile, auto", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_octave)]),
+    "a frame that is bought twice": ("quantile, auto", SUM, [(Question, "settled", two_frames)]),
+    "rounded in the gap between records": ("quantile, auto", RELEASES, [(Question, "program", round_in_the_gap)]),
     "the record itself where there is one": ("minimum", RELEASES, [(Question, "program", exact_when_few)]),
     "twice the epsilon for each level": ("quantiles", COST, [(Halving, "_chosen", levels_for_one)]),
     "slices under swap at half their noise": ("quantiles", COST, [(Halving, "rate", halves_both_ways)]),
@@ -397,6 +500,12 @@ PLANTED = {
     "rows per unit forgotten": ("Table.count", PRICE, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
     "rows of a unit not bounded": ("Table.sum", COST, [(local, "bounded", all_rows)]),
     "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "ways", group_sizes_raw)]),
+    "half the noise on the scales of groups": (GROUPED, COST, [(GroupsView, "spread", group_scales)]),
+    "frames of groups by their raw sizes": (
+        GROUPED,
+        f"{RELEASES}|{DECIDES}",
+        [(GroupsView, "table", group_frames_raw)],
+    ),
     "groups per unit forgotten": (PRIVATE, COST, [(KeySelection, "_chances", one_group_each)]),
     "twice delta for keys": (PRIVATE, COST, [(KeySelection, "_chances", double_delta)]),
     "keys for free": (PRIVATE, PRICE, [(grouping.Grouping, "_terms", everything), (grouping, "PrivacyLoss", FreeKeys)]),

@@ -1,0 +1,58 @@
+"""Ladders of walks in a frame: they cover all deviations, and tilts change at octaves in the order of the walk."""
+
+import numpy as np
+import pytest
+
+from nobounds.ladders.steps import inward_cuts, octave_ladder, outward_cuts, step_bits, walk_ladder
+
+LADDERS = {
+    f"{name} {bits}, {'below' if mirrored else 'above'}": make(bits, mirrored)
+    for name, make in (("walk", walk_ladder), ("octaves", octave_ladder))
+    for bits in (0, 2, 7)
+    for mirrored in (False, True)
+}
+every = pytest.mark.parametrize("ladder", LADDERS.values(), ids=LADDERS.keys())
+
+
+@every
+def test_every_deviation_has_a_rung(ladder):
+    """Rungs meet from the largest float below the centre to that above, and few lie on the other side."""
+    low, high = ladder.map.edges(np.arange(ladder.first, ladder.last + 1))
+    assert np.array_equal(high[:-1], low[1:]) and high[-1] == -low[0] == np.finfo(float).max
+    assert min(ladder.last, -ladder.first) < 2500
+
+
+@pytest.mark.parametrize("bits", [0, 3, 9])
+def test_steps_are_as_fine_as_the_bits_say_around_the_scale(bits):
+    """2**bits rungs from one scale to two, and never more farther out."""
+    rungs = walk_ladder(bits, False).map
+    assert rungs.at(1) - rungs.at(0) == 2**bits
+    many = [rungs.at(octave + 1) - rungs.at(octave) for octave in range(0, 1000)]
+    assert many == sorted(many, reverse=True) and many[-1] >= 1
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("bits", [0, 2, 7])
+def test_tilts_change_where_octaves_do(bits, mirrored):
+    """In rising positions of the walk, each the first rung of an octave on the way out, or the last on the way in."""
+    ladder, octaves = walk_ladder(bits, mirrored), octave_ladder(bits, mirrored)
+    sign = -1 if mirrored else 1
+    outermost = ladder.first if mirrored else ladder.last
+    for position in outward_cuts(octaves):
+        low, high = octaves.map.interval(sign * position)
+        assert np.frexp(float(-high if mirrored else low))[0] == 0.5
+    for position in inward_cuts(ladder):
+        low, high = ladder.map.interval(outermost - sign * (position - 1))
+        assert np.frexp(float(-high if mirrored else low))[0] == 0.5
+    for cuts, on in ((outward_cuts(octaves), octaves), (inward_cuts(ladder), ladder)):
+        assert list(cuts) == sorted(set(cuts)) and cuts[0] > 0 and cuts[-1] < on.size
+
+
+@pytest.mark.parametrize("most", [3, 40])
+def test_bits_make_steps_of_about_so_many_octaves(most):
+    """Within a factor of the square root of two, unless more than the most are needed."""
+    for octaves in (1.0, 0.25, 0.3, 1e-3, 1e-9, 5.0):
+        bits = step_bits(octaves, most)
+        assert 0 <= bits <= most
+        if 0 < bits < most:
+            assert 2**-0.5 <= octaves * 2**bits <= 2**0.5

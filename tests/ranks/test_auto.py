@@ -1,0 +1,166 @@
+"""Plans: whatever the size, their parts cost no more than epsilon; and each kind of data has the route meant for it."""
+
+import itertools
+from fractions import Fraction as F
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nobounds.accounting.cost import pure
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.zoned import Zoned
+from nobounds.ranks.auto import LARGEST, SizeRule, auto, size_rule
+from nobounds.ranks.framing import HALF
+from nobounds.ranks.problem import Problem
+from nobounds.ranks.question import Question
+from nobounds.ranks.route import ChoiceRoute, Route
+
+RELATIONS = ["add-remove", "swap"]
+FLOATS = Ladder.float_bits(8)
+MANY = [(HALF,), (F(9, 10),), (F(1),), (F(0), F(1)), (F(1, 100), HALF, F(3, 4)), tuple(F(k, 8) for k in range(9))]
+
+
+def problem_of(qs, neighbors, ladder=FLOATS, grows=True, **more):
+    return Problem(tuple(qs), ladder, neighbors, method=more.pop("method", "auto"), grows=grows, **more)
+
+
+def parts_of(plan, problem):
+    """The cost of each decision of a plan."""
+    neighbors, nullable = problem.neighbors, problem.nullable
+    if plan.frame is not None:
+        if plan.frame.center.epsilon:
+            yield plan.frame.center.cost(HALF, neighbors, nullable)
+        if plan.frame.eps_scale:
+            yield plan.frame.scale_cost()
+    for q, route in zip(problem.qs, plan.routes, strict=True):
+        rank = getattr(route, "rank", None)
+        yield route.cost(q if rank is None else rank, neighbors, nullable)
+
+
+def total(costs):
+    whole = pure(F(0))
+    for cost in costs:
+        whole = whole + cost
+    return whole
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("qs", MANY, ids=lambda qs: f"{len(qs)} from {qs[0]}")
+def test_the_parts_of_every_plan_cost_no_more_than_is_charged(qs, neighbors, zcdp):
+    """For each size that plans tell apart, each method and noise: by the algebra of costs, and nearly all of it."""
+    for epsilon in (F(1, 10), F(3)):
+        for method, noise in (("auto", "exponential"), ("walk", "gumbel"), ("flip", "laplace"), ("exponential",) * 2):
+            for nullable in (False, True):
+                problem = problem_of(qs, neighbors, method=method, noise=noise, nullable=nullable)
+                question = Question.of(problem, epsilon, zcdp)
+                charged = question.parts()["answer"]
+                for size in question.size.levels[::7]:
+                    spent = total(parts_of(question.plan(size), problem))
+                    if zcdp:
+                        assert spent.rho <= charged.rho * (1 + 1e-12)
+                    else:
+                        assert spent.epsilon <= charged.epsilon
+                        if len(qs) == 1:
+                            assert spent.epsilon == charged.epsilon
+
+
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+@given(
+    qs=st.lists(st.fractions(0, 1, max_denominator=200), min_size=1, max_size=6),
+    size=st.integers(0, 2 * LARGEST),
+    noise=st.integers(0, 400),
+    epsilon=st.fractions(F(1, 1000), 10, max_denominator=1000),
+    neighbors=st.sampled_from(RELATIONS),
+    grows=st.booleans(),
+)
+@settings(deadline=None)
+def test_plans_of_any_kind_cost_no_more_than_epsilon(zcdp, qs, size, noise, epsilon, neighbors, grows):
+    """Any quantiles, any size and any epsilon; under zCDP their rho is within epsilon**2 / 8."""
+    problem = problem_of(qs, neighbors, grows=grows)
+    spent = total(parts_of(auto(problem, epsilon, size, zcdp, noise), problem))
+    if zcdp:
+        assert spent.rho <= float(epsilon) ** 2 / 8 * (1 + 1e-12)
+    else:
+        assert spent.epsilon <= epsilon
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("rows", [0, 5, 10**3, 10**12])
+def test_no_size_is_bought_when_rows_are_stated(rows, neighbors):
+    """All of epsilon goes to the answer, for one plan."""
+    rule = size_rule(problem_of((HALF,), neighbors, rows=rows, stated=True), F(1))
+    assert rule.epsilon == 0 and rule.known == min(rows, LARGEST) and rule.noise == 0
+
+
+def test_public_rows_buy_no_size_unless_some_may_be_missing():
+    """Under swap the rows are public; with missing records a little is spent, the less the more rows there are."""
+    assert size_rule(problem_of((HALF,), "swap", rows=50, nullable=False), F(1)).epsilon == 0
+    few, many = (size_rule(problem_of((HALF,), "swap", rows=rows), F(1)) for rows in (50, 10**6))
+    assert 0 < many.epsilon < few.epsilon < F(1, 10) and many.at_most == 10**6
+    alone = size_rule(problem_of((HALF,), "add-remove"), F(1))
+    assert 0 < alone.epsilon < F(1, 10) and alone.known is None and alone.noise == round(1 / alone.epsilon)
+
+
+@given(st.integers(0, LARGEST))
+def test_levels_fall_from_the_largest_size_to_zero(most):
+    """No two are the same, and next to each size is one that is a tenth smaller or nearer."""
+    levels = SizeRule(F(1, 40), at_most=most).levels
+    assert levels[0] == most and levels[-1] == 0
+    assert list(levels) == sorted(set(levels), reverse=True)
+    for one, other in itertools.pairwise(levels):
+        assert other == 0 or one - other <= 1 + one / 10
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_few_records_have_no_frame_and_many_have_one(neighbors):
+    """An inner quantile of few records is chosen under the prior, of many on a ladder that grows finer with them."""
+    problem = problem_of((HALF,), neighbors)
+    few, many, more = (auto(problem, F(1), size) for size in (20, 10**5, 10**8))
+    assert few.frame is None and isinstance(few.routes[0], ChoiceRoute) and few.routes[0].weighed
+    assert many.frame is not None and many.frame.eps_scale > more.frame.eps_scale > 0
+    assert isinstance(many.routes[0], ChoiceRoute) and not many.routes[0].weighed
+    assert many.routes[0].ladder.map.bits < more.routes[0].ladder.map.bits
+
+
+@pytest.mark.parametrize("q", [F(0), F(1, 100), F(99, 100), F(1)], ids=str)
+def test_tails_are_walked_to_on_their_own_side_of_the_centre(q):
+    """Under add-remove, with a frame: fine rungs lie on the side of the quantile."""
+    (route,) = auto(problem_of((q,), "add-remove"), F(1), 10**5).routes
+    assert isinstance(route, Route) and isinstance(route.ladder.map, Zoned)
+    assert route.ladder.map.mirrored == (2 * q < 1)
+    assert (-route.ladder.first > route.ladder.last) == (2 * q < 1)
+
+
+def test_a_tail_with_few_records_is_walked_to_from_a_centre():
+    """Without a scale, and with fewer still chosen, at a rank that is not beyond the records."""
+    problem = problem_of((F(1),), "add-remove")
+    (route,) = auto(problem, F(1), 100).routes
+    assert isinstance(route, Route) and route.start == 0 and route.up
+    plan = auto(problem, F(1), 10)
+    assert plan.frame is None and plan.routes[0].weighed and HALF <= plan.routes[0].rank < 1
+
+
+@pytest.mark.parametrize("method", ["walk", "flip", "exponential"])
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_a_ladder_of_ones_own_has_one_route_and_no_frame(neighbors, method):
+    """Whatever the size, and nothing is spent on it."""
+    problem = problem_of((HALF,), neighbors, Ladder.geometric(1.01), grows=False, method=method)
+    question = Question.of(problem, F(1))
+    assert question.size.epsilon == 0 and question.plan(0) == question.plan(10**6)
+    plan = question.plan(0)
+    assert plan.frame is None and isinstance(plan.routes[0], Route if method == "walk" else ChoiceRoute)
+    assert plan.routes[0].ladder == problem.ladder
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "q", "up"),
+    [(None, None, F(3, 4), True), (None, None, F(1, 4), False), (F(0), None, F(1, 4), True), (None, F(9), F(1), False)],
+)
+def test_a_walk_on_a_ladder_of_ones_own_begins_at_a_bound(lower, upper, q, up):
+    """If there is one: otherwise at the end that is farther from the quantile."""
+    (route,) = auto(problem_of((q,), "swap", FLOATS.limited(lower, upper), grows=False), F(1), 100).routes
+    assert isinstance(route, Route) and route.up == up
+    assert (route.start, route.stop) == (route.ladder.first, route.ladder.last)[:: 1 if up else -1]
