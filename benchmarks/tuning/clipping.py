@@ -28,13 +28,15 @@ from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 INTRO = """# How the clip of a sum is found
 
 A sum or a mean needs a clip: a guess too high drowns it in noise, one too low biases it. `nobounds` finds it privately,
-around a centre that is 0, or a private median where the data lie far from 0 for their scale.
+around a private centre for means and under swap, and around 0 for sums under add-remove.
 
-1. **Scale.** A private octave of the 75 % deviation from the centre, for 30 or 40 nats over the number of records.
+1. **Frame.** A private median and the octave of the median deviation from it, for 40 nats over the number of records
+   each; twice as many under swap.
 2. **Walks.** Under add-remove, and for very many records, AboveThreshold walks inward from far outside until a noisy
    number of records outside passes 5 / eps2. Under swap it walks outward until a noisy number of records inside passes
    a noisy n. Counts are tilted beyond the scale, so that walks do not halt far from the data. Without enough records
-   for a scale the walk goes outward, untilted: then too few records give a clip that is too small.
+   for a frame the walk goes outward under swap, untilted: then too few records give a clip that is too small. Under
+   add-remove it goes inward over octaves, tilted by a public prior.
 3. **Noise.** The rest of epsilon pays for discrete Laplace noise on the exact sum of the clipped records.
 
 This page is made by `make clipping`. Errors are expected absolute errors, by exact laws; one counts for at most that of
@@ -45,6 +47,7 @@ Setting = tuple[str, Neighbors, int, float]
 SWAP: Setting = ("swap, n = 1000, epsilon 1", "swap", 1000, 1.0)
 FEW: Setting = ("swap, n = 1000, epsilon 0.2", "swap", 1000, 0.2)
 ADDED: Setting = ("add-remove, n = 1000, epsilon 1", "add-remove", 1000, 1.0)
+LITTLE: Setting = ("add-remove, n = 1000, epsilon 0.1", "add-remove", 1000, 0.1)
 LARGE: Setting = ("add-remove, n = 10^5, epsilon 1", "add-remove", 100_000, 1.0)
 BITS = "candidates an octave, as bits"  # of the ladder of deviations; all others are fields of the tuning
 CHOICES: list[tuple[str, str, list[Any], list[Setting]]] = [
@@ -52,18 +55,19 @@ CHOICES: list[tuple[str, str, list[Any], list[Setting]]] = [
     ("share of eps1 outward, with a tilt", "share", [Fraction(13, 20), Fraction(3, 4), Fraction(17, 20)], [SWAP]),
     ("ranks over eps1 raised an octave", "raised", [3, 4, 5], [SWAP]),
     ("octaves above the scale where that begins", "raised_from", [1, 2, 3], [SWAP]),
-    ("part of epsilon for the clip, swap", "two_sided", [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)], [SWAP]),
+    (
+        "part for the walks after a frame",
+        "walks",
+        [Fraction(1, 5), Fraction(3, 10), Fraction(2, 5)],
+        [SWAP, ADDED, LARGE],
+    ),
     ("share of eps1 outward, without a tilt", "untilted", [Fraction(7, 10), Fraction(39, 50), Fraction(17, 20)], [FEW]),
     ("part for the clip, few rows", "few", [Fraction(7, 20), Fraction(9, 20), Fraction(11, 20)], [FEW]),
     ("records outside over eps2, inward", "outside", [3, 5, 8], [ADDED, LARGE]),
     ("ranks over eps2 lowered an octave", "lowered", [1, 2, 3], [ADDED]),
     ("octaves above the scale where that begins", "lowered_from", [1, 2, 3], [ADDED]),
-    (
-        "part of epsilon for the clip, add-remove",
-        "one_sided",
-        [Fraction(1, 4), Fraction(1, 3), Fraction(9, 20)],
-        [ADDED, LARGE],
-    ),
+    ("records outside over eps2, over octaves", "outside_few", [8, 10, 12], [LITTLE]),
+    ("part for the clip, few records", "octaves", [Fraction(3, 10), Fraction(2, 5), Fraction(1, 2)], [LITTLE]),
 ]
 
 
@@ -86,7 +90,7 @@ def score(setting: Setting, tuning: ClipTuning = CLIP_TUNING) -> tuple[float, fl
     for family in FAMILIES:
         for phase in (0.2, 0.7) if n <= 1000 else (0.2,):
             data = synthetic(family, phase, n)
-            law = private_sum(data, epsilon, neighbors, together=0.003, tuning=tuning)
+            law = private_sum(data, epsilon, neighbors, least=1e-4, tuning=tuning)
             logs.append(math.log(law.mean / oracle(data, epsilon)))
             far.append(law.runaway)
     return math.exp(float(np.mean(logs))), max(far)
@@ -118,7 +122,7 @@ def confirmation_rows(samples: int) -> list[str]:
         ratios, far, tails = [], 0.0, 0.0
         for name in REAL:
             data = [real(name, n, sample) for sample in range(samples if n == 1000 else 1)]
-            laws = [private_sum(x, epsilon, "swap", together=1e-5, centers=3) for x in data]
+            laws = [private_sum(x, epsilon, "swap", least=1e-6) for x in data]
             rivals: list[Mixture] = [paper(x, epsilon) for x in data]
             ratios.append(sum(law.mean for law in laws) / sum(rival.mean for rival in rivals))
             far = max([far, *(law.runaway for law in laws)])
@@ -157,7 +161,7 @@ def mean_rows() -> Iterator[str]:
 def peer_row(runs: int = 200) -> str:
     """Google's approximate bounds, as python-dp runs them, beside `nobounds.sum`."""
     data = np.random.default_rng(1).lognormal(3, 0.8, 100_000)
-    ours = private_sum(np.sort(data), 1.0, "add-remove", together=1e-5).mean
+    ours = private_sum(np.sort(data), 1.0, "add-remove", least=1e-6).mean
     try:
         from pydp.algorithms.laplacian import BoundedSum
     except ImportError:

@@ -5,10 +5,9 @@ No noise is drawn. An error counts for at most that of answering 0, for all meth
 
 import csv
 import gzip
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.law import PooledView
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
@@ -24,11 +22,10 @@ from nobounds.clipping.widths import WidthWalk
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
-from nobounds.mechanisms.decisions import Halt, Nested
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
+from nobounds.planning.answer_errors import quick_outcomes
 from nobounds.programs.law import paths
-from nobounds.ranks.question import Question
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 FAMILIES = ("uniform", "compact", "exponential", "lognormal", "pareto", "normal", "ties")
@@ -155,27 +152,23 @@ def paper(data: Floats, epsilon: float) -> Mixture:
 
 
 def private_sum(
-    data: Floats,
-    epsilon: float,
-    neighbors: Neighbors,
-    together: float,
-    centers: int = 0,
-    tuning: ClipTuning = CLIP_TUNING,
+    data: Floats, epsilon: float, neighbors: Neighbors, least: float, tuning: ClipTuning = CLIP_TUNING
 ) -> Mixture:
     """The error of `nobounds.sum` with no bounds given.
 
-    Scales are taken in groups of `together` probability, each as its likeliest, and centres in so many groups of equal
-    probability, or as the true median. Under add-remove the size is taken to be learned as it is.
+    Centres and scales with less than `least` probability are left out. Under add-remove the size is taken to be
+    learned as it is.
     """
     records, terms = column(data), Terms.of(str(epsilon), None, neighbors)
     plan = SumPlan.of(records.public(neighbors == "swap"), terms, Stated(), centered=False, tuning=tuning)
-    view = PooledView(records.chunks, centers) if centers else MedianView(data)
+    plan = plan.at(len(data)) if plan.rows is None else plan
+    search, view = plan.search, RecordsView(records.chunks)
     found: list[tuple[Floats, ...]] = []
-    for chance, start in paths(lambda: plan.search.start(view, len(data)), outcomes=partial(grouped, together)):
+    for chance, start in paths(lambda: search.start(view, plan.careful(len(data))), least, quick_outcomes):
         center = start.center
-        walks = plan.search.walks(plan.search.deviations(view, center), start)
-        laws = dict(zip(plan.search.sides(center), (widths(plan, walk) for walk in walks), strict=True))
-        if not plan.search.two_sided:
+        walks = search.walks(search.deviations(view, start), start)
+        laws = dict(zip(search.sides(center), (widths(plan, walk, start.octave) for walk in walks), strict=True))
+        if not search.two_sided:
             masses, sizes = laws[0]
             found.append((chance * masses, -sizes, sizes, sizes))
             continue
@@ -186,35 +179,7 @@ def private_sum(
     return Clipping(data).mixture(*merged, float(plan.eps_noise))
 
 
-class MedianView(RecordsView):
-    """Records whose median is found as it is."""
-
-    __slots__ = ("_data",)
-
-    def __init__(self, data: Floats) -> None:
-        super().__init__(column(data).chunks)
-        self._data = data
-
-    def median(self, question: Question) -> Nested[tuple[int | float, ...]]:
-        """The program of the question, with the true median for its only outcome."""
-        return replace(super().median(question), shortcut=lambda: (((float(np.median(self._data)),), 1.0),))
-
-
-def grouped(together: float, decision: Any) -> Iterator[tuple[Any, float]]:
-    """The outcomes of a decision; those of the walk for the scale in groups of so much probability."""
-    if not isinstance(decision, Halt):
-        yield from decision.outcomes()
-        return
-    tails = decision.law().tail(np.arange(decision.walk.length + 1))
-    masses, first = tails[:-1] - tails[1:], 0
-    for last in range(len(masses)):
-        mass = masses[first : last + 1].sum()
-        if mass >= together or (last == len(masses) - 1 and mass > 0):
-            yield first + int(masses[first : last + 1].argmax()), float(mass)
-            first = last + 1
-
-
-def widths(plan: SumPlan, walk: WidthWalk) -> tuple[Floats, Floats]:
+def widths(plan: SumPlan, walk: WidthWalk, octave: int | None) -> tuple[Floats, Floats]:
     """The probabilities of widths, and the widths."""
     law, length = Law(walk.walk), walk.walk.length
     coarse = np.unique(np.append(np.arange(0, length, 32), length))
@@ -225,4 +190,4 @@ def widths(plan: SumPlan, walk: WidthWalk) -> tuple[Floats, Floats]:
     masses = np.append(tails[:-1] - tails[1:], tails[-1] if positions[-1] == length else 0.0)
     (kept,) = np.nonzero(masses > NOWHERE)
     halts = [None if position == length else int(position) for position in positions[kept]]
-    return masses[kept], np.array([float(plan.search.width(walk.candidates, halt)) for halt in halts])
+    return masses[kept], np.array([float(plan.search.width(walk.candidates, halt, octave)) for halt in halts])

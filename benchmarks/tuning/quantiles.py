@@ -44,12 +44,14 @@ INTRO = """# Many quantiles by one call
 which splits the records, and so on. A level of the recursion costs as much as one choice, and m quantiles take
 ceil(log2(m + 1)) levels.
 
-1. **Size and scale.** Where the number of records is private it takes 5 % of epsilon, and an octave of the median
-   magnitude takes 4 %: steps follow it, and rungs far outside it are lowered by a public prior.
-2. **Choices.** Permute-and-flip, or the exponential mechanism where a slice is split, chooses the rung nearest to the
-   rank. Ties are split at that rank: a rung has 1024 places, and an answer is one of them.
-3. **Near the ends** of the data the prior is tighter; and at the ends, where all rungs beyond would be as good as the
-   right one, AboveThreshold walks outward.
+1. **Size and frame.** A noisy number of records takes 1/40 of epsilon where it is sensitive. With many records (2500
+   over epsilon, under swap twice as many) a private frame follows, a centre and a scale: steps are parts of the scale,
+   and rungs far outside it are lowered by public amounts. With fewer records answers are chosen among all numbers under
+   a public prior; it lies around the first answer once there is one, and has the scale that later answers show.
+2. **Choices.** Permute-and-flip, or the exponential mechanism where a slice is split or under the prior, chooses the
+   rung nearest to the rank. Ties are split at that rank: a rung has 1024 places, and an answer is one of them.
+3. **Near the ends** of the data, in a frame, rungs are lowered more; and at the ends, where all rungs beyond would be
+   as good as the right one, AboveThreshold walks outward. Without a frame no rank is aimed at that is too near an end.
 
 This page is made by `make quantiles`. An error is the distance of q n from the ranks of the answer, in records, in the
 mean over the quantiles and over samples of data; n = 1000 and epsilon 1 in total unless it says otherwise.
@@ -349,8 +351,7 @@ def page(samples: int) -> str:
         "[-5, 5], normal [-25, 25]. Its ties are broken by a thousandth of the grid's step, or by all of it.",
         "`nobounds` is told the grid and no bounds. Standard errors here and in the next table are",
         f"{100 * float(np.median(errors)):.0f} % in the median, at most {100 * max(errors):.0f} %.\n",
-        "At epsilon / 9 a single call has too few records for a choice among all rungs, or a walk over them, and goes",
-        "outward from 0: that is most of the gap. m = 3 and 5 in the next table are without it.\n",
+        "At epsilon / 9 a single call has few records, and buys its own size and frame: nine of each.\n",
         "| data | neighbors | one call | nine calls | one / nine | bounded, thousandth | bounded, whole step |",
         "|---|---|---|---|---|---|---|",
         *(
@@ -389,10 +390,11 @@ def page(samples: int) -> str:
         "- Within about eight records over the epsilon of a level from an end, walks are worse than inner choices; and",
         "  under swap a record may leave their slice, which leaves them half of the level. For the median and one",
         "  extreme quantile, calls of their own are as good or better.",
-        "- Just before that, on data that are far from 0 for their spread, a choice may overshoot to a few times the",
-        "  maximum: its rank is nearly right, but not its value. A public `upper` ends that.",
+        "- Just before that a choice may overshoot to a few times the largest distance from the centre: its rank is",
+        "  nearly right, but not its value. A public `upper` ends that.",
         "- On continuous data with tight bounds the bounded recursion is as good, or nearly so.",
-        "- With fewer than about 100 records over epsilon there is no scale, and the first answer stands for it.\n",
+        "- With few records the outer quantiles aim at ranks nearer to the middle; with fewer than about 40 records",
+        "  over the epsilon of a level all answers are mostly the public prior.\n",
     ]
     return "\n".join(lines)
 
