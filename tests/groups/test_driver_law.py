@@ -16,11 +16,9 @@ from nobounds.ranks.question import Question
 
 FINE = Ladder.float_bits(16)
 CASES = {  # rank, ladder, groups, records of each, epsilon, zcdp, whether the size is stated
-    "prior": (F(1, 2), Ladder.float_bits(8), 100_000, 10, F(3), False, False),
+    "prior": (F(1, 2), Ladder.float_bits(8), 100_000, 30, F(1), False, False),
     "prior on a grid": (F(1, 2), Ladder.grid(1), 100_000, 10, F(3), False, False),
     "from a centre": (F(1), Ladder.float_bits(8), 60_000, 40, F(2), False, True),
-    "flip in a frame": (F(1, 2), Ladder.float_bits(8), 10_000, 450, F(2), False, True),
-    "weighted in a frame": (F(1, 2), Ladder.grid(1), 10_000, 450, F(2), True, True),
     "walk in a frame": (F(1, 20), Ladder.float_bits(8), 10_000, 300, F(2), False, True),
     "own ladder": (F(1, 20), Ladder.grid(1).limited(F(-100), None), 60_000, 300, F(1), False, False),
 }

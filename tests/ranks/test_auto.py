@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nobounds.accounting.cost import pure
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.zoned import Zoned
-from nobounds.ranks.auto import LARGEST, SizeRule, auto, size_rule
+from nobounds.ranks.auto import LARGEST, SizeRule, auto, ends_cost, size_rule
 from nobounds.ranks.framing import HALF
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
@@ -33,6 +33,9 @@ def parts_of(plan, problem):
             yield plan.frame.center.cost(HALF, neighbors, nullable)
         if plan.frame.eps_scale:
             yield plan.frame.scale_cost()
+    if plan.together:
+        yield ends_cost(neighbors, plan.routes[0].eps1, plan.routes[0].eps2)
+        return
     for q, route in zip(problem.qs, plan.routes, strict=True):
         rank = getattr(route, "rank", None)
         yield route.cost(q if rank is None else rank, neighbors, nullable)
@@ -106,12 +109,12 @@ def test_public_rows_buy_no_size_unless_some_may_be_missing():
 
 @given(st.integers(0, LARGEST))
 def test_levels_fall_from_the_largest_size_to_zero(most):
-    """No two are the same, and next to each size is one that is a tenth smaller or nearer."""
+    """No two are the same, and next to each size is one that is a fifth smaller or nearer."""
     levels = SizeRule(F(1, 40), at_most=most).levels
     assert levels[0] == most and levels[-1] == 0
     assert list(levels) == sorted(set(levels), reverse=True)
     for one, other in itertools.pairwise(levels):
-        assert other == 0 or one - other <= 1 + one / 10
+        assert other == 0 or one - other <= 1 + one / 5
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
