@@ -73,8 +73,9 @@ def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neigh
         assert data[rank - 2] * 0.995 < nb.quantile(data, q, **options).value < data[rank + 1] * 1.005
     if noise != "gumbel":  # whose ties at the threshold are fair coins, however small the noise
         assert nb.maximum(data, **options).value == pytest.approx(data.max(), rel=0.01)
-        assert nb.minimum(data, **options).value == pytest.approx(data.min(), rel=0.01)
-        assert nb.bounds(-data, **options).value == pytest.approx((-data.max(), -data.min()), rel=0.01)
+        assert nb.minimum(data, **options).value == pytest.approx(data.min(), abs=0.03 * float(np.median(data)))
+        low, high = nb.bounds(-data, **options).value  # by longer steps, and a record or two lie outside
+        assert -1.1 * data.max() < low < -0.9 * data[-3] and abs(high) < 0.1 * float(np.median(data))
 
 
 @pytest.mark.medium
