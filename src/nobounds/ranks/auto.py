@@ -241,8 +241,9 @@ def _to_end(aim: Aim) -> Route:
     unit = aim.epsilon / (whole.eta if aim.zcdp else whole.epsilon)
     eps1, eps2 = share * unit, (1 - share) * unit
     start, drop = ladder.last if upper else ladder.first, -Fraction(math.ceil(tuning.end_records / eps2))
-    tilt = math.ceil(tuning.end_tilt / eps2)
-    cuts = inward_cuts(ladder)
+    # With so much epsilon that one record outweighs all rungs there is no tilt.
+    tilt = math.ceil(tuning.end_tilt / eps2) if eps2 < tuning.tilted_below else 0
+    cuts = inward_cuts(ladder) if tilt else ()
     return Route(ladder, not upper, start, 0, eps1, eps2, drop, True, tilt, cuts, one_end=True)
 
 
