@@ -49,7 +49,7 @@ EVERY = {
     "test_no_table_tells_of_a_user": 2,
     "test_odd_data_get_a_finite_answer": 2,
     "test_planted_bugs_are_caught": 4,
-    "test_quantiles_beat_the_bounded_exponential_mechanism": 6,
+    "test_quantiles_beat_the_bounded_exponential_mechanism": 12,
     "test_rho_holds": 3,
     "test_samples_of_quantiles_pass_for_epsilon": 4,
     "test_samples_of_sums_pass_for_epsilon_and_fail_beyond": 2,
