@@ -14,6 +14,7 @@ from support.laws import runs_of
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import CENTER, SPREAD, ZERO, prior_of, prior_of_scales
 from nobounds.ladders.rungs import FloatBits
+from nobounds.ladders.steps import walk_ladder
 from nobounds.ladders.zoned import Zoned
 from nobounds.noise.discrete import uniform_below
 from nobounds.noise.source import random_source
@@ -183,3 +184,13 @@ def test_a_rung_of_a_run_is_drawn_by_what_it_weighs():
             rungs = first + np.arange(length)
             law = prior.masses(rungs, rungs)
             assert stats.chisquare(counts, law / law.sum() * 4000).pvalue > 1e-9
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("bits", [0, 10, 31, 40])
+def test_weights_of_deviations_fit_into_64_bits(bits, mirrored):
+    """With the finest steps too: all masses are positive, and the whole is the sum of the blocks."""
+    ladder = walk_ladder(bits, mirrored)
+    prior = prior_of(ladder)
+    assert np.all(prior.units > 0) and np.all(np.diff(np.cumsum(prior.units)) > 0)
+    assert prior.mass(ladder.first, ladder.last) == sum(prior.units.tolist()) << prior.shift

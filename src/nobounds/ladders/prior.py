@@ -22,6 +22,7 @@ from nobounds.ladders.zoned import Zoned
 CENTER, SPREAD = 4, 69  # of the exponents of 2: the middle, and the square of the width
 ZERO = 20  # the part of the whole that 0 weighs is one over this
 _ONE = 1 << 30  # the weight of the heaviest octave
+_FINEST = 24  # log2 of the rungs an octave up to which each rung weighs a whole number of units
 _SCALE_WIDTH = 6  # octaves by which a scale may easily be larger or smaller than expected
 
 
@@ -152,16 +153,17 @@ def prior_around(rungs: Any, center: int, tight: bool = False) -> Prior:
 def _of_deviations(rungs: Zoned) -> Prior:
     """Rungs weigh the same up to four scales from the centre, and less beyond: by a nat an octave up to five nats."""
     above, below = rungs.octaves
-    parts = []
+    parts, less = [], max(int(above[1].max()) - _FINEST, 0)  # all blocks together fit into 64 bits
     for starts, bits, first in (above, below):
         far = np.maximum(first + np.arange(len(bits)) - 1, 0)
         nats = np.where(far <= 5, far, 5 + 2 * np.log1p((far - 5) / 8))
-        parts.append((starts, np.maximum(np.exp(-nats) * _ONE, 1).astype(np.int64) << bits, bits))
-    (starts, units, bits), (other, less, few) = parts
+        units = np.maximum(np.ldexp(np.exp(-nats) * _ONE, bits - less), 1.0).astype(np.int64)
+        parts.append((starts, units, bits))
+    (starts, units, bits), (other, others, few) = parts
     ends = other + (np.int64(1) << few)
     blocks = [
         np.concatenate([1 - ends[::-1], [0], starts]),
-        np.concatenate([less[::-1], [_ONE], units]),
+        np.concatenate([others[::-1], [max(_ONE >> less, 1)], units]),
         np.concatenate([few[::-1], [0], bits]),
     ]
     if rungs.mirrored:
