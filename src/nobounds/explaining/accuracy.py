@@ -13,6 +13,7 @@ from nobounds.explaining.words import Paragraph, about, figure, listed
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
+_ENDS = 1000  # records times epsilon from which a maximum does not run away (tests/promises/test_runaway.py)
 _SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare
 _IMPOSSIBLE = (ValueError, TypeError, ArithmeticError, AssertionError, IndexError)  # raised by an impossible plan
 
@@ -152,8 +153,8 @@ def _failure(statement: ReleaseStatement) -> list[str]:
         )
     if statement.statistic in ("maximum", "bounds") and 0.1 <= epsilon <= 4 and "upper" not in statement.parameters:
         sentences.append(
-            "The maximum may be above the largest record: "
-            "with 100 records or more, above ten times as much in less than 1 of 10,000 cases."
+            f"The maximum may be above the largest record: with {_over(_ENDS, epsilon)} records or more, "
+            "above ten times as much in less than 1 of 10,000 cases."
         )
     return sentences
 
