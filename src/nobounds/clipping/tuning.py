@@ -34,10 +34,8 @@ class ClipTuning:
     inward_share_add_remove: Fraction = Fraction(1, 2)
     many: int = 150  # records times epsilon of the clip from which the walk goes inward under swap as well
     most_outside: int = 10  # of one clip for several sums, at most a tenth lies outside: a guard, not measured
-    # Nats (records times epsilon) of the centre and of the scale of a frame; twice as many under swap. It is bought
-    # where it costs no more than this part of epsilon, with a centre and without; and of what the clip may cost.
-    center_nats: int = 40
-    scale_nats: int = 40
+    # A frame is bought where it costs no more than this part of epsilon, with a centre and without; and of what the
+    # clip may cost.
     most_two_sided: Fraction = Fraction(2, 5)
     most_one_sided: Fraction = Fraction(2, 25)
     frame_share: Fraction = Fraction(3, 4)
@@ -55,7 +53,7 @@ class ClipTuning:
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
     # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
     least_clip: Fraction = Fraction(1, 40)
-    ranks: RankTuning = TUNING  # of the centre
+    ranks: RankTuning = TUNING  # of the frame
 
     def inward_share(self, neighbors: Neighbors) -> Fraction:
         """The share of eps1 in a walk inward."""
@@ -64,7 +62,7 @@ class ClipTuning:
     def frame_nats(self, neighbors: Neighbors, two_sided: bool) -> tuple[int, int]:
         """Epsilon of a centre and of a scale, times the number of records."""
         times = 2 if neighbors == "swap" else 1
-        return (self.center_nats * times if two_sided else 0), self.scale_nats * times
+        return (self.ranks.center_nats * times if two_sided else 0), self.ranks.scale_nats * times
 
     def clip_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction:
         """What of a total epsilon the clip may cost, for about `size` records."""

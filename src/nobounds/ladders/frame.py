@@ -15,7 +15,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
-from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs
+from nobounds.ladders.rungs import FloatBits, Grid, Rungs
 from nobounds.ladders.zoned import Zoned
 
 _DIGITS = 17  # no float has more
@@ -108,9 +108,6 @@ class Framed:
 
 def _edges(rungs: Rungs, which: Ints) -> tuple[Floats, Floats]:
     """The edges of rungs of deviations."""
-    if isinstance(rungs, Edges):
-        table = rungs.table
-        return table[np.maximum(which - 1, 0)], table[np.minimum(which, len(table) - 1)]
     if isinstance(rungs, Zoned | FloatBits):
         return rungs.edges(which)
     assert isinstance(rungs, Grid)

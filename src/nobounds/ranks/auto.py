@@ -143,19 +143,18 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     """
     tuning, swap = problem.tuning, problem.neighbors == "swap"
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
-    center, scale = (Fraction(part * twice, careful) for part in (tuning.center_nats, tuning.scale_nats))
-    left = epsilon - center - scale
+    whole = FrameRule.affordable(problem, careful)
     tails = [min(q, 1 - q) for q in problem.qs]
     nats = float(careful * epsilon) / twice
     if min(tails) >= tuning.inner_tail:
-        return FrameRule.of(problem, center, scale) if nats >= tuning.framed_inner else None
-    in_tail = float(careful * left) * float(min(tails)) / len(tails)
+        return whole if nats >= tuning.framed_inner else None
+    in_tail = float(careful * (epsilon - whole.epsilon)) * float(min(tails)) / len(tails)
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
     if framed:
-        return FrameRule.of(problem, center, scale)
+        return whole
     if float(size * epsilon) / twice < tuning.centered:
         return None
-    return FrameRule.of(problem, min(center, epsilon / 2), Fraction(0))
+    return FrameRule.of(problem, min(whole.center.epsilon, epsilon / 2), Fraction(0))
 
 
 def inward_nats(problem: Problem) -> float:

@@ -50,6 +50,13 @@ class FrameRule:
         bits = problem.tuning.center_bits
         return cls(prior_choice(problem, HALF, eps_center, bits), eps_scale, problem.neighbors)
 
+    @classmethod
+    def affordable(cls, problem: Problem, size: int) -> "FrameRule":
+        """The rule for about `size` records: the nats of a centre and of a scale, twice as many under swap."""
+        times = 2 if problem.neighbors == "swap" else 1
+        nats = problem.tuning.center_nats, problem.tuning.scale_nats
+        return cls.of(problem, *(Fraction(part * times, size) for part in nats))
+
     @property
     def epsilon(self) -> Fraction:
         """What both cost."""

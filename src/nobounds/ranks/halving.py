@@ -239,8 +239,7 @@ class Halving:
         tuning, twice = self.tuning, 2 if self.neighbors == "swap" else 1
         if not self.problem.grows or float(size * self.left) / twice < tuning.framed_many:
             return None
-        center, scale = (Fraction(part * twice, size) for part in (tuning.center_nats, tuning.scale_nats))
-        return FrameRule.of(self.problem, center, scale)
+        return FrameRule.affordable(self.problem, size)
 
     def setting(self, size: int, frame: Frame | None, rule: FrameRule | None) -> Setting:
         """The setting for a size and a frame, or for none."""

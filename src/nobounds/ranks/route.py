@@ -1,6 +1,6 @@
 """Routes to a quantile: one walk along a ladder, or one choice among all of its rungs; and their costs.
 
-`plan` decides which route is taken. Ladders are those of the records, or of their deviations in a frame (see
+`auto` decides which route is taken. Ladders are those of the records, or of their deviations in a frame (see
 `ladders.frame`), which is decided first.
 """
 

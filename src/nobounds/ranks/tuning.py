@@ -1,7 +1,6 @@
 """The constants behind a quantile, as one value: they change how accurate it is, never what is promised.
 
-Figures in comments come from exact laws (benchmarks/tuning). Tests and audits pass other values, so laws are
-short enough to enumerate.
+`make accuracy` compares them with rivals. Tests and audits pass other values, so laws are short enough to enumerate.
 """
 
 from dataclasses import dataclass
@@ -15,8 +14,7 @@ class RankTuning:
     size_share: Fraction = Fraction(1, 40)  # of epsilon, for the noisy size
     size_nats: int = 25  # over the rows, if only missing records are sensitive
     # Nats are records times epsilon; under swap, where a rank costs twice as much, half of that.
-    # A centre of 40 nats lies outside the middle half with a chance below 1e-4 up to an offset of 100 sd, and a scale
-    # of 40 nats is more than an octave off as seldom; 25 to 30 nats fail in 1 to 20 % of runs on skewed data.
+    # How seldom a centre and a scale of 40 nats fail, by exact laws: tests/ranks/test_framing.py.
     center_nats: int = 40
     scale_nats: int = 40
     framed_inner: int = 800  # nats from which a frame is bought for inner quantiles, ...
