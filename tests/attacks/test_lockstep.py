@@ -24,7 +24,7 @@ BITES = {
     "Table.quantile": ("epsilon", 0.7),
     "Table.quantiles": ("epsilon", 0.65),
     "Table.minimum": ("epsilon", 0.5),
-    "Table.bounds": ("epsilon", 0.8),
+    "Table.bounds": ("epsilon", 0.65),
     "Table.suggest_rows_per_unit": ("epsilon", 0.6),
     "PrivateClipper": ("epsilon", 0.8),
     "quantile, at a level": ("epsilon", 0.5),

@@ -92,10 +92,10 @@ def test_a_second_look_agrees_with_the_full_histogram(ladders, values, low, widt
 
 
 DATA = {
-    "lognormal": np.random.default_rng(1).lognormal(0, 1, 4000),
-    "both signs": np.random.default_rng(2).normal(0.1, 3, 4000),
-    "ties": np.random.default_rng(3).integers(-5, 20, 4000).astype(float),
-    "odd": np.concatenate([np.random.default_rng(4).normal(0, 1e9, 3000), [math.nan, math.inf, -math.inf] * 50]),
+    "lognormal": np.random.default_rng(1).lognormal(0, 1, 12_000),
+    "both signs": np.random.default_rng(2).normal(0.1, 3, 12_000),
+    "ties": np.random.default_rng(3).integers(-5, 20, 12_000).astype(float),
+    "odd": np.concatenate([np.random.default_rng(4).normal(0, 1e9, 12_000), [math.nan, math.inf, -math.inf] * 50]),
 }
 COARSE = Ladder.float_bits(6)
 FINE = [Ladder.float_bits(11), placed(Ladder.grid(F(1, 512), 9), Frame(0.5, 2)), Ladder.grid(F(1, 8), 10)]

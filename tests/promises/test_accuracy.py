@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from support.laws import answer_law, exponential_mechanism_error
+from support.laws import exponential_mechanism_error, sampled_law
 
-SAMPLES, ROWS, QS = 8, 1000, (0.05, 0.25, 0.5, 0.75, 0.95)
+SAMPLES, ROWS, QS = 16, 1000, (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @cache
@@ -26,24 +26,23 @@ def sampled(name, field):
     return lambda rng: rng.choice(read(name, field), ROWS, replace=False)
 
 
-# How to draw a sample; the bounds, the grid and the perturbation that the rival gets (Section 6.2); and the promises.
+# How to draw a sample; the bounds, the grid and the perturbation that the rival gets (Section 6.2); and the promises
+# under swap and add-remove. Under swap a thousand records are too few for a frame, and a median of 0 is the worst
+# case of the prior.
 SETS = {
-    "uniform": (synthetic(lambda rng, n: rng.uniform(-5, 5, n)), (-5, 5), None, 0, 1.00, 1.05),
-    "normal": (synthetic(lambda rng, n: rng.normal(0, 5, n)), (-25, 25), None, 0, 1.00, 1.05),
-    "ratings": (sampled("books", "average_rating"), (0, 10), "0.01", 0.001, 0.65, 0.9),
-    "pages": (sampled("books", "num_pages"), (0, 10_000), "1", 0.1, 0.85, 0.9),
-    "ages": (sampled("adult", "age"), (0, 100), "1", 0.1, 0.45, 0.9),
-    "hours": (sampled("adult", "hours_per_week"), (0, 100), "1", 0.1, 0.30, 0.9),
+    "uniform": (synthetic(lambda rng, n: rng.uniform(-5, 5, n)), (-5, 5), None, 0, 1.20, 0.95),
+    "normal": (synthetic(lambda rng, n: rng.normal(0, 5, n)), (-25, 25), None, 0, 1.20, 0.95),
+    "ratings": (sampled("books", "average_rating"), (0, 10), "0.01", 0.001, 0.85, 0.65),
+    "pages": (sampled("books", "num_pages"), (0, 10_000), "1", 0.1, 0.95, 0.75),
+    "ages": (sampled("adult", "age"), (0, 100), "1", 0.1, 0.70, 0.45),
+    "hours": (sampled("adult", "hours_per_week"), (0, 100), "1", 0.1, 0.50, 0.30),
 }
 
 
-def our_error(data, q, truth, low, high, **options):
-    """The mean absolute error, but for at most 3 % of the law: early scales, each less than 1e-3, are much alike."""
-    reach = 60 / ROWS
-    near = np.quantile(data, [max(q - reach, 0), min(q + reach, 1)]) + np.array([-0.1, 0.1]) * (high - low)
-    values, masses = answer_law(data, q, least=1e-3, **options).pmf(*near)
-    assert masses.sum() > 0.97
-    return float(masses @ np.abs(values - truth) / masses.sum())
+def our_error(data, q, **options):
+    """The mean absolute error: exact laws after the frame, and a few frames that are drawn."""
+    values, masses = sampled_law(data, q, 8, **options).points()
+    return float(masses @ np.abs(values - np.quantile(data, q)) / masses.sum())
 
 
 @pytest.mark.medium
@@ -65,7 +64,7 @@ def test_quantiles_beat_the_bounded_exponential_mechanism(name, neighbors):
         theirs_epsilon = 1 if neighbors == "swap" else 1 / max(q, 1 - q)
         for data in samples:
             truth = np.quantile(data, q)
-            ours += our_error(data, q, truth, low, high, **options)
+            ours += our_error(data, q, **options)
             perturbed = data + rng.normal(0, perturbation, ROWS) if perturbation else data
             theirs += exponential_mechanism_error(
                 perturbed, q, truth, epsilon=theirs_epsilon, low=low, high=high, grid=float(grid) if grid else None
@@ -82,27 +81,22 @@ def test_quantiles_beat_the_bounded_exponential_mechanism(name, neighbors):
 def test_precision_grows_with_the_records(q, below, neighbors):
     """A million lognormal records: errors that a fixed ladder cannot reach."""
     data = np.random.default_rng(1).lognormal(3, 0.8, 1_000_000)
-    truth = np.quantile(data, q)
-    values, masses = answer_law(data, q, least=1e-3, epsilon=1, neighbors=neighbors).pmf(
-        *np.quantile(data, [q - 1e-4, q + 1e-4])
-    )
-    assert masses.sum() > 0.98
-    assert masses @ np.abs(values - truth) / masses.sum() < below
+    assert our_error(data, q, epsilon=1, neighbors=neighbors) < below
 
 
 @pytest.mark.medium
 def test_a_high_quantile_of_few_records_needs_no_bound():
-    """The 99 % quantile of a thousand lognormal records: a mean error below 8, where peers given [0, 10^4] are lost."""
+    """The 99 % quantile of a thousand lognormal records: a mean error below 12, where peers given [0, 10^4] are lost."""
     ours, theirs = [], []
     for seed in range(12):
         data = np.random.default_rng(seed).lognormal(3, 0.8, ROWS)
         truth, top = np.quantile(data, 0.99), 10 * float(data.max())
-        law = answer_law(data, 0.99, least=1e-3, epsilon=1)
-        values, masses = law.pmf(-top, top)
+        law = sampled_law(data, 0.99, 8, epsilon=1)
         assert law.above(top) + law.below(-top) < 1e-4
-        ours.append(masses @ np.abs(values - truth) / masses.sum())
+        values, masses = law.points()
+        ours.append(masses @ np.minimum(np.abs(values - truth), top) / masses.sum())
         theirs.append(exponential_mechanism_error(data, 0.99, truth, epsilon=1, low=0, high=10_000))
-    assert np.mean(ours) < 8
+    assert np.mean(ours) < 12
     assert np.mean(theirs) > 1000
 
 

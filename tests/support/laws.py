@@ -15,6 +15,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.runs import Runs
+from nobounds.noise.source import random_source
 from nobounds.programs.program import Draw
 from nobounds.ranks.law import LEAST, AnswerLaw
 from nobounds.ranks.view import View
@@ -39,6 +40,18 @@ def answer_law(data, q, least=LEAST, **options):
     records = column(data)
     asked = planned(records, (Fraction(str(q)),), **options)
     return AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=least)
+
+
+def sampled_law(data, q, many, seed=0, **options):
+    """The law of an answer, averaged over routes that are drawn: all that comes before the last decision.
+
+    In a frame there are too many routes to list.
+    """
+    records = column(data)
+    asked = planned(records, (Fraction(str(q)),), **options)
+    view, driver = View(Counts.of(records.chunks, asked.ladder)), Draw(random_source(np.random.default_rng(seed)))
+    routes = [driver.run(asked.route(0, view)) for _ in range(many)]
+    return AnswerLaw(asked, tuple((1 / many, route, route.last(asked.qs[0], asked.problem, view)) for route in routes))
 
 
 def mean_error(data, q, truth, low, high, **options):

@@ -126,8 +126,8 @@ def shape(found):
 # What a sum tells is made again from its clip. The noise scale of a mean is over its noisy number of records, which is
 # not released: that it comes from noisy numbers alone is audited with scripted noise (`auditing.claims.numbers`).
 PRIVATE = {
-    "sum": {"clip", "noise_scale"},
-    "mean": {"clip", "noise_scale"},
+    "sum": {"clip", "noise_scale", "split"},  # the split follows the noisy size
+    "mean": {"clip", "noise_scale", "split"},
     "vector_sum": {"clip", "noise_scale"},
     "vector_mean": {"clip", "noise_scale"},
 }

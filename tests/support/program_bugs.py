@@ -426,9 +426,9 @@ def group_sizes_raw(program, view, decide, past=(), real=group_driver.ways):
         yield from real(program, view.only(np.flatnonzero(totals == total)), decide, (int(total),))
 
 
-def group_scales(self, center, unit, rate, cost, real=GroupsView.spread):
+def group_scales(self, around, rate, cost, real=GroupsView.spread):
     """Scales of groups by choices with half their noise."""
-    return real(self, center, unit, 2 * rate, cost)
+    return real(self, around, 2 * rate, cost)
 
 
 def group_frames_raw(self, codes, real=GroupsView.table):

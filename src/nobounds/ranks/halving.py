@@ -30,6 +30,7 @@ from nobounds.accounting.cost import Cost, added_only, both, gaussian, monotonic
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.counting.histogram import Histogram
+from nobounds.exact import finite_float
 from nobounds.ladders.frame import NO_FRAME, Frame, Framed, points_of
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_around, prior_of
@@ -201,7 +202,7 @@ class Halving:
     def scaled(self, setting: Setting, values: dict[int, int | float]) -> Setting:
         """The setting after more answers: their largest distance is a scale for the prior, and costs nothing."""
         away = abs(Fraction(max(values.values())) - Fraction(min(values.values()))) / (self._unit(setting) or 1)
-        return replace(setting, octave=math.frexp(float(away))[1] - 1, tight=True) if away else setting
+        return replace(setting, octave=math.frexp(finite_float(away))[1] - 1, tight=True) if away else setting
 
     def _unit(self, setting: Setting) -> Fraction | None:
         return setting.ladder.map.frame.unit if isinstance(setting.ladder.map, Framed) else None

@@ -77,11 +77,12 @@ class ColumnPlan(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A noisy answer, and what its release says about it."""
+    """A noisy answer, and what its release says about it; `parts` is the cost by part, if a noisy size has set it."""
 
     value: int | float | tuple[int | float, ...]
     parameters: dict[str, Any]
     interval: tuple[float, float] | None = None
+    parts: dict[str, Cost] | None = None
 
 
 C = TypeVar("C", bound=ColumnPlan)
@@ -102,7 +103,7 @@ def release_column(
 
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
         noisy = yield from answer(plan, data)
-        breakdown = terms.spending.breakdown(plan.parts(), facts.unit)
+        breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
         return Release(statistic, noisy.value, loss, facts.origin() | noisy.parameters | breakdown, noisy.interval)
 
     request = Request(

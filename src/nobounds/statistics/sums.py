@@ -116,7 +116,7 @@ def _answer(plan: SumPlan, clip: Clip, value: Fraction, bar: Fraction, scale: Fr
     }
     ends = min(_end(value - bar), MAX), max(_end(value + bar), -MAX)  # infinite outward only
     interval = ends if clip.trusted else (-math.inf, math.inf)
-    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, interval)
+    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, interval, plan.parts())
 
 
 def _end(end: Fraction) -> float:
