@@ -5,6 +5,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from scipy import stats
+from support.laws import drawn
 
 from nobounds.counting.second_look import Counts
 from nobounds.groups import Groups, answers
@@ -13,7 +14,6 @@ from nobounds.noise.source import random_source
 from nobounds.ranks.law import AnswerLaw
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
-from support.laws import drawn
 
 FINE = Ladder.float_bits(16)
 CASES = {  # rank, ladder, groups, records of each, epsilon, whether the size is stated
