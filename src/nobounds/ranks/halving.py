@@ -156,7 +156,20 @@ class Halving:
         return {"size": self._size_cost(), "answer": self._rest_cost()}
 
     def _rest_cost(self) -> Cost:
-        return gaussian(self.left**2 / 8) if self.zcdp else pure(self.left)
+        if self.zcdp:
+            return gaussian(self.left**2 / 8)
+        return Cost(pure(self.left).kinds, max(map(self._rho, (Fraction(0), self._dearest))))
+
+    def _rho(self, frame: Fraction) -> Fraction:
+        """The rho of a frame for this epsilon and of the levels; it is convex, so the largest is at an end."""
+        many = levels(self.qs)
+        return pure(frame).rho + many * pure((self.left - frame) / many).rho
+
+    @property
+    def _dearest(self) -> Fraction:
+        """The most that a frame costs: with as few records as it is bought for."""
+        tuning = self.tuning
+        return self.left * Fraction(tuning.center_nats + tuning.scale_nats, tuning.framed_many)
 
     def _size_cost(self) -> Cost:
         if self.neighbors == "swap" and self.problem.nullable:
@@ -238,7 +251,7 @@ class Halving:
     def frame_rule(self, size: int) -> FrameRule | None:
         """The frame that is bought for this many records, if any."""
         tuning, twice = self.tuning, 2 if self.neighbors == "swap" else 1
-        if not self.problem.grows or float(size * self.left) / twice < tuning.framed_many:
+        if not self.problem.grows or size * self.left < twice * tuning.framed_many:
             return None
         return FrameRule.affordable(self.problem, size)
 
