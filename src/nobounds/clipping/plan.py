@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from nobounds.accounting.cost import Cost, added_only, gaussian, pure
+from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_parts
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest
 from nobounds.accounting.terms import Terms
@@ -104,11 +104,10 @@ class SumPlan:
         return self._size_cost() + (gaussian(self.left**2 / 2) if self.zcdp else self._pure_cost())
 
     def _pure_cost(self) -> Cost:
-        """The cost of the clip and the noise: rho is largest where the clip costs least or most (it is convex)."""
+        """The cost of the clip and the noise, whatever part of epsilon a size gives to the clip."""
         search = self.search
         parts = search.tuning.clip_parts(self.left, search.neighbors, search.two_sided)
-        each = (Fraction(0),) if search.ladder.is_settled else (self._shared(part) for part in parts)
-        return Cost(pure(self.left).kinds, max(pure(part).rho + pure(self.left - part).rho for part in each))
+        return pure_parts(self.left, [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)])
 
     def _shared(self, eps_clip: Fraction) -> Fraction:
         """What a clip that all groups share costs, where that of one would cost `eps_clip`."""

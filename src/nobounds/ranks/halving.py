@@ -26,7 +26,17 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.accounting.cost import Cost, added_only, both, gaussian, monotonic, moving_threshold, pure, range_bounded
+from nobounds.accounting.cost import (
+    Cost,
+    added_only,
+    both,
+    gaussian,
+    monotonic,
+    moving_threshold,
+    pure,
+    pure_parts,
+    range_bounded,
+)
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.counting.histogram import Histogram
@@ -158,12 +168,7 @@ class Halving:
     def _rest_cost(self) -> Cost:
         if self.zcdp:
             return gaussian(self.left**2 / 8)
-        return Cost(pure(self.left).kinds, max(map(self._rho, (Fraction(0), self._dearest))))
-
-    def _rho(self, frame: Fraction) -> Fraction:
-        """The rho of a frame for this epsilon and of the levels; it is convex, so the largest is at an end."""
-        many = levels(self.qs)
-        return pure(frame).rho + many * pure((self.left - frame) / many).rho
+        return pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
 
     @property
     def _dearest(self) -> Fraction:
