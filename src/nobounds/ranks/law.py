@@ -17,7 +17,7 @@ from nobounds.mechanisms.runs import RunLaw
 from nobounds.programs.law import paths
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
-from nobounds.ranks.values import floats_at
+from nobounds.ranks.values import floats_at, values_at
 from nobounds.ranks.view import View
 
 LEAST = 1e-6  # parts with a lower probability are left out
@@ -94,13 +94,15 @@ class AnswerLaw:
 
     def _above(self, route: OneRoute, law: Law | RunLaw, value: float) -> float:
         """P(answer > value) along one route: answers are monotone in the position, so this is one tail."""
-        low, high = 0, law.length  # bisection for the first position whose answer is beyond `value`
+        low, high = 0, law.length  # bisection for the first position whose answer is beyond `value`, from near its rung
+        middle = min(max(_position(route, value) + 1, 0), law.length - 1)
+        reach = 2
         while low < high:
+            probes = np.arange(max(middle - reach, low), min(middle + reach, high))
+            beyond = (values_at(self.question.ladder, route, probes) > value) == route.up
+            first = int(probes[0]) + int(np.count_nonzero(~beyond))
+            low, high = (first if first > probes[0] else low), (first if first <= probes[-1] else high)
             middle = (low + high) // 2
-            if (self.question.value_at(route, middle) > value) == route.up:
-                high = middle
-            else:
-                low = middle + 1
         tail = float(law.tail([low])[0])
         if low == law.length and (self.question.value_at(route, None) > value) != route.up:
             tail = 0.0
