@@ -14,7 +14,9 @@ from nobounds.counting.second_look import Counts
 from nobounds.mechanisms.decisions import Choose, Halt
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.runs import RunLaw
+from nobounds.noise.source import RandomSource
 from nobounds.programs.law import paths
+from nobounds.programs.program import Draw
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.values import floats_at, values_at
@@ -37,6 +39,15 @@ class AnswerLaw:
         view, q = View(counts), question.qs[which]
         routes = paths(lambda: question.route(which, view), least)
         return cls(question, tuple((p, route, route.last(q, question.problem, view)) for p, route in routes))
+
+    @classmethod
+    def sampled(
+        cls, question: Question, counts: Counts, source: RandomSource, many: int, which: int = 0
+    ) -> "AnswerLaw":
+        """The law averaged over `many` routes that are drawn: in a frame there are too many to list."""
+        view, q, driver = View(counts), question.qs[which], Draw(source)
+        routes = [driver.run(question.route(which, view)) for _ in range(many)]
+        return cls(question, tuple((1 / many, route, route.last(q, question.problem, view)) for route in routes))
 
     @cached_property
     def parts(self) -> list[tuple[float, OneRoute, Law | RunLaw]]:
