@@ -14,7 +14,7 @@ from typing import Any, Literal
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
-from nobounds.release.description import COUNT_SHARE, RANKS, SHARES
+from nobounds.release.shares import COUNT_SHARE, LEVELS, RANKS, answered, shares
 
 STATISTICS = {
     "describe": "Summary of columns",
