@@ -71,14 +71,12 @@ class FrameRule:
         if self.center.epsilon:
             cost = partial(self.center.cost, HALF, problem.neighbors, problem.nullable)
             center = self.centers((yield view.center(self.center, cost)))
-        octave = (yield from self.scale(center, view)) if self.eps_scale else expected(center)
+        octave: Any = expected(center)
+        if self.eps_scale:
+            rate = self.eps_scale / 2 if self.neighbors == "swap" else self.eps_scale
+            chosen = yield view.spread(Around(center, unit, *self.bounds), rate, self.scale_cost)
+            octave = octave + chosen - 1 + DEEPEST
         return Frame(center, octave, unit)
-
-    def scale(self, center: Any, view: RankView) -> Program[Any]:
-        """The octave of the scale of the deviations from a centre, in units of the grid if there is one."""
-        rate = self.eps_scale / 2 if self.neighbors == "swap" else self.eps_scale
-        chosen = yield view.spread(Around(center, self.unit, *self.bounds), rate, self.scale_cost)
-        return expected(center) + chosen - 1 + DEEPEST
 
     @property
     def bounds(self) -> tuple[float, float]:

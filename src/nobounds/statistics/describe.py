@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from statistics import median
 from typing import Any, Unpack
-
-import numpy as np
 
 from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
@@ -31,21 +30,24 @@ from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame, FrameFacts, frame
 from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
-from nobounds.ladders.frame import points_of
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Grid
 from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
-from nobounds.ranks.framing import FrameRule
 from nobounds.ranks.halving import Halving
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.tuning import TUNING
 from nobounds.ranks.view import View
 from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, TOO_FEW, answered, shares
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
 
+BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
+FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
+NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
 
@@ -71,12 +73,15 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         most = max(counts.values(), default=0)
         kept = {name: counts[name] for name in counts if facts.typed or counts[name] >= NUMERIC * most}
         few = {name: "hardly any numbers" for name in counts if name not in kept}
-        shared = plan.shares(facts, kept)
+        rows = next(iter(table.columns.values())).rows() if terms.neighbors == "swap" and kept else None
+        sizes = plan.sizes(facts, kept, rows)
+        shared = plan.shares(facts, sizes)
         parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": terms.neighbors}
         parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(facts, shared), plan.unit)
         columns: dict[str, Summary] = {}
         for name in kept:
-            job = _Job(table.columns[name], facts.columns[name], plan, plan.ladders[name], counts[name], shared[name])
+            data, ladder = table.columns[name], plan.ladders[name]
+            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], rows, shared[name])
             columns[name] = yield from job.summary()
         return Description(columns, facts.skipped | few, loss, parameters)
 
@@ -132,17 +137,26 @@ class DescribePlan:
     def _counted(self, facts: FrameFacts) -> int:
         return sum(not self.public_count(column) for column in facts.columns.values())
 
-    def careful(self, facts: Facts, count: int) -> int:
-        """The number of records without what may well be noise in it."""
-        return count if self.public_count(facts) else max(count - math.ceil(1 / self.epsilon(self.count_part)), 0)
+    def sizes(self, facts: FrameFacts, counts: Mapping[str, int], rows: int | None) -> dict[str, int]:
+        """The numbers of records that shares go by, for noisy counts; all of it is already noised.
 
-    def shares(self, facts: FrameFacts, counts: Mapping[str, int]) -> dict[str, dict[str, Fraction]]:
-        """What each part of the columns with these noisy counts gets; a column without a median gets nothing."""
-        sizes = {name: self.careful(facts.columns[name], count) for name, count in counts.items()}
+        Few records are missing in most columns. So a count that noise may well have moved away from that of the table
+        is taken as it: from the public rows under swap, else from the median of all noisy counts.
+        """
+        noise = 1 / self.epsilon(self.count_part)
+        middle = rows if rows is not None else math.floor(median(counts.values())) if counts else 0
+        near = [name for name, count in counts.items() if abs(count - middle) <= NEAR * noise]
+        less = 0 if rows is not None else math.ceil(noise / max(math.isqrt(len(near)), 1))
+        sizes = {name: middle - less if name in near else count - math.ceil(noise) for name, count in counts.items()}
+        public = {name: count for name, count in counts.items() if self.public_count(facts.columns[name])}
+        return {name: max(size, 0) for name, size in (sizes | public).items()}
+
+    def shares(self, facts: FrameFacts, sizes: Mapping[str, int]) -> dict[str, dict[str, Fraction]]:
+        """What each part of the columns of these sizes gets; a column that cannot carry a median gets nothing."""
         share = partial(shares, neighbors=self.neighbors, zcdp=self.spending.zcdp)
         left = self.left(facts)
-        answered = [name for name, size in sizes.items() if share(left / len(sizes), size)]
-        return {name: share(left / len(answered), size) if name in answered else {} for name, size in sizes.items()}
+        carried = [name for name, size in sizes.items() if share(left / len(sizes), size)]
+        return {name: share(left / len(carried), size) if name in carried else {} for name, size in sizes.items()}
 
     def parts(self, facts: FrameFacts, shared: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Cost]:
         """The cost of all columns by what it is for."""
@@ -158,14 +172,20 @@ class DescribePlan:
         """The noise for this amount."""
         return Additive(self.epsilon(amount), self.spending.zcdp)
 
-    def halving(self, facts: Facts, ladder: Ladder, parts: Mapping[str, Fraction], count: int) -> Halving:
+    def halving(self, facts: Facts, ladder: Ladder, parts: Mapping[str, Fraction], size: int) -> Halving:
         """How the quantiles of a column are chosen: one level of the recursion for each of these parts."""
         qs = tuple(q for name, q in RANKS.items() if name in answered(parts))
-        problem = Problem(qs, ladder, self.neighbors, facts.nullable, rows=count, stated=True, grows=True)
+        tuning = replace(TUNING, many_bits=self._bits(parts["median"], size))
+        problem = Problem(qs, ladder, self.neighbors, facts.nullable, size, stated=True, grows=True, tuning=tuning)
         amounts = [parts[level] for level in LEVELS if level in parts]
         whole = sum(amounts, Fraction(0))
         levels = tuple(amount / whole for amount in amounts)
         return Spending(whole, self.spending.zcdp).plan(partial(Halving.of, problem, shares=levels))
+
+    def _bits(self, amount: Fraction, size: int) -> int:
+        """The bits of the numbers under the prior: fewer with few records, where heaps need the weight."""
+        nats = float(size * self.epsilon(amount)) / (2 if self.neighbors == "swap" else 1)
+        return min(BITS + math.ceil(math.log2(max(nats, 1.0))), TUNING.many_bits)
 
 
 def _stated(name: str, options: Mapping[str, Any]) -> Stated:
@@ -190,13 +210,15 @@ def _count(data: Column, plan: DescribePlan) -> Program[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One column, its noisy count, and what each of its parts gets."""
+    """One column, its noisy count, and what each of its parts gets for about `size` records."""
 
     data: Column
     facts: Facts
     plan: DescribePlan
     ladder: Ladder
     count: int
+    size: int
+    rows: int | None  # public under swap
     parts: Mapping[str, Fraction]
 
     def summary(self) -> Program[Summary]:
@@ -206,13 +228,13 @@ class _Job:
         if "median" in self.parts:
             quantiles = yield from self._quantiles()
             values |= quantiles
-            if "mean" in self.parts:
-                clip = yield from self._extremes(quantiles)
-                plain = int if self.ladder.integral else finite_float
-                values["min"] = min(plain(clip.low), *quantiles.values())
-                values["max"] = max(plain(clip.high), *quantiles.values())
-                moments, intervals = yield from self._moments(clip)
-                values, bars = values | moments, bars | intervals
+        if "mean" in self.parts:
+            clip, left = yield from self._clip(quantiles)
+            plain = int if self.ladder.integral else finite_float
+            values["min"] = min(plain(clip.low), *quantiles.values())
+            values["max"] = max(plain(clip.high), *quantiles.values())
+            moments, intervals = yield from self._moments(clip, left)
+            values, bars = values | moments, bars | intervals
         shown = answered(self.parts)
         return Summary(
             {name: values[name] if name in shown else None for name in STATISTICS},
@@ -228,13 +250,11 @@ class _Job:
         return float(max(self.count - bar, 0)), float(self.count + bar)
 
     def _costs(self) -> dict[str, Fraction]:
-        """What each statistic costs; a scale and a clip that are not shown are for the mean."""
+        """What each statistic costs."""
         costs = dict.fromkeys(STATISTICS, Fraction(0))
         costs["count"] = Fraction(0) if self.plan.public_count(self.facts) else self.plan.count_part
         for part, amount in self.parts.items():
-            names = PARTS[part] or ("mean",)
-            for name in names:
-                costs[name] += amount / len(names)
+            costs |= {name: amount / len(PARTS[part]) for name in PARTS[part]}
         return costs
 
     @property
@@ -244,37 +264,46 @@ class _Job:
         return rows**2 if self.plan.spending.zcdp else rows
 
     def _quantiles(self) -> Program[dict[str, int | float]]:
-        halving = self.plan.halving(self.facts, self.ladder, self.parts, self.count)
+        halving = self.plan.halving(self.facts, self.ladder, self.parts, self.size)
         values = yield from halving.program(View(Counts.of(self.data.chunks, self.ladder)))
         return dict(zip((name for name in RANKS if name in answered(self.parts)), values, strict=True))
 
-    def _extremes(self, quantiles: dict[str, int | float]) -> Program[Clip]:
+    def _clip(self, quantiles: dict[str, int | float]) -> Program[tuple[Clip, Fraction]]:
+        """The clip of the moments in the frame of the quantiles, and what it leaves for the noise of the mean.
+
+        It is the minimum and maximum where these get a share; else a multiple of the deviations of the quartiles from
+        the median, and with no such deviations a part of the mean's share buys one.
+        """
+        extremes, mean = self.parts.get("min and max"), self.parts["mean"]
+        fenced = self._fences(quantiles) if extremes is None else None
+        if fenced is not None:
+            return fenced, mean
+        spent = mean * CLIP_TUNING.octaves if extremes is None else extremes
+        clip = yield from self._extremes(quantiles, self._search(spent))
+        return clip, mean if extremes is not None else mean - spent
+
+    def _search(self, amount: Fraction) -> Search:
+        return Search(self.plan.epsilon(amount), self.plan.neighbors, self.ladder, True, self.facts.nullable)
+
+    def _fences(self, quantiles: dict[str, int | float]) -> Clip | None:
+        """FENCES times the deviations of the quartiles on both sides of the median; None if these are 0."""
+        low, center, high = (Fraction(quantiles[name]) for name in ("25%", "50%", "75%"))
+        least = self.ladder.map.unit if isinstance(self.ladder.map, Grid) else max(high - center, center - low) / 4
+        if least == 0:
+            return None
+        within = self._search(self.parts["mean"]).within
+        below, above = (FENCES * max(away, least) for away in (center - low, high - center))
+        return Clip(within(center - below), within(center + above), center, True)
+
+    def _extremes(self, quantiles: dict[str, int | float], search: Search) -> Program[Clip]:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
-        spent = self.parts.get("min and max") or self.parts["clip"]
-        search = Search(self.plan.epsilon(spent), self.plan.neighbors, self.ladder, True, self.facts.nullable)
-        view = RecordsView(self.data.chunks)
-        octave = _octave(quantiles)
-        if "scale" in self.parts:
-            octave = yield from self._scale(search, view, quantiles["50%"])
-        start = ClipStart(search.within(Fraction(quantiles["50%"])), octave, search.epsilon)
-        public, slack = self.plan.public_count(self.facts), CLIP_TUNING.slack
-        size = self.count - (0 if public else math.ceil(slack / self.plan.epsilon(self.plan.count_part)))
-        return (yield from search.widths(view, start, size))
+        start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
+        return (yield from search.widths(RecordsView(self.data.chunks), start, self.size))
 
-    def _scale(self, search: Search, view: RecordsView, median: int | float) -> Program[int]:
-        """The octave of the deviations from the median, where there are no quartiles."""
-        amount, zcdp = self.parts["scale"], self.plan.spending.zcdp
-        epsilon = self.plan.epsilon(amount) * (2 if zcdp else 1)  # a range of twice the epsilon has the same rho
-        rule = FrameRule.of(search.problem, Fraction(0), epsilon)
-        center = float(points_of(np.array([float(median)]), rule.unit)[0])
-        octave: int = yield from rule.scale(center, view.ranks(self.ladder))
-        return octave + (0 if rule.unit is None else math.frexp(rule.unit)[1] - 1)
-
-    def _moments(self, clip: Clip) -> Program[tuple[dict[str, float], dict[str, tuple[float, float]]]]:
+    def _moments(self, clip: Clip, left: Fraction) -> Program[tuple[dict[str, float], dict[str, tuple[float, float]]]]:
         """Mean and standard deviation within the clip, as far as they get a share, with their intervals."""
-        plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
-        epsilon, zcdp = plan.epsilon(self.parts["mean"]), plan.spending.zcdp
-        rule = AverageRule(epsilon, plan.neighbors, rows, self.facts.nullable, zcdp=zcdp)
+        plan, zcdp = self.plan, self.plan.spending.zcdp
+        rule = AverageRule(plan.epsilon(left), plan.neighbors, self.rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
         average = yield from rule.release(count, total, lattice.width)
@@ -303,9 +332,7 @@ class _Job:
 
 def _octave(quantiles: Mapping[str, int | float]) -> int | None:
     """About the octave of the median deviation from the median, by the quantiles; None if they are all the same."""
-    exact = {name: Fraction(value) for name, value in quantiles.items()}
-    away = {name: abs(value - exact["50%"]) for name, value in exact.items()}
-    quartile = max((away[name] for name in LEVELS["quartiles"] if name in away), default=Fraction(0))
-    tail = max(away.values())
+    away = {name: abs(Fraction(value) - Fraction(quantiles["50%"])) for name, value in quantiles.items()}
+    quartile, tail = max(away["25%"], away["75%"]), max(away.values())
     scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75% deviation
     return math.frexp(finite_float(scale))[1] - 2 if scale > 0 else None
