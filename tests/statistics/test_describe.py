@@ -10,7 +10,7 @@ import pytest
 from support.laws import adult
 
 import nobounds as nb
-from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS
+from nobounds.release.shares import COUNT_SHARE, RANKS, STATISTICS
 
 SURE = 1e6
 RNG = np.random.default_rng(5)

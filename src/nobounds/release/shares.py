@@ -39,7 +39,7 @@ NEEDS = {
     "mean": Need(50, 4),
     "min and max": Need(120, 3),
     "tails": Need(400, 3),
-    "std": Need(100, 4),
+    "std": Need(200, 4),
 }
 _TWICE = frozenset({*LEVELS, "min and max"})  # parts that cost twice as much under swap
 
