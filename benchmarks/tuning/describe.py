@@ -82,9 +82,9 @@ def measured(columns: int, rows: int, tables: int, neighbors: str, stored: list[
     found = []
     for number in range(tables):
         rng = np.random.default_rng((number, rows))
-        whole = synthetic(rows, number) if not stored else stored
+        whole = stored or synthetic(rows, number)
         order = [(number + k) % len(whole) for k in range(columns)]
-        chosen = [whole[k] if not stored else rng.choice(whole[k], rows) for k in order]
+        chosen = [rng.choice(whole[k], rows) if stored else whole[k] for k in order]
         table = {f"c{k}": column for k, column in enumerate(chosen)}
         described = nb.describe(table, epsilon=1, neighbors=neighbors, rng=random.Random(number))  # type: ignore[arg-type]
         found += [errors(column, described.columns[name]) for name, column in table.items()]
@@ -101,6 +101,7 @@ def cell(name: str, found: list[dict[str, float | None]]) -> str:
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, nargs="*", default=[])
     stored = of_files(parser.parse_args().data)

@@ -13,8 +13,8 @@ import nobounds as nb
 from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
-from nobounds.release.shares import STATISTICS
 from nobounds.release.grouped import GroupedRelease
+from nobounds.release.shares import STATISTICS
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 

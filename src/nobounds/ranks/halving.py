@@ -131,6 +131,8 @@ class Halving:
     ) -> "Halving":
         """Plan the spending: the size, and the rest for the frame and the levels."""
         size, tuning = size_rule(problem, epsilon), problem.tuning
+        # That the size is free under swap is proven for equal levels alone.
+        assert not (shares and size.epsilon), "levels get unequal shares where the size is known"
         if size.epsilon and problem.neighbors == "swap":
             share = tuning.levels_size_share_zcdp if zcdp else tuning.levels_size_share
             size = replace(size, epsilon=epsilon * share)
@@ -176,6 +178,8 @@ class Halving:
     def _rest_cost(self) -> Cost:
         if self.zcdp:
             return gaussian(self.left**2 / 8)
+        if self.shares:
+            return pure(self.left)
         return pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
 
     @property

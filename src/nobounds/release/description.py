@@ -10,6 +10,7 @@ from nobounds.exact import printable, text_up
 from nobounds.release.release import ends
 from nobounds.release.shares import STATISTICS, TOO_FEW
 
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The private statistics of one column, the cost of each, and 95% intervals of the noise where there is one.
