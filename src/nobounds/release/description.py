@@ -45,7 +45,7 @@ class Description:
     """A private summary of a table: the statistics of each column, the skipped columns and why, and the total loss.
 
     `described["age"].values` has the statistics of a column by name, `.intervals` the 95% intervals for the noise in
-    its count, mean and standard deviation, and `.costs` the cost of each number.
+    its count, mean and standard deviation, `.costs` the cost of each number, and `.reasons` why others are None.
     """
 
     columns: dict[str, Summary]

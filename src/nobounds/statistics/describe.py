@@ -56,13 +56,14 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     """A private count, mean, standard deviation, minimum, 5/25/50/75/95% and maximum of each numeric column.
 
     data: a pandas or polars DataFrame, an Arrow table, a dict of columns, a numpy array, or one column.
-    The loss is that of all numbers together, for one row of the table. `lower`, `upper` and `resolution` are one number
+    The loss is that of all numbers together, for one row of the table. A statistic that the number of rows cannot carry
+    at this loss is None, and `reasons` says why. `lower`, `upper` and `resolution` are one number
     for all columns, or a dict by column. Columns that are not numeric by their type are listed as skipped.
 
     >>> import random
     >>> described = describe({"age": range(18, 78), "name": ["x"] * 60}, epsilon=100, rng=random.Random(1))
     >>> described["age"].values["50%"]
-    47
+    48
     """
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
