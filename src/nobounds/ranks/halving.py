@@ -105,6 +105,11 @@ class Setting:
     absolute: bool = False  # whether answers are chosen among all numbers
     octave: int = 0  # of the deviations that are expected from the first of them ...
     tight: bool = False  # ... and whether this is their scale
+    levels: tuple[Fraction, ...] = ()  # the epsilon of each level, if they differ; `each` is that of the one at hand
+
+    def at(self, level: int) -> "Setting":
+        """The setting of a level."""
+        return replace(self, each=self.levels[level]) if self.levels else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +123,21 @@ class Halving:
     zcdp: bool
     size: SizeRule
     left: Fraction  # epsilon for the frame and the levels
+    shares: tuple[Fraction, ...] = ()  # of the levels, which add up to 1; with `zcdp` of rho; equal ones by default
 
     @classmethod
-    def of(cls, problem: Problem, epsilon: Fraction, zcdp: bool = False) -> "Halving":
-        """Plan the spending: the size, and the rest for the frame and equal parts for the levels."""
+    def of(
+        cls, problem: Problem, epsilon: Fraction, zcdp: bool = False, shares: tuple[Fraction, ...] = ()
+    ) -> "Halving":
+        """Plan the spending: the size, and the rest for the frame and the levels."""
         size, tuning = size_rule(problem, epsilon), problem.tuning
+        # That the size is free under swap is proven for equal levels alone.
+        assert not (shares and size.epsilon), "levels get unequal shares where the size is known"
         if size.epsilon and problem.neighbors == "swap":
             share = tuning.levels_size_share_zcdp if zcdp else tuning.levels_size_share
             size = replace(size, epsilon=epsilon * share)
         # Under swap only a record that turns from missing to present changes the size, and its levels cost half.
-        return cls(problem, zcdp, size, epsilon - (size.epsilon if problem.neighbors == "add-remove" else 0))
+        return cls(problem, zcdp, size, epsilon - (size.epsilon if problem.neighbors == "add-remove" else 0), shares)
 
     @property
     def qs(self) -> tuple[Fraction, ...]:
@@ -168,6 +178,8 @@ class Halving:
     def _rest_cost(self) -> Cost:
         if self.zcdp:
             return gaussian(self.left**2 / 8)
+        if self.shares:
+            return pure(self.left)
         return pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
 
     @property
@@ -203,17 +215,18 @@ class Halving:
         values: dict[int, int | float] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for level, nodes in groupby(tree(self.qs), lambda node: node.level):
+            setting = setting.at(level)
             pieces = {node: Slice(cuts[node.left], cuts[node.right], setting.places) for node in nodes}
             places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level, setting.each))
             for node, place in places.items():
                 values[node.which] = self.value(setting, place // setting.places)
                 cuts[node.which] = pieces[node].cut(place)
-            if level == 0 and setting.absolute:
+            if level == 0 and setting.absolute and len(self.qs) > 1:
                 ((node, place),) = places.items()
                 setting = self.around(setting, values[node.which])
                 histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
                 cuts = {-1: whole.low, len(self.qs): whole.high, node.which: place % setting.places}
-            elif setting.absolute:
+            elif level > 0 and setting.absolute:
                 setting = self.scaled(setting, values)
         return tuple(sorted(values.values()))
 
@@ -263,18 +276,20 @@ class Halving:
     def setting(self, size: int, frame: Frame | None, rule: FrameRule | None) -> Setting:
         """The setting for a size and a frame, or for none."""
         spent = (rule.center.epsilon, rule.eps_scale) if rule is not None else ()
-        each = share(rest(self.left, spent, self.zcdp), levels(self.qs), self.zcdp)
+        whole = rest(self.left, spent, self.zcdp)
+        each = share(whole, levels(self.qs), self.zcdp)
+        unequal = tuple(share(whole, 1 / part, self.zcdp) for part in self.shares)
         exact = self.size.known is not None or self.neighbors == "swap"
         if not self.problem.grows:
-            return Setting(self.ladder, size, exact, False, each, self.tuning.places)
+            return Setting(self.ladder, size, exact, False, each, self.tuning.places, levels=unequal)
         nats = max(float(size * self.rate(HALF, each)), 1.0)
         if frame is None:
             fine = self.ladder.finest(self.tuning.many_bits, self.tuning.prior_floor)
-            return Setting(fine, size, exact, False, each, self.tuning.places, absolute=True)
+            return Setting(fine, size, exact, False, each, self.tuning.places, absolute=True, levels=unequal)
         bits = even_bits(nats, self.tuning)
         if frame.unit is not None:
             frame = frame.at_least(bits)
-        return Setting(placed(even(bits), frame), size, exact, True, each, self.tuning.places)
+        return Setting(placed(even(bits), frame), size, exact, True, each, self.tuning.places, levels=unequal)
 
     def rate(self, slope: Fraction, each: Fraction) -> Fraction:
         """The rate of noise of a choice; its sensitivity is 1 in a slice, max(slope, 1 - slope) for an added record.
