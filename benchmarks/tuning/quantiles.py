@@ -25,7 +25,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.programs.program import driver_of
-from nobounds.ranks.halving import Halving, levels, tree
+from nobounds.ranks.many.halving import Halving, levels, tree
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import problem_of
 from nobounds.ranks.tuning import TUNING, RankTuning

@@ -35,9 +35,10 @@ from nobounds.mechanisms.hits import Reached
 from nobounds.mechanisms.sparse_vector import Rates
 from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
-from nobounds.ranks import auto, halving, view
+from nobounds.ranks import auto, view
 from nobounds.ranks.framing import FrameRule, prior_choice
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many import halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums

@@ -33,7 +33,7 @@ from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.view import View
 from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS, Description, Summary

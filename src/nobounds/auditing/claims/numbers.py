@@ -27,7 +27,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Draw, Driver
 from nobounds.ranks.auto import SizeRule
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.view import View
 from nobounds.release.release import Release

@@ -80,7 +80,9 @@ class Proposals:
         whole, m = self.stretches.mass(self.stretches.first, self.stretches.last), self.stretches.many
         while True:
             if _happens(self.log_rest - float(np.logaddexp(self.log_most, self.log_rest)), self._rare, source):
-                places = sorted(self._inside(self.stretches.first, self.stretches.last, whole, source) for _ in range(m))
+                places = sorted(
+                    self._inside(self.stretches.first, self.stretches.last, whole, source) for _ in range(m)
+                )
                 taken = self.stretches.stretch(np.array(places)).tolist()
                 if self._accepted(taken, self.chances(taken), source):
                     return tuple(places)

@@ -38,11 +38,11 @@ from nobounds.counting.second_look import Counts
 from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Draw
-from nobounds.ranks import halving
-from nobounds.ranks.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.many import halving
+from nobounds.ranks.many.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.many.slices import Lowered, Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
-from nobounds.ranks.slices import Lowered, Slice
 from nobounds.ranks.view import View
 
 MISSING = math.nan
