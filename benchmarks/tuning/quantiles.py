@@ -44,6 +44,10 @@ INTRO = """# Many quantiles by one call
 which splits the records, and so on. A level of the recursion costs as much as one choice, and m quantiles take
 ceil(log2(m + 1)) levels.
 
+Up to 39 quantiles under swap, and up to 19 under add-remove except three, are chosen all at once instead, by the joint
+exponential mechanism (Gillenwater, Joseph and Kulesza 2021), if there are about 24 records over the rate of its noise
+beyond the outer ones: for deciles from about 1000 over epsilon on. The rest of this list is about halving.
+
 1. **Size and frame.** A noisy number of records takes 1/40 of epsilon where it is sensitive. With many records (2500
    over epsilon, under swap twice as many) a private frame follows, a centre and a scale: steps are parts of the scale,
    and rungs far outside it are lowered by public amounts. With fewer records answers are chosen among all numbers under

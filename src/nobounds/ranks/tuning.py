@@ -74,7 +74,7 @@ class RankTuning:
     joint_most: int = 39
     joint_most_added: int = 19
     joint_tail: float = 24.0
-    joint_bits: int = 8
+    joint_bits: int = 10
     joint_size_share: Fraction = Fraction(1, 20)
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 

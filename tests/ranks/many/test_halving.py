@@ -432,7 +432,7 @@ def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, d
             return replace(made.setting(len(data), None, None), each=each)
         return framed(made, len(data), each) if ladder is LINE else fixed(made, len(data), each)
 
-    def settled(self, view):
+    def settled(self, view, size):
         return setting(F(3, 2))
         yield
 

@@ -73,7 +73,7 @@ def test_a_record_that_moves_costs_epsilon_and_one_that_turns_missing_leaves_roo
     ],
 )
 def test_the_cost_is_reached(neighbors, x, y, heavy):
-    """Nearly all weight is on a rung where the record moves all gaps from their targets; elsewhere it moves them there."""
+    """Nearly all weight is where the record moves gaps away from their targets; elsewhere it moves them there."""
     made = rule(THIRDS, neighbors)
     prior = Prior(np.arange(8), np.where(np.arange(8) == heavy, 1 << 40, 1), np.zeros(8, dtype=np.int64), "heavy")
     one, other = (ChosenPlaces(stretches(Small(data, THIRDS, made.rate), prior), (0, 0)) for data in (x, y))

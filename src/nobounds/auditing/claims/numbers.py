@@ -103,7 +103,7 @@ def sized(rule: SizeRule, more: Data, data: Data, driver: Driver) -> Hashable:
     """The size that quantiles by halving learn."""
     histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
     halving = Halving(Problem(HALVES, histogram.ladder, "add-remove"), False, rule, Fraction(1))
-    return driver.run(halving.settled(View(Counts(histogram, list)))).size
+    return driver.run(halving.learned(View(Counts(histogram, list))))
 
 
 def cases() -> Iterator[Case]:

@@ -39,7 +39,7 @@ class ChosenPlaces:
             [pair.log_sum(order) - order * mine - (1 - order) * yours for order in ORDERS],
             [pair.log_sum(1 - order) - order * yours - (1 - order) * mine for order in ORDERS],
         ]
-        return np.maximum(np.max(ways, axis=0) / (np.array(ORDERS) - 1), 0.0)
+        return np.asarray(np.maximum(np.max(ways, axis=0) / (np.array(ORDERS) - 1), 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

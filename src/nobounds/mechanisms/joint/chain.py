@@ -169,4 +169,5 @@ def _between(logs: Floats, ranks: Ints, earlier: Ints, width: int) -> Floats:
         tails[low:high] = np.logaddexp.accumulate(logs[low:high][::-1])[::-1]
     first, end = np.searchsorted(ranks, earlier + 1), np.searchsorted(ranks, earlier + width, side="right")
     edge = np.searchsorted(ranks, start + ((earlier + 1 - start) // width + 1) * width)  # where the next block begins
-    return np.logaddexp(tails[np.where(first < edge, first, -1)], heads[np.where(end > edge, end - 1, -1)])
+    here, there = tails[np.where(first < edge, first, -1)], heads[np.where(end > edge, end - 1, -1)]
+    return np.asarray(np.logaddexp(here, there))

@@ -72,7 +72,7 @@ class Stretches:
     def away(self, gap: int, between: Ints) -> Floats:
         """How far these numbers of records in a gap are from the target, with a relative error of at most 2**-52."""
         whole, below = self.wanted[gap]
-        return np.abs((between - whole) + below)
+        return np.asarray(np.abs((between - whole) + below))
 
     @cached_property
     def ends(self) -> Ints:

@@ -13,6 +13,8 @@ recursion chooses in disjoint slices, so it costs as much as one choice: m quant
   outward is taken.
 - With fewer the slices are of all numbers under the public prior, and no rank is aimed at that is too near the end.
 
+With enough records for a few dozen quantiles all of them are chosen at once instead (see `joint`).
+
 Its cost is proven in docs/proofs/halving.md.
 """
 
