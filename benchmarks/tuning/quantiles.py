@@ -25,7 +25,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
 from nobounds.programs.program import driver_of
-from nobounds.ranks.halving import Halving, levels, tree
+from nobounds.ranks.many.halving import Halving, levels, tree
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import problem_of
 from nobounds.ranks.tuning import TUNING, RankTuning
@@ -43,6 +43,10 @@ INTRO = """# Many quantiles by one call
 `nobounds.quantiles` finds m quantiles by recursive halving (Kaplan, Schnapp and Stemmer 2022): the middle one first,
 which splits the records, and so on. A level of the recursion costs as much as one choice, and m quantiles take
 ceil(log2(m + 1)) levels.
+
+Up to 39 quantiles under swap, and up to 19 under add-remove except three, are chosen all at once instead, by the joint
+exponential mechanism (Gillenwater, Joseph and Kulesza 2021), if there are about 24 records over the rate of its noise
+beyond the outer ones: for deciles from about 1000 over epsilon on. The rest of this list is about halving.
 
 1. **Size and frame.** A noisy number of records takes 1/40 of epsilon where it is sensitive. With many records (2500
    over epsilon, under swap twice as many) a private frame follows, a centre and a scale: steps are parts of the scale,

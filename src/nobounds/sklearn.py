@@ -20,7 +20,7 @@ from nobounds.exact import privacy_parameter
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.programs.program import Driver, Program
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_together
 from nobounds.ranks.problem import check_ranks

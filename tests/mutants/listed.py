@@ -76,7 +76,7 @@ MUTANTS = [
         "truncated_geometric",
         compare(">", "_1 >= _2"),
         "the truncated geometric law would be uniform at small rates",
-        "ranks/test_slices.py ranks/test_halving.py",
+        "ranks/many/test_slices.py ranks/many/test_halving.py",
     ),
     Mutant(
         "noise/discrete.py",
@@ -168,7 +168,7 @@ MUTANTS = [
         "Runs.rung",
         choice("_2"),
         "where ties are spread, the far end would be the likelier one",
-        "ranks/test_slices.py ranks/test_halving.py",
+        "ranks/many/test_slices.py ranks/many/test_halving.py",
     ),
     Mutant(
         "mechanisms/runs.py",
@@ -210,14 +210,14 @@ MUTANTS = [
         "_weights",
         binary("/", "lengths"),
         "spread ties would weigh as much as if they were not spread",
-        "ranks/test_slices.py ranks/test_halving.py",
+        "ranks/many/test_slices.py ranks/many/test_halving.py",
     ),
     Mutant(
         "mechanisms/exponential_mechanism.py",
         "_many",
         choice("_2"),
         "the same for what doubles leave open",
-        "ranks/test_slices.py ranks/test_halving.py",
+        "ranks/many/test_slices.py ranks/many/test_halving.py",
     ),
     Mutant(
         "mechanisms/exponential_mechanism.py",
@@ -920,18 +920,18 @@ MUTANTS = [
         "auditing/test_lockstep.py",
     ),
     Mutant(
-        "ranks/halving.py",
+        "ranks/many/halving.py",
         "Halving.rate",
         binary("*", "_2"),
         "places in a slice would be chosen with half of the noise",
-        "ranks/test_halving.py",
+        "ranks/many/test_halving.py",
     ),
     Mutant(
-        "ranks/slices.py",
+        "ranks/many/slices.py",
         "runs_in",
         binary("/", "_1"),
         "places in a slice would be chosen with too little noise",
-        "ranks/test_slices.py",
+        "ranks/many/test_slices.py",
     ),
     Mutant(
         "ranks/route.py",

@@ -71,8 +71,8 @@ COVERED = [
     "statistics/sums",
     "statistics/describe",
     "ranks/question",
-    "ranks/halving",
-    "ranks/slices",
+    "ranks/many/halving",
+    "ranks/many/slices",
     "ranks/route",
 ]
 

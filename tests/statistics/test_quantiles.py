@@ -17,7 +17,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.facts import Facts
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.statistics.quantiles import quantiles
 

@@ -33,12 +33,15 @@ from nobounds.ladders.frame import roundest
 from nobounds.mechanisms import above_threshold
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.mechanisms.hits import Reached
+from nobounds.mechanisms.joint import stretches
 from nobounds.mechanisms.sparse_vector import Rates
 from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
-from nobounds.ranks import auto, halving, view
+from nobounds.ranks import auto, view
 from nobounds.ranks.framing import FrameRule, prior_choice
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many import halving
+from nobounds.ranks.many.halving import Halving
+from nobounds.ranks.many.joint import JointRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums
@@ -270,6 +273,36 @@ def levels_for_one(self, pieces, histogram, setting, cost, real=Halving._chosen)
 def halves_both_ways(self, slope, each):
     """Slices under swap at the rate of add-remove."""
     return each / (2 * max(slope, 1 - slope))
+
+
+def rate_for_one(self):
+    """All quantiles at once at the sensitivity of one of them."""
+    return self.epsilon / 2
+
+
+def added_rate(self):
+    """All quantiles at once under swap at the rate of add-remove, where the smallest gap is large."""
+    return self.epsilon / (2 * self.added)
+
+
+def half_joint_noise(self, view, real=JointRule.stretches):
+    """All quantiles at once with half their noise."""
+    made = real(self, view)
+    return replace(made, rate=2 * made.rate)
+
+
+def gaps_by_records(self, view, real=JointRule.stretches):
+    """Targets that follow from the records: the first gap is that of the first rung with records."""
+    made = real(self, view)
+    part = Fraction(int(made.ranks[1]), made.total) if made.total else Fraction(0)
+    return replace(made, gaps=(made.gaps[0] - part / 8, made.gaps[1] + part / 8, *made.gaps[2:]))
+
+
+def untied(rungs, counts, places, real=stretches.spread):
+    """Ties that are spread anew with each record more."""
+    spots, held = real(rungs, np.ones_like(counts), places)
+    even = (rungs[:, None] * places + np.arange(1, 4) * places // 4).ravel()
+    return (even, np.repeat(-(-counts // 3), 3)) if len(rungs) else (spots, held)
 
 
 def tilt_by_records(starts, levels, route, real=view._tilted):
@@ -514,6 +547,15 @@ PLANTED = {
     "rounded in the gap between records": ("quantile, auto", RELEASES, [(Question, "program", round_in_the_gap)]),
     "the record itself where there is one": ("minimum", RELEASES, [(Question, "program", exact_when_few)]),
     "twice the epsilon for each level": ("quantiles", COST, [(Halving, "_chosen", levels_for_one)]),
+    "all quantiles at the sensitivity of one": ("quantiles", SUM, [(JointRule, "rate", property(rate_for_one))]),
+    "all quantiles under swap at the rate of add-remove": (
+        "quantiles",
+        SUM,
+        [(JointRule, "rate", property(added_rate))],
+    ),
+    "all quantiles at half their noise": ("quantiles", COST, [(JointRule, "stretches", half_joint_noise)]),
+    "targets of gaps by the records": ("quantiles", f"{DECIDES}|{COST}", [(JointRule, "stretches", gaps_by_records)]),
+    "ties spread anew with each record": ("quantiles", COST, [(stretches, "spread", untied)]),
     "slices under swap at half their noise": ("quantiles", COST, [(Halving, "rate", halves_both_ways)]),
     "many hits for the price of one": ("SparseVector, classical", COST, [(Rates, "costs", one_hit)]),
     "a stream's threshold at half its noise": (

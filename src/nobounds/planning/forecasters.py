@@ -23,7 +23,7 @@ from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
 from nobounds.programs.program import Draw
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately, plan_together
 from nobounds.ranks.question import Question

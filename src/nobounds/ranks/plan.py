@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.ladders.facts import Facts
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question

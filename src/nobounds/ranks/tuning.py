@@ -71,6 +71,13 @@ class RankTuning:
     tight_from: int = 1
     tight_nats: Fraction = Fraction(2)
     places: int = 1024  # on a rung
+    # All quantiles in one choice: at most this many, under swap and under add-remove; the nats of the choice beyond the
+    # outer ones; the bits of the numbers beyond log2 of its nats; and of epsilon for the size under swap, at least.
+    joint_most: int = 39
+    joint_most_added: int = 19
+    joint_tail: float = 24.0
+    joint_bits: int = 10
+    joint_size_share: Fraction = Fraction(1, 20)
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 
 

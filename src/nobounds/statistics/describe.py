@@ -36,7 +36,7 @@ from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.tuning import TUNING
 from nobounds.ranks.view import View

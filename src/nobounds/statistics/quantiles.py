@@ -10,7 +10,7 @@ from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
 from nobounds.programs.program import Program
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately, plan_together
 from nobounds.ranks.problem import check_rank, check_ranks

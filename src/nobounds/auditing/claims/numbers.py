@@ -27,7 +27,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Draw, Driver
 from nobounds.ranks.auto import SizeRule
-from nobounds.ranks.halving import Halving
+from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.view import View
 from nobounds.release.release import Release
@@ -103,7 +103,7 @@ def sized(rule: SizeRule, more: Data, data: Data, driver: Driver) -> Hashable:
     """The size that quantiles by halving learn."""
     histogram = Histogram.of([np.array([*more, *data], dtype=float)], Ladder.uniform(0, 4, 4))
     halving = Halving(Problem(HALVES, histogram.ladder, "add-remove"), False, rule, Fraction(1))
-    return driver.run(halving.settled(View(Counts(histogram, list)))).size
+    return driver.run(halving.learned(View(Counts(histogram, list))))
 
 
 def cases() -> Iterator[Case]:

@@ -24,9 +24,9 @@ from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.framing import FrameRule
-from nobounds.ranks.halving import HALF, Halving, Node, Setting, levels, tree
+from nobounds.ranks.many.halving import HALF, Halving, Node, Setting, levels, tree
+from nobounds.ranks.many.slices import Slice
 from nobounds.ranks.problem import Problem
-from nobounds.ranks.slices import Slice
 from nobounds.ranks.tuning import TUNING
 
 At: TypeAlias = tuple[tuple[int, int], Slice]

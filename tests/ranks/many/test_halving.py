@@ -38,11 +38,11 @@ from nobounds.counting.second_look import Counts
 from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Draw
-from nobounds.ranks import halving
-from nobounds.ranks.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.many import halving
+from nobounds.ranks.many.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.many.slices import Lowered, Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
-from nobounds.ranks.slices import Lowered, Slice
 from nobounds.ranks.view import View
 
 MISSING = math.nan
@@ -432,7 +432,7 @@ def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, d
             return replace(made.setting(len(data), None, None), each=each)
         return framed(made, len(data), each) if ladder is LINE else fixed(made, len(data), each)
 
-    def settled(self, view):
+    def settled(self, view, size):
         return setting(F(3, 2))
         yield
 

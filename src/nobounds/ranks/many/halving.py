@@ -13,6 +13,8 @@ recursion chooses in disjoint slices, so it costs as much as one choice: m quant
   outward is taken.
 - With fewer the slices are of all numbers under the public prior, and no rank is aimed at that is too near the end.
 
+With enough records for a few dozen quantiles all of them are chosen at once instead (see `joint`).
+
 Its cost is proven in docs/proofs/halving.md.
 """
 
@@ -50,9 +52,10 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, even, even_bits, size_rule
 from nobounds.ranks.framing import FrameRule, expected
+from nobounds.ranks.many.joint import JointRule, is_for, smallest_gap
+from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
-from nobounds.ranks.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.tuning import RankTuning
 from nobounds.ranks.view import View
 
@@ -134,9 +137,9 @@ class Halving:
         # That the size is free under swap is proven for equal levels alone.
         assert not (shares and size.epsilon), "levels get unequal shares where the size is known"
         if size.epsilon and problem.neighbors == "swap":
-            share = tuning.levels_size_share_zcdp if zcdp else tuning.levels_size_share
+            share = tuning.levels_size_share_zcdp if zcdp else free_share(problem)
             size = replace(size, epsilon=epsilon * share)
-        # Under swap only a record that turns from missing to present changes the size, and its levels cost half.
+        # Under swap only a record that turns from missing to present changes the size, and then it costs less.
         return cls(problem, zcdp, size, epsilon - (size.epsilon if problem.neighbors == "add-remove" else 0), shares)
 
     @property
@@ -180,7 +183,8 @@ class Halving:
             return gaussian(self.left**2 / 8)
         if self.shares:
             return pure(self.left)
-        return pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
+        halved = pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
+        return Cost(halved.kinds, max(halved.rho, range_bounded(self.left).rho)) if is_for(self.problem) else halved
 
     @property
     def _dearest(self) -> Fraction:
@@ -209,8 +213,11 @@ class Halving:
         return Cost(both(moved, moved if level == 0 else pure(epsilon / 2)).kinds, moved.rho)
 
     def program(self, view: View) -> Program[tuple[int | float, ...]]:
-        """The quantiles in increasing order: the size, the frame, and the choices level by level."""
-        setting = yield from self.settled(view)
+        """The quantiles in increasing order: the size, and all in one choice, or the frame and level by level."""
+        size = yield from self.learned(view)
+        if (joint := self.joint(size)) is not None:
+            return (yield from joint.program(view))
+        setting = yield from self.settled(view, size)
         histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
         values: dict[int, int | float] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
@@ -256,12 +263,20 @@ class Halving:
         ladder = placed(Ladder(rungs, *rungs.ends), Frame(center, 0, unit))
         return replace(setting, ladder=ladder, octave=expected(center))
 
-    def settled(self, view: View) -> Program[Setting]:
-        """Learn the size and, if there are enough records, the frame."""
-        size = self.size.known
-        if size is None:
-            noisy: int = yield Noisy(view.total, Additive(self.size.epsilon), self._size_cost)
-            size = min(max(0, noisy), self.size.at_most)
+    def learned(self, view: View) -> Program[int]:
+        """The number of records, or a noisy one."""
+        if self.size.known is not None:
+            return self.size.known
+        noisy: int = yield Noisy(view.total, Additive(self.size.epsilon), self._size_cost)
+        return min(max(0, noisy), self.size.at_most)
+
+    def joint(self, size: int) -> JointRule | None:
+        """The choice of all quantiles at once, where it is better for this many records."""
+        rule = JointRule(self.problem, self.zcdp, self.left, size, self.size.epsilon)
+        return rule if rule.is_better and not self.shares else None
+
+    def settled(self, view: View, size: int) -> Program[Setting]:
+        """The setting for a size: if there are enough records, the frame is learned first."""
         rule = self.frame_rule(size)
         frame = None if rule is None else (yield from rule.program(self.problem, view))
         return self.setting(size, frame, rule)
@@ -397,6 +412,14 @@ class Halving:
 
     def _rank(self, which: int) -> Fraction:
         return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]
+
+
+def free_share(problem: Problem) -> Fraction:
+    """The share of epsilon for the size under swap: what levels leave, or all quantiles in one choice if possible."""
+    tuning = problem.tuning
+    if not is_for(problem):
+        return tuning.levels_size_share
+    return min(max(smallest_gap(problem.qs), tuning.joint_size_share), tuning.levels_size_share)
 
 
 def levels(qs: tuple[Fraction, ...]) -> int:

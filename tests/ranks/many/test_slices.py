@@ -18,9 +18,9 @@ from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_run
 from nobounds.mechanisms.flip import flip_law
 from nobounds.noise.discrete import Uniform, truncated_geometric
 from nobounds.noise.source import random_source
-from nobounds.ranks import slices
+from nobounds.ranks.many import slices
+from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.route import placed
-from nobounds.ranks.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.tuning import TUNING
 
 PLAIN = Frame(0.0, 0)  # deviations from 0 are the records themselves

@@ -1,0 +1,1 @@
+"""Many quantiles by one call: all in one choice, or by recursive halving."""

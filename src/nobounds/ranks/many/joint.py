@@ -1,0 +1,118 @@
+"""Many quantiles in one choice, by the joint exponential mechanism (see `mechanisms.joint`).
+
+It costs as much as one choice at a sensitivity of 2 ranks, however many quantiles there are; their errors grow like the
+root of their number. So it is better than recursive halving for a few dozen quantiles, with enough records beyond the
+outer ones. Then the public prior over all numbers hardly matters, and no frame is bought.
+
+- A record more adds 1 to one gap between quantiles and moves all targets by their parts of 1: 2 (1 - smallest gap) in
+  all. A record that moves changes two gaps by 1.
+- Ties are spread over their rung (see `stretches`), so they are split at the ranks that are aimed at.
+
+Its cost is proven in docs/proofs/joint.md.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, both, pure, range_bounded
+from nobounds.ladders.frame import NO_FRAME
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import prior_of
+from nobounds.ladders.rungs import FloatBits
+from nobounds.mechanisms.joint.decision import ChooseAll
+from nobounds.mechanisms.joint.stretches import Stretches
+from nobounds.programs.program import Program
+from nobounds.ranks.problem import Problem
+from nobounds.ranks.view import View
+
+_BALANCED = 3  # quantiles in two full levels, which under add-remove are as good as one choice of all
+
+
+@dataclass(frozen=True, slots=True)
+class JointRule:
+    """The choice of all quantiles for `epsilon` and about `size` records; all of it public.
+
+    `eps_size` has been spent on the size: under swap it is for a record that turns from missing to present, which costs
+    less than `epsilon` here.
+    """
+
+    problem: Problem
+    zcdp: bool
+    epsilon: Fraction
+    size: int
+    eps_size: Fraction = Fraction(0)
+
+    @property
+    def added(self) -> Fraction:
+        """By how much a record more may change the distance of quantiles from their targets."""
+        return 2 - 2 * smallest_gap(self.problem.qs)
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the noise."""
+        if self.problem.neighbors == "add-remove":
+            return self.epsilon / (2 * self.added)
+        if self.zcdp or not self.problem.nullable:
+            return self.epsilon / 4
+        return min(self.epsilon / 4, (self.epsilon - self.eps_size) / (2 * self.added))
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it is better than halving: for this many quantiles, with enough records beyond the outer ones."""
+        qs, tuning = self.problem.qs, self.problem.tuning
+        tail = min(qs[0], 1 - qs[-1])
+        return is_for(self.problem) and self.size * self.rate * tail >= tuning.joint_tail
+
+    def cost(self) -> Cost:
+        """The cost; under swap, of a record that moves, and of one that turns from missing to present."""
+        if self.problem.neighbors == "add-remove":
+            return range_bounded(2 * self.added * self.rate)
+        moved = range_bounded(4 * self.rate)
+        if not self.problem.nullable:
+            return moved
+        return Cost(both(moved, pure(2 * self.added * self.rate)).kinds, moved.rho)
+
+    @property
+    def ladder(self) -> Ladder:
+        """The rungs of all numbers, as fine as the number of records demands."""
+        tuning, nats = self.problem.tuning, max(float(self.size * self.rate), 1.0)
+        bits = min(math.ceil(math.log2(nats)) + tuning.joint_bits, tuning.most_choice_bits)
+        return self.problem.ladder.finest(bits, tuning.prior_floor)
+
+    def program(self, view: View) -> Program[tuple[int | float, ...]]:
+        """The quantiles in increasing order."""
+        ladder, places = self.ladder, self.problem.tuning.places
+        chosen: tuple[int, ...] = yield ChooseAll(partial(self.stretches, view), self.cost)
+        return tuple(self.value(ladder, place // places) for place in chosen)
+
+    def stretches(self, view: View) -> Stretches:
+        """What is chosen from."""
+        ladder, tuning = self.ladder, self.problem.tuning
+        return Stretches.of(view.counts.full(ladder), tuning.places, self.problem.qs, self.rate, prior_of(ladder))
+
+    def value(self, ladder: Ladder, rung: int) -> int | float:
+        """What is released for a rung: the roundest number on it."""
+        if isinstance(ladder.map, FloatBits):
+            return self.problem.ladder.within(Fraction(float(NO_FRAME.values(ladder.map, np.array([rung]))[0])))
+        return self.problem.ladder.within(ladder.map.value(rung))
+
+
+def smallest_gap(qs: tuple[Fraction, ...]) -> Fraction:
+    """The smallest gap between neighbouring ranks in increasing order, from 0 to 1."""
+    ranks = (Fraction(0), *qs, Fraction(1))
+    return min(high - low for low, high in pairwise(ranks))
+
+
+def is_for(problem: Problem) -> bool:
+    """Whether one choice is better than halving for this number of quantiles, with enough records."""
+    many, tuning = len(problem.qs), problem.tuning
+    if not problem.grows:
+        return False
+    if problem.neighbors == "swap":
+        return many <= tuning.joint_most
+    return many <= tuning.joint_most_added and many != _BALANCED
