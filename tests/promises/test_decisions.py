@@ -29,6 +29,7 @@ DECISIONS = {
     "nobounds.mechanisms.flip",
     "nobounds.mechanisms.exponential_mechanism",
     "nobounds.mechanisms.halting",  # Law.sample
+    "nobounds.mechanisms.joint.draw",
     "nobounds.mechanisms.runs",  # a type
     "nobounds.auditing.claims.streams",  # the sampler as it runs
 }
