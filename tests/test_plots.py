@@ -1,5 +1,6 @@
 """Pictures show the laws they are made of."""
 
+import random
 from fractions import Fraction as F
 
 import numpy as np
@@ -54,3 +55,13 @@ def test_the_picture_of_a_description_has_its_quantiles():
         labels = {text.get_text().split("\n")[0]: text.get_text().split("\n")[1] for text in axes.texts}
         assert labels["50%"] == f"{summary.values['50%']:.4g}"
     assert len(plot_description(nb.describe({"name": np.array(["x"])}, epsilon=1)).axes) == 1
+
+
+@pytest.mark.parametrize("rows", [3, 100, 300, 450])
+def test_the_picture_of_a_description_has_what_was_answered(rows):
+    """Nothing but a few words for 3 rows, and with more of them a median, a box and a mean, and the ends."""
+    described = nb.describe({"x": np.arange(rows) + 0.5}, epsilon=1, rng=random.Random(1))
+    (axes,) = plot_description(described).axes
+    shown = {text.get_text().partition("\n")[0] for text in axes.texts}
+    answered = {name for name, value in described["x"].values.items() if value is not None}
+    assert shown == (answered - {"count", "mean", "std"} or {"too few rows"})

@@ -94,26 +94,36 @@ def plot_release(release: Release, title: str | None = None) -> Any:
     return figure
 
 
-def _box(axes: Any, values: Mapping[str, float], color: str) -> None:
-    axes.plot([values["min"], values["max"]], [0, 0], color=color, linewidth=1, linestyle=":")
-    axes.plot([values["5%"], values["95%"]], [0, 0], color=color, linewidth=1.5)
-    axes.barh(
-        0, values["75%"] - values["25%"], left=values["25%"], height=0.5, color=color, alpha=0.25, edgecolor=color
-    )
-    axes.plot([values["50%"]] * 2, [-0.25, 0.25], color=color, linewidth=2.5)
-    axes.plot([values["min"], values["max"]], [0, 0], "|", color=color, markersize=12)
-    axes.plot([values["mean"]], [0], "D", color="#222222", markersize=4)
+def _box(axes: Any, answers: Mapping[str, float | None], color: str) -> None:
+    """The answers of a column, as far as there are any."""
+    values = {name: answer for name, answer in answers.items() if answer is not None}
+    if "min" in values:
+        axes.plot([values["min"], values["max"]], [0, 0], color=color, linewidth=1, linestyle=":")
+        axes.plot([values["min"], values["max"]], [0, 0], "|", color=color, markersize=12)
+    if "5%" in values:
+        axes.plot([values["5%"], values["95%"]], [0, 0], color=color, linewidth=1.5)
+    if "25%" in values:
+        width = values["75%"] - values["25%"]
+        axes.barh(0, width, left=values["25%"], height=0.5, color=color, alpha=0.25, edgecolor=color)
+    if "50%" in values:
+        axes.plot([values["50%"]] * 2, [-0.25, 0.25], color=color, linewidth=2.5)
+    else:
+        axes.text(0.5, 0.5, "too few rows", transform=axes.transAxes, ha="center", fontsize=8, color="#555555")
+        axes.set_xticks([])
+    if "mean" in values:
+        axes.plot([values["mean"]], [0], "D", color="#222222", markersize=4)
     for label, height in (("min", -1), ("5%", 1), ("25%", -1), ("50%", 1), ("75%", -1), ("95%", 1), ("max", -1)):
-        axes.annotate(
-            f"{label}\n{values[label]:.4g}",
-            (values[label], 0.25 * height),
-            xytext=(0, 3 * height),
-            textcoords="offset points",
-            ha="center",
-            va="bottom" if height > 0 else "top",
-            fontsize=7,
-            color="#333333",
-        )
+        if label in values:
+            axes.annotate(
+                f"{label}\n{values[label]:.4g}",
+                (values[label], 0.25 * height),
+                xytext=(0, 3 * height),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if height > 0 else "top",
+                fontsize=7,
+                color="#333333",
+            )
     axes.set_ylim(-1, 1)
     axes.margins(x=0.06)
 

@@ -26,6 +26,7 @@ from nobounds.accounting.cost import (
     moving_threshold,
     one_sided_loss,
     pure,
+    pure_parts,
     range_bounded,
     split,
     worst,
@@ -466,3 +467,16 @@ def test_nothing_costs_nothing():
     """Zero rounds up to 0.0, without a sign."""
     assert str(round_up(F(0))) == "0.0"
     assert str(PrivacyLoss.of(pure(F(0)), "swap")) == "epsilon 0 (swap, per row; rho 0)"
+
+
+@pytest.mark.parametrize("total", [F(1, 10), F(1), F(2), F(5), F(40)])
+@pytest.mark.parametrize("many", [1, 4])
+def test_the_rho_of_parts_bounds_every_split_between_the_ends(total, many):
+    """The first part goes through all values between the ends; up to 2 the bound is reached, beyond it need not be."""
+    ends = (total / 10, total * F(3, 5))
+    whole = pure_parts(total, ends, many)
+    firsts = [ends[0] + (ends[1] - ends[0]) * F(k, 50) for k in range(51)]
+    rhos = [pure(first).rho + many * pure((total - first) / many).rho for first in firsts]
+    assert max(rhos) <= whole.rho <= pure(total).rho
+    assert (max(rhos) == whole.rho) or total > 2
+    assert whole.kinds == pure(total).kinds

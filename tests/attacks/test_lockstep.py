@@ -20,7 +20,7 @@ from nobounds.tables.table import Table
 # decides the route, and what follows tells little more. Users with few rows hardly move a choice among all numbers.
 BITES = {
     "describe": ("epsilon", 0.8),
-    "Table.describe": ("epsilon", 0.75),
+    "Table.describe": ("epsilon", 0.55),
     "Table.quantile": ("epsilon", 0.7),
     "Table.quantiles": ("epsilon", 0.65),
     "Table.minimum": ("epsilon", 0.5),

@@ -39,7 +39,7 @@ STATISTICS = {
     "sum": (lambda table, **options: table.sum("x", **options).value, 150_000.0, 5_000.0),
     "mean": (lambda table, **options: table.mean("x", **options).value, 50.0, 2.0),
     "count": (lambda table, **options: table.count("x", **options).value, 3000, 50),
-    "describe": (lambda table, **options: table.describe(**options)["x"].values["std"], 5.0, 2.0),
+    "describe": (lambda table, **options: table.describe(["x"], **options)["x"].values["std"], 5.0, 2.0),
 }
 GROUPED = ["quantile", "maximum", "minimum", "sum", "mean", "count"]
 ENGINES = {

@@ -62,7 +62,7 @@ def test_describe_as_json_is_the_description(people):
     found = json.loads(result.stdout)
     assert found["columns"]["income"]["values"]["50%"] == pytest.approx(2000, abs=2)
     assert found["loss"]["epsilon"] == 1e6
-    assert set(found["columns"]["income"]) == {"values", "intervals", "costs"}
+    assert set(found["columns"]["income"]) == {"values", "intervals", "costs", "reasons"}
 
 
 @pytest.mark.medium

@@ -1,8 +1,8 @@
 """A private summary: right numbers at a huge epsilon, an honest split, and no shape that depends on a record."""
 
+import itertools
 import json
 import random
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import pytest
 from support.laws import adult
 
 import nobounds as nb
-from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS
+from nobounds.release.shares import COUNT_SHARE, RANKS, STATISTICS
 
 SURE = 1e6
 RNG = np.random.default_rng(5)
@@ -48,45 +48,83 @@ def test_columns_that_are_not_numbers_are_listed_as_skipped():
     described = nb.describe(PEOPLE, epsilon=1)
     assert described.skipped == {"name": "text"} or described.skipped == {"name": "object"}
     assert list(described.columns) == ["income", "age", "change", "member"]
-    assert all(isinstance(described["age"].values[name], int) for name in ("min", "50%", "max"))
+    assert isinstance(described["age"].values["50%"], int)
+    assert all(isinstance(nb.describe(PEOPLE, epsilon=9)["age"].values[name], int) for name in ("min", "50%", "max"))
 
 
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
-@pytest.mark.parametrize("epsilon", [0.1, 1, 7])
+@pytest.mark.parametrize("epsilon", [0.2, 1, 7])
 def test_the_costs_of_all_numbers_add_up_to_no_more_than_epsilon(neighbors, epsilon):
     """And to epsilon exactly, but for counts that are public."""
     described = nb.describe(PEOPLE, epsilon=epsilon, neighbors=neighbors)
     spent = sum(cost for summary in described.columns.values() for cost in summary.costs.values())
-    public = sum(
-        float(COUNT_SHARE * Fraction(str(epsilon))) / 4
-        for name in described.columns
-        if neighbors == "swap" and PEOPLE[name].dtype.kind in "biu"
-    )
-    assert spent == pytest.approx(epsilon - public)
+    answered = [name for name, summary in described.columns.items() if summary.values["50%"] is not None]
+    counted = 4 if neighbors == "add-remove" else 2
+    assert len(answered) == 4 and spent == pytest.approx(epsilon)
+    assert sum(described.parameters["split"].values()) == pytest.approx(spent)
+    assert described.parameters["split"]["counts"] == pytest.approx(float(COUNT_SHARE) * epsilon * counted / 4)
     assert described.loss.epsilon == epsilon
-    assert sum(SHARES.values()) == 1
-    assert f"{float(COUNT_SHARE):.0%}".replace("%", " %") in described.split_in_words()
+
+
+def test_columns_that_cannot_carry_a_median_leave_their_share_to_the_others():
+    """With 4000 rows, and 3 records in another column, the first gets all that is left after the counts."""
+    few = np.where(np.arange(4000) < 3, 1.0, np.nan)
+    described = nb.describe({"pay": PEOPLE["income"].to_numpy(), "few": few}, epsilon=0.5, rng=random.Random(1))
+    assert described["few"].values["50%"] is None and described["few"].costs["50%"] == 0
+    assert sum(described["pay"].costs.values()) == pytest.approx(0.5 * (1 - float(COUNT_SHARE) / 2))
+    assert nb.describe({"few": few}, epsilon=0.5, rng=random.Random(1)).loss.epsilon == 0.5
+
+
+@pytest.mark.parametrize("spent", [{"epsilon": 1}, {"rho": 0.5}], ids=["epsilon", "rho"])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_the_more_rows_the_more_statistics_are_answered(neighbors, spent):
+    """One after the other; what is not answered is None, has a reason and costs nothing."""
+    seen = []
+    for rows in (5, 100, 200, 400, 1000, 4000):
+        summary = nb.describe({"x": PEOPLE["income"].head(rows)}, neighbors=neighbors, **spent)["x"]
+        shown = {name for name in STATISTICS if summary.values[name] is not None}
+        assert {name: "too few rows" for name in STATISTICS if name not in shown} == summary.reasons
+        assert all(summary.costs[name] == 0 for name in summary.reasons)
+        seen.append(shown)
+    assert seen[0] == {"count"} and seen[-1] == set(STATISTICS)
+    assert all(fewer <= more for fewer, more in itertools.pairwise(seen))
+
+
+@pytest.mark.medium
+def test_a_table_of_many_columns_has_counts_and_medians():
+    """Seven columns of 1,000 rows: the median of each is right, where equal shares for all would be wrong."""
+    rng = np.random.default_rng(2)
+    table = {f"c{k}": rng.lognormal(k, 1, 1000) for k in range(7)}
+    described = nb.describe(table, epsilon=1, rng=random.Random(4))
+    for name, column in table.items():
+        low, high = np.quantile(column, [0.35, 0.65])
+        assert low <= described[name].values["50%"] <= high
 
 
 def test_the_numbers_of_a_column_are_in_order():
     """At any epsilon: minimum, quantiles and maximum never cross, and the mean lies between the extremes."""
     for epsilon in (0.01, 0.1, 1):
         for summary in nb.describe(PEOPLE, epsilon=epsilon).columns.values():
-            ordered = [summary.values[name] for name in ("min", *RANKS, "max")]
+            values = {name: value for name, value in summary.values.items() if value is not None}
+            ordered = [values[name] for name in ("min", *RANKS, "max") if name in values]
             assert ordered == sorted(ordered)
-            assert summary.values["min"] <= summary.values["mean"] <= summary.values["max"]
-            assert summary.values["std"] >= 0
+            assert "max" not in values or values["min"] <= values["mean"] <= values["max"]
+            assert values.get("std", 0) >= 0
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 20])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_small_tables_answer_and_say_how_little_is_known(n, neighbors):
-    """The intervals of mean and standard deviation are infinite where there are too few rows for the epsilon."""
+    """The mean and the standard deviation are None where there are too few rows for the epsilon."""
     described = nb.describe(PEOPLE.head(n), epsilon=0.5, neighbors=neighbors)
     for name in ("income", "age", "change"):
         assert list(described[name].values) == list(STATISTICS)
+        assert described[name].values["mean"] is None and described[name].reasons["std"] == "too few rows"
         assert described[name].intervals["mean"] == (-np.inf, np.inf)
-    assert json.loads(described.to_json())["columns"]["income"]["intervals"]["mean"] == [None, None]
+    written = json.loads(described.to_json())["columns"]["income"]
+    assert written["values"]["mean"] is None and written["intervals"]["mean"] == [None, None]
+    assert nb.Description.from_json(described.to_json()) == described
+    assert "Empty cells: too few rows for the epsilon" in str(described)
 
 
 def test_the_same_table_has_the_same_description_from_every_source(tmp_path):
@@ -111,7 +149,7 @@ def test_text_columns_of_a_csv_file_are_found_out_privately(tmp_path):
 
 def test_public_facts_may_be_given_for_each_column():
     """Bounds and resolution by name; a name that is not there is an error before anything is spent."""
-    bounded = nb.describe(PEOPLE, epsilon=1, lower={"income": 0}, resolution={"income": 100})
+    bounded = nb.describe(PEOPLE, epsilon=4, lower={"income": 0}, resolution={"income": 100})
     assert bounded["income"].values["min"] >= 0
     assert bounded["income"].values["50%"] % 100 == 0
     with pytest.raises(ValueError, match="'wage', which is not a numeric column"):
@@ -121,7 +159,7 @@ def test_public_facts_may_be_given_for_each_column():
 def test_a_description_is_readable():
     """As text it has a line for each column, the split and the total."""
     text = str(nb.describe(PEOPLE, epsilon=1))
-    for word in ("income", "50%", "skipped: name", "quantiles 45 %", "Total: epsilon 1"):
+    for word in ("income", "50%", "skipped: name", "counts 10 %", "Total: epsilon 1"):
         assert word in text
 
 

@@ -49,9 +49,8 @@ def sampled_law(data, q, many, seed=0, **options):
     """
     records = column(data)
     asked = planned(records, (Fraction(str(q)),), **options)
-    view, driver = View(Counts.of(records.chunks, asked.ladder)), Draw(random_source(np.random.default_rng(seed)))
-    routes = [driver.run(asked.route(0, view)) for _ in range(many)]
-    return AnswerLaw(asked, tuple((1 / many, route, route.last(asked.qs[0], asked.problem, view)) for route in routes))
+    source = random_source(np.random.default_rng(seed))
+    return AnswerLaw.sampled(asked, Counts.of(records.chunks, asked.ladder), source, many)
 
 
 def mean_error(data, q, truth, low, high, **options):

@@ -54,6 +54,7 @@ TIES = np.array([1.0, 1, 1, 1, 1, 2, 2, 2, 5])
 ZEROS = np.array([0.0] * 9 + [4.0, -0.0])
 HUGE = np.array([1e300, -1e300, INF, 5e-324, 2.0, 7.0, -3.0, 1.7e308])
 MISSING = np.array([1.0, 2.0, 3.0, NAN, 8.0])
+MOSTLY_ZEROS = np.append(np.zeros(270), HUNDREDS[::10])
 
 ADDED = [
     without([3.5], 0),
@@ -350,6 +351,11 @@ CASES |= {
         Case("rho 2, swap", of_column(nb.describe, rho=2, **SWAP), [changed(ZEROS, 2, 1e6)], MOVED),
         Case("epsilon 2000, frames", of_column(nb.describe, epsilon=2000), [without(OFFSET, 15)], ADDED[9:], False),
         Case("epsilon 2, a file", of_a_file, ROWS_ADDED[:1], [], False),
+        # The noisy count decides what is answered: up to a median, a mean in fences, extremes, everything.
+        *(hundreds(nb.describe, epsilon=epsilon) for epsilon in (0.3, 1, 2, 5)),
+        *(hundreds(nb.describe, epsilon=epsilon, **SWAP) for epsilon in (1, 3)),
+        hundreds(nb.describe, rho=0.3),
+        Case("mostly zeros", of_column(nb.describe, epsilon=1), [without(MOSTLY_ZEROS, 299)], [], False),
     ],
     "PrivateClipper": [
         Case("epsilon 1", clipper, [without(np.column_stack([LOGNORMAL] * 2), 0), without(SPOILT, 6)], [], False)
@@ -523,6 +529,9 @@ CASES["group_by, public keys, quantile at a level"] = [
         of_table(OF_GROUPS["quantile"], None, PUBLIC, epsilon=5),
         [without_rows(AT_A_LEVEL, np.arange(len(LEVEL)) == 3)],
     )
+]
+CASES["Table.describe"] += [
+    Case("epsilon 900, users", of_table(OF_A_TABLE["describe"], TWO, epsilon=900), USERS[:1], USERS[1:2], False, rows=2)
 ]
 SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options), "facts": {"unit": "user"}}
 CASES["Table.suggest_rows_per_unit"] = [

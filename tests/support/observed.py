@@ -106,7 +106,8 @@ def shape(found):
     if isinstance(found, nb.Description):
         json.loads(found.to_json())
         for summary in found.columns.values():
-            assert all(map(math.isfinite, summary.values.values()))
+            assert all(value is None or math.isfinite(value) for value in summary.values.values())
+            assert {name for name, value in summary.values.items() if value is None} == set(summary.reasons)
             assert not any(math.isnan(end) for bar in summary.intervals.values() for end in bar)
         assert str(found)
         # Which columns of a table without types are numeric is a private answer.
@@ -128,6 +129,7 @@ def shape(found):
 PRIVATE = {
     "sum": {"clip", "noise_scale", "split"},  # the split follows the noisy size
     "mean": {"clip", "noise_scale", "split"},
+    "describe": {"split"},
     "vector_sum": {"clip", "noise_scale"},
     "vector_mean": {"clip", "noise_scale"},
 }

@@ -24,6 +24,7 @@ from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Search
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.vectors import VectorPlan
+from nobounds.counting.lattice import totals
 from nobounds.engines.streams import local
 from nobounds.groups import driver as group_driver
 from nobounds.groups.key_selection import KeySelection, _best_chances
@@ -44,6 +45,7 @@ from nobounds.ranks.many.joint import JointRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums
+from nobounds.statistics.describe import DescribePlan
 from nobounds.tables import grouping
 from support.lockstep_cases import CASES
 
@@ -146,6 +148,29 @@ def noise_of_the_upper_bound(plan, data, real=sums._sum):
 def counts_for_free(data, plan, real=describe._count):
     """A summary whose counts get twice the epsilon that they are charged."""
     return changed(real(data, plan), partial(noisier, factor=Fraction(1, 4)))
+
+
+class Counted(int):
+    """A noisy count that remembers the number of records itself."""
+
+    raw = 0
+
+
+def remembered_count(data, plan, real=describe._count):
+    """A count of a summary as it should be, that remembers the number of records."""
+    count = Counted((yield from real(data, plan)))
+    count.raw = totals(data.chunks())[0]
+    return count
+
+
+def raw_sizes(self, facts, counts, rows):
+    """A summary whose shares go by the numbers of records themselves."""
+    return {name: count.raw for name, count in counts.items()}
+
+
+def whole_for_each_column(self, facts, sizes, real=DescribePlan.shares):
+    """A summary in which each column gets what is left for all of them."""
+    return real(replace(self, spending=replace(self.spending, amount=self.spending.amount * len(sizes))), facts, sizes)
 
 
 # --- clips -----------------------------------------------------------------------------------------------------------
@@ -488,6 +513,12 @@ PLANTED = {
     "a bare sum in a mean": ("mean", RELEASES, [(AverageRule, "release", one_sum_bare)]),
     "noise for one of two bounds": ("sum", COST, [(sums, "_sum", noise_of_the_upper_bound)]),
     "counts of a summary at twice the price": ("describe", COST, [(describe, "_count", counts_for_free)]),
+    "shares by the raw size": (
+        "describe",
+        DECIDES,
+        [(describe, "_count", remembered_count), (DescribePlan, "sizes", raw_sizes)],
+    ),
+    "what is left for all columns in each": ("describe", SUM, [(DescribePlan, "shares", whole_for_each_column)]),
     "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),
     "never halting told from halting last": ("mean", DECIDES, [(Search, "width", never_is_wide)]),
     "a frame for free": ("sum", PRICE, [(Search, "start", free_frame)]),

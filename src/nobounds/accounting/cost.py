@@ -11,6 +11,8 @@ from typing import NamedTuple
 from nobounds.accounting.conversions import rho_from_pure, rho_from_range
 from nobounds.exact import Number, rational
 
+_CONVEX = 2  # the second derivative is (1 - epsilon / 2 tanh(epsilon / 2)) / cosh(epsilon / 2)**2
+
 
 class Sides(NamedTuple):
     """One-sided losses of one kind of neighbouring pair x, x': the log-ratio lies between -back and forth."""
@@ -168,6 +170,18 @@ def fixed_threshold(eps1: Fraction, eps2: Fraction) -> Cost:
 def pure(epsilon: Fraction) -> Cost:
     """The cost of any epsilon-private mechanism."""
     return _cost(Sides(epsilon, epsilon))
+
+
+def pure_parts(total: Fraction, ends: Sequence[Fraction], many: int = 1) -> Cost:
+    """The cost of a first pure mechanism, its epsilon anywhere between `ends`, and of `many` that share the rest.
+
+    epsilon tanh(epsilon / 2) is convex up to an epsilon of 2, so the largest rho is at an end. Beyond, the whole is
+    charged as one mechanism: it has the larger rho, in proportion to epsilon too.
+    """
+    whole = pure(total)
+    if total > _CONVEX:
+        return whole
+    return Cost(whole.kinds, max(pure(first).rho + many * pure((total - first) / many).rho for first in ends))
 
 
 def added_only(epsilon: Fraction) -> Cost:

@@ -124,7 +124,7 @@ def rest(total: Fraction, spent: Iterable[Fraction], zcdp: bool) -> Fraction:
     return _root(total**2 - sum((part**2 for part in spent), Fraction(0)))
 
 
-def share(total: Fraction, many: int, zcdp: bool) -> Fraction:
+def share(total: Fraction, many: int | Fraction, zcdp: bool) -> Fraction:
     """One of `many` equal parts of an epsilon; the squares of nominal ones add up."""
     return _root(total**2 / many) if zcdp else total / many
 

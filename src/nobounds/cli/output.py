@@ -13,8 +13,8 @@ import nobounds as nb
 from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
-from nobounds.release.description import STATISTICS
 from nobounds.release.grouped import GroupedRelease
+from nobounds.release.shares import STATISTICS
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
@@ -111,8 +111,8 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     for statistic in STATISTICS:
         cells = []
         for summary in (described.columns[name] for name in names):
-            bar = summary.intervals.get(statistic)
-            cells.append(shortened(summary.values[statistic]) + (f" {_half(bar)}" if bar else ""))
+            value, bar = summary.values[statistic], summary.intervals.get(statistic)
+            cells.append("" if value is None else shortened(value) + (f" {_half(bar)}" if bar else ""))
         cost = max(described.columns[name].costs[statistic] for name in names)
         table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))
     return table

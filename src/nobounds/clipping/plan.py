@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from nobounds.accounting.cost import Cost, added_only, gaussian, pure
+from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_parts
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest
 from nobounds.accounting.terms import Terms
@@ -78,8 +78,7 @@ class SumPlan:
         eps_clip = Fraction(0)
         if not search.ladder.is_settled:
             eps_clip = tuning.clip_part(self.left, self.careful(size), search.neighbors, search.two_sided)
-        if self.groups > 1:
-            eps_clip = self.left * max(eps_clip / self.left / math.isqrt(self.groups), tuning.least_clip)
+            eps_clip = self._shared(eps_clip)
         eps_noise = rest(self.left, [eps_clip], self.zcdp)
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)
@@ -102,7 +101,19 @@ class SumPlan:
         """
         if self.rows is not None:
             return self._size_cost() + self.search.cost() + self._noise_cost()
-        return self._size_cost() + (gaussian(self.left**2 / 2) if self.zcdp else pure(self.left))
+        return self._size_cost() + (gaussian(self.left**2 / 2) if self.zcdp else self._pure_cost())
+
+    def _pure_cost(self) -> Cost:
+        """The cost of the clip and the noise, whatever part of epsilon a size gives to the clip."""
+        search = self.search
+        parts = search.tuning.clip_parts(self.left, search.neighbors, search.two_sided)
+        return pure_parts(self.left, [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)])
+
+    def _shared(self, eps_clip: Fraction) -> Fraction:
+        """What a clip that all groups share costs, where that of one would cost `eps_clip`."""
+        if self.groups == 1:
+            return eps_clip
+        return self.left * max(eps_clip / self.left / math.isqrt(self.groups), self.search.tuning.least_clip)
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""

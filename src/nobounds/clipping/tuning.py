@@ -71,5 +71,11 @@ class ClipTuning:
             return total * (self.few if neighbors == "swap" else self.octaves)
         return frame + (total - frame) * (self.walks_swap if neighbors == "swap" else self.walks)
 
+    def clip_parts(self, total: Fraction, neighbors: Neighbors, two_sided: bool) -> tuple[Fraction, ...]:
+        """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the dearest."""
+        alone, walks = (self.few, self.walks_swap) if neighbors == "swap" else (self.octaves, self.walks)
+        most = self.most_two_sided if two_sided else self.most_one_sided
+        return total * alone, total * walks, total * (most + (1 - most) * walks)
+
 
 CLIP_TUNING = ClipTuning()

@@ -13,9 +13,16 @@ from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.spent import spent
 from nobounds.explaining.words import Paragraph, figure
-from nobounds.release.description import RANKS
 
 _SHOWN = 12  # columns
+_NAMED = {
+    "count": "count",
+    "mean": "mean",
+    "std": "standard deviation",
+    "50%": "median",
+    "min": "minimum",
+    "max": "maximum",
+}
 
 
 def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
@@ -26,18 +33,19 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     kind, split = (parameters.kind("spending") if "spending" in parameters else None), parameters.all_spent("split")
     error = [
         "The ranges above are for the noise, 95 times of 100. "
-        "Means and standard deviations are those of records clipped to the minimum and maximum shown; "
+        "Means and standard deviations are those of clipped records: at the minimum and maximum shown, or where these "
+        "are not answered at four times the distance of the quartiles from the median; "
         "what that changed is not in the ranges."
     ]
-    if "quantiles" in split and columns:
-        each = rational(split["quantiles"], "split") / len(all_columns.mapping)
-        spending = Spending(each, kind == "rho").each(rows or 1)
-        model = ErrorModel("quantiles", tuple(RANKS.values()), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
-        error += places(model, sizes, "Each quantile")
+    if kind is not None and (name := next((name for name, column in columns.items() if _median(column)), None)):
+        cost = columns[name].inner("costs").spent("50%")
+        spending = Spending(rational(cost, "costs"), kind == "rho").each(rows or 1)
+        model = ErrorModel("quantile", (Fraction(1, 2),), spending, loss.neighbors, {}, 0.0, Fraction(1, 2))
+        error += places(model, sizes, f"The median of {name}")
     error += [
         "The minimum and maximum shown leave a few records outside, more of them the smaller the epsilon.",
         "With too few records for the privacy loss, "
-        "answers are those of places nearer to the middle, or far from all records.",
+        "a statistic is not answered; which ones are was decided by the noisy count alone.",
     ]
     return [
         Paragraph("What was asked and answered", tuple(_answers(fields, columns, len(all_columns.mapping)))),
@@ -67,11 +75,21 @@ def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: i
 def _column(name: str, column: ReleaseFields) -> str:
     values, bars = column.inner("values"), column.inner("intervals")
     parts = [
-        f"{words} {figure(values.number(statistic))}{_range(bars.interval(statistic))}"
-        for statistic, words in (("count", "count"), ("mean", "mean"), ("std", "standard deviation"))
+        f"{words} {figure(values.number(statistic))}"
+        + (_range(bars.interval(statistic)) if statistic in ("count", "mean", "std") else "")
+        for statistic, words in _NAMED.items()
+        if statistic in values
     ]
-    low, middle, high = (figure(values.number(each)) for each in ("min", "50%", "max"))
-    return f"{name}: {', '.join(parts)}, median {middle}, minimum {low}, maximum {high}."
+    reasons = column.inner("reasons")
+    empty = [name for name in reasons.mapping if name not in values]
+    missing = f" Not answered, {reasons.word(empty[0])}: {', '.join(map(printable, empty))}." if empty else ""
+    return f"{name}: {', '.join(parts)}.{missing}"
+
+
+def _median(column: ReleaseFields) -> bool:
+    """Whether a median was answered, and paid for."""
+    values, costs = column.inner("values"), column.inner("costs")
+    return "50%" in values and "50%" in costs and costs.spent("50%") > 0
 
 
 def _range(interval: tuple[float, float] | None) -> str:

@@ -18,7 +18,9 @@ _FOR = {
     "mean": "the means",
     "std": "the standard deviations",
     "min and max": "the minima and maxima",
-    "quantiles": "the quantiles",
+    "median": "the medians",
+    "quartiles": "the quartiles",
+    "tails": "the 5% and 95% quantiles",
 }
 
 

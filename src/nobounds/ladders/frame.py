@@ -110,7 +110,9 @@ def _edges(rungs: Rungs, which: Ints) -> tuple[Floats, Floats]:
     """The edges of rungs of deviations."""
     if isinstance(rungs, Zoned | FloatBits):
         return rungs.edges(which)
-    assert isinstance(rungs, Grid)
+    if not isinstance(rungs, Grid):
+        pairs = [rungs.interval(rung) for rung in which.tolist()]
+        return np.array([float(low) for low, _ in pairs]), np.array([float(high) for _, high in pairs])
     first, last = rungs.points(which)
     with np.errstate(over="ignore"):
         return (first - 0.5) * float(rungs.unit), (last + 0.5) * float(rungs.unit)

@@ -142,9 +142,9 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     For a walk outward, near the end of the data or with few records, the centre is enough.
     """
     tuning, swap = problem.tuning, problem.neighbors == "swap"
+    tails = [min(q, 1 - q) for q in problem.qs]
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
     whole = FrameRule.affordable(problem, careful)
-    tails = [min(q, 1 - q) for q in problem.qs]
     nats = float(careful * epsilon) / twice
     if min(tails) >= tuning.inner_tail:
         return whole if nats >= tuning.framed_inner else None
@@ -152,9 +152,8 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
     if framed:
         return whole
-    if float(size * epsilon) / twice < tuning.centered:
-        return None
-    return FrameRule.of(problem, min(whole.center.epsilon, epsilon / 2), Fraction(0))
+    most = tuning.most_center_swap if swap else tuning.most_center
+    return FrameRule.of(problem, min(whole.center.epsilon, epsilon * most), Fraction(0))
 
 
 def inward_nats(problem: Problem) -> float:
@@ -217,8 +216,10 @@ def _outward(aim: Aim) -> Route:
     tuning, problem, upper = aim.tuning, aim.problem, 2 * aim.q >= 1
     step = min(tuning.outward_longer * aim.step, (1 + aim.in_tail) * tuning.outward_step)
     ladder = octave_ladder(step_bits(step, tuning.most_bits), not upper)
-    # The nearer the end, the more goes to the threshold, and the less it is raised because a walk halts early.
-    share = max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
+    # Near the end more goes to the threshold, and it is raised less because a walk halts early.
+    share = (
+        tuning.inner if aim.tail >= tuning.wide_tail else max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
+    )
     eps1, eps2 = walk_split(problem, aim.q, upper, aim.epsilon, share, aim.zcdp)
     rise = Fraction(min(tuning.rise, aim.in_tail / 8)) / aim.epsilon
     drop = -Fraction(round(rise * aim.q.denominator), aim.q.denominator)

@@ -14,10 +14,12 @@ from nobounds.counting.second_look import Counts
 from nobounds.mechanisms.decisions import Choose, Halt
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.runs import RunLaw
+from nobounds.noise.source import RandomSource
 from nobounds.programs.law import paths
+from nobounds.programs.program import Draw
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
-from nobounds.ranks.values import floats_at
+from nobounds.ranks.values import floats_at, values_at
 from nobounds.ranks.view import View
 
 LEAST = 1e-6  # parts with a lower probability are left out
@@ -37,6 +39,15 @@ class AnswerLaw:
         view, q = View(counts), question.qs[which]
         routes = paths(lambda: question.route(which, view), least)
         return cls(question, tuple((p, route, route.last(q, question.problem, view)) for p, route in routes))
+
+    @classmethod
+    def sampled(
+        cls, question: Question, counts: Counts, source: RandomSource, many: int, which: int = 0
+    ) -> "AnswerLaw":
+        """The law averaged over `many` routes that are drawn: in a frame there are too many to list."""
+        view, q, driver = View(counts), question.qs[which], Draw(source)
+        routes = [driver.run(question.route(which, view)) for _ in range(many)]
+        return cls(question, tuple((1 / many, route, route.last(q, question.problem, view)) for route in routes))
 
     @cached_property
     def parts(self) -> list[tuple[float, OneRoute, Law | RunLaw]]:
@@ -94,13 +105,15 @@ class AnswerLaw:
 
     def _above(self, route: OneRoute, law: Law | RunLaw, value: float) -> float:
         """P(answer > value) along one route: answers are monotone in the position, so this is one tail."""
-        low, high = 0, law.length  # bisection for the first position whose answer is beyond `value`
+        low, high = 0, law.length  # bisection for the first position whose answer is beyond `value`, from near its rung
+        middle = min(max(_position(route, value) + 1, 0), law.length - 1)
+        reach = 2
         while low < high:
+            probes = np.arange(max(middle - reach, low), min(middle + reach, high))
+            beyond = (values_at(self.question.ladder, route, probes) > value) == route.up
+            first = int(probes[0]) + int(np.count_nonzero(~beyond))
+            low, high = (first if first > probes[0] else low), (first if first <= probes[-1] else high)
             middle = (low + high) // 2
-            if (self.question.value_at(route, middle) > value) == route.up:
-                high = middle
-            else:
-                low = middle + 1
         tail = float(law.tail([low])[0])
         if low == law.length and (self.question.value_at(route, None) > value) != route.up:
             tail = 0.0

@@ -19,7 +19,9 @@ class RankTuning:
     scale_nats: int = 40
     framed_inner: int = 800  # nats from which a frame is bought for inner quantiles, ...
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
-    centered: int = 20  # nats from which a centre is bought for others, for half of epsilon at most
+    most_center: Fraction = Fraction(2, 5)  # of epsilon, for a centre alone, and under swap
+    most_center_swap: Fraction = Fraction(1, 2)
+    wide_tail: Fraction = Fraction(1, 10)  # from which the shares of a walk outward are equal
     inner_tail: Fraction = Fraction(1, 4)  # quantiles with less in their tail are no inner ones
     end_nats: int = 30  # without a frame no rank is aimed at with less than this beyond it
     # Bits of the numbers under the prior: for a centre, and beyond log2 of the nats for an answer. More bits serve data

@@ -1,1 +1,1 @@
-"""Releases: of one statistic, by group, and descriptions of tables."""
+"""Releases: of one statistic, by group, and descriptions of tables, with the shares of their statistics."""

@@ -3,40 +3,41 @@
 import json
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, text_up
 from nobounds.release.release import ends
-
-RANKS = {name: Fraction(name[:-1]) / 100 for name in ("5%", "25%", "50%", "75%", "95%")}
-
-STATISTICS = ("count", "mean", "std", "min", *RANKS, "max")
-
-COUNT_SHARE = Fraction(1, 10)  # of epsilon, over all columns
-
-SHARES = {"mean": Fraction(1, 5), "std": Fraction(1, 5), "min and max": Fraction(3, 20), "quantiles": Fraction(9, 20)}
+from nobounds.release.shares import STATISTICS, TOO_FEW
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The private statistics of one column, the cost of each, and 95% intervals of the noise where there is one."""
+    """The private statistics of one column, the cost of each, and 95% intervals of the noise where there is one.
 
-    values: dict[str, int | float]
+    A statistic that is not answered has the value None, and `reasons` says why.
+    """
+
+    values: dict[str, int | float | None]
     intervals: dict[str, tuple[float, float]]
     costs: dict[str, float]
+    reasons: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         ends = {name: [e if math.isfinite(e) else None for e in bar] for name, bar in self.intervals.items()}
-        return {"values": dict(self.values), "intervals": ends, "costs": dict(self.costs)}
+        return {
+            "values": dict(self.values),
+            "intervals": ends,
+            "costs": dict(self.costs),
+            "reasons": dict(self.reasons),
+        }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Summary":
         """The summary that `to_dict` wrote."""
         bars = {name: ends(bar) for name, bar in fields["intervals"].items()}
-        return cls(dict(fields["values"]), bars, dict(fields["costs"]))
+        return cls(dict(fields["values"]), bars, dict(fields["costs"]), dict(fields.get("reasons", {})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Description:
     """A private summary of a table: the statistics of each column, the skipped columns and why, and the total loss.
 
     `described["age"].values` has the statistics of a column by name, `.intervals` the 95% intervals for the noise in
-    its count, mean and standard deviation, and `.costs` the cost of each number.
+    its count, mean and standard deviation, `.costs` the cost of each number, and `.reasons` why others are None.
     """
 
     columns: dict[str, Summary]
@@ -77,22 +78,23 @@ class Description:
         return cls(columns, dict(fields["skipped"]), PrivacyLoss.from_dict(fields["loss"]), dict(fields["parameters"]))
 
     def split_in_words(self) -> str:
-        """One sentence on how epsilon or rho was split."""
+        """One sentence on how epsilon or rho was split, and one on empty cells if there are any."""
         pure = self.loss.epsilon < math.inf
-        spent = f"Epsilon {text_up(self.loss.epsilon)}" if pure else f"Rho {text_up(self.loss.rho)}"
-        shares = ", ".join(f"{name} {text_up(float(share) * 100, 3)} %" for name, share in SHARES.items())
-        return (
-            f"{spent}: {text_up(float(COUNT_SHARE) * 100, 3)} % for the counts of all "
-            f"columns, the rest in equal parts over the columns; in each: {shares}."
-        )
+        name, total = ("Epsilon", self.loss.epsilon) if pure else ("Rho", self.loss.rho)
+        split = self.parameters.get("split", {})
+        parts = [f"{part} {text_up(100 * amount / total, 2)} %" for part, amount in split.items()]
+        sentence = f"{name} {text_up(total)}, split by noisy counts: {', '.join(parts) or 'nothing'}."
+        empty = any(summary.reasons for summary in self.columns.values())
+        return f"{sentence} Empty cells: {TOO_FEW} for the {name.lower()}." if empty else sentence
 
     def __str__(self) -> str:
         names = {name: printable(name) for name in self.columns}
         width = max([len("column"), *map(len, names.values())])
         lines = [" ".join(["column".ljust(width), *(name.rjust(10) for name in STATISTICS)])]
         for name, summary in self.columns.items():
-            cells = (f"{summary.values[statistic]:.6g}".rjust(10) for statistic in STATISTICS)
-            lines.append(" ".join([names[name].ljust(width), *cells]))
+            shown = (summary.values[statistic] for statistic in STATISTICS)
+            cells = ("".rjust(10) if value is None else f"{value:.6g}".rjust(10) for value in shown)
+            lines.append(" ".join([names[name].ljust(width), *cells]).rstrip())
         lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
         total = self.loss.in_words(self.parameters)
         return "\n".join([*lines, self.split_in_words(), f"Total: {total}"])

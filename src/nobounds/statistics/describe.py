@@ -1,9 +1,10 @@
 """A private summary of a table: count, mean, standard deviation, minimum, quantiles and maximum of each numeric column.
 
-One epsilon is split, in this order: a part over all columns for their counts, and the rest in equal parts over the
-columns. In a column the quantiles come first (see `halving`); the minimum and maximum are searched outward or inward
-around the median, and are the clip of the mean and of the standard deviation. So nothing is spent twice, and every
-number's share is known before the data are read. Under zCDP rho is split.
+One epsilon is charged first, and split by need. A part over all columns buys their noisy counts. The rest goes in equal
+parts to the columns that can answer at least a median for it, and in a column to the statistics that its noisy count
+can carry (see `release.shares`). One frame serves all of them: the quantiles come first (see `halving`); the minimum
+and maximum are searched around the median, on the scale of the quartiles, and are the clip of the mean and of the
+standard deviation. Under zCDP rho is split. Its cost is proven in docs/proofs/describe.md.
 """
 
 import math
@@ -11,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from statistics import median
 from typing import Any, Unpack
 
 from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
 from nobounds.accounting.spending import Spending, nominal
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.average import AverageRule
+from nobounds.clipping.average import Average, AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, Search
 from nobounds.clipping.plan import CHANCE
 from nobounds.clipping.tuning import CLIP_TUNING
@@ -29,17 +31,23 @@ from nobounds.engines.memory.frames import Frame, FrameFacts, frame
 from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Grid
 from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.tuning import TUNING
 from nobounds.ranks.view import View
-from nobounds.release.description import COUNT_SHARE, RANKS, SHARES, STATISTICS, Description, Summary
+from nobounds.release.description import Description, Summary
+from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, TOO_FEW, answered, shares
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
 
+BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
+FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
+NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
 
@@ -48,13 +56,14 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     """A private count, mean, standard deviation, minimum, 5/25/50/75/95% and maximum of each numeric column.
 
     data: a pandas or polars DataFrame, an Arrow table, a dict of columns, a numpy array, or one column.
-    The loss is that of all numbers together, for one row of the table. `lower`, `upper` and `resolution` are one number
+    The loss is that of all numbers together, for one row of the table. A statistic that the number of rows cannot carry
+    at this loss is None, and `reasons` says why. `lower`, `upper` and `resolution` are one number
     for all columns, or a dict by column. Columns that are not numeric by their type are listed as skipped.
 
     >>> import random
     >>> described = describe({"age": range(18, 78), "name": ["x"] * 60}, epsilon=100, rng=random.Random(1))
     >>> described["age"].values["50%"]
-    47
+    48
     """
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
@@ -63,15 +72,17 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         for name, column in table.columns.items():
             counts[name] = yield from _count(column, plan)
         most = max(counts.values(), default=0)
-        kept = [name for name in counts if facts.typed or counts[name] >= NUMERIC * most]
+        kept = {name: counts[name] for name in counts if facts.typed or counts[name] >= NUMERIC * most}
         few = {name: "hardly any numbers" for name in counts if name not in kept}
-        jobs = {
-            name: _Job(table.columns[name], facts.columns[name], plan, len(kept), counts[name], name) for name in kept
-        }
+        rows = next(iter(table.columns.values())).rows() if terms.neighbors == "swap" and kept else None
+        sizes = plan.sizes(facts, kept, rows)
+        shared = plan.shares(facts, sizes)
         parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": terms.neighbors}
-        parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(max(len(kept), 1)), plan.unit)
+        parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(facts, shared), plan.unit)
         columns: dict[str, Summary] = {}
-        for name, job in jobs.items():
+        for name in kept:
+            data, ladder = table.columns[name], plan.ladders[name]
+            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], rows, shared[name])
             columns[name] = yield from job.summary()
         return Description(columns, facts.skipped | few, loss, parameters)
 
@@ -89,7 +100,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
 
 @dataclass(frozen=True, slots=True)
 class DescribePlan:
-    """How an epsilon or a rho is split: equal shares for the columns."""
+    """How an epsilon or a rho is split: the counts first, and the rest by them."""
 
     spending: Spending  # for one row
     neighbors: Neighbors
@@ -104,30 +115,55 @@ class DescribePlan:
         _check_names(facts, stated)
         return cls(terms.spending.each(unit.rows), terms.neighbors, unit, ladders)
 
-    @property
-    def columns(self) -> int:
-        """The number of columns, at least 1."""
-        return max(len(self.ladders), 1)
-
     def cost(self) -> Cost:
-        """The cost of all counts and of all columns that turn out to be numeric, however many these are."""
-        return gaussian(self.spending.amount) if self.spending.zcdp else pure(self.spending.amount)
+        """The cost of all counts and of all that they decide, whatever these are."""
+        return self._cost(self.spending.amount)
 
-    def parts(self, many: int) -> dict[str, Cost]:
-        """The cost of all columns by what it is for, if `many` of them turn out to be numeric."""
-        made = gaussian if self.spending.zcdp else pure
-        return {"counts": made(self.count_part * self.columns)} | {
-            name: made(self.part(name, many) * many) for name in SHARES
-        }
+    def _cost(self, amount: Fraction) -> Cost:
+        return gaussian(amount) if self.spending.zcdp else pure(amount)
+
+    def public_count(self, facts: Facts) -> bool:
+        """Whether the number of records of a column is public."""
+        return self.neighbors == "swap" and not facts.nullable
 
     @property
     def count_part(self) -> Fraction:
         """What a count costs."""
-        return COUNT_SHARE * self.spending.amount / self.columns
+        return COUNT_SHARE * self.spending.amount / max(len(self.ladders), 1)
 
-    def part(self, name: str, many: int) -> Fraction:
-        """What a part of one of `many` columns costs."""
-        return (1 - COUNT_SHARE) * self.spending.amount / many * SHARES[name]
+    def left(self, facts: FrameFacts) -> Fraction:
+        """What is left after all counts."""
+        return self.spending.amount - self.count_part * self._counted(facts)
+
+    def _counted(self, facts: FrameFacts) -> int:
+        return sum(not self.public_count(column) for column in facts.columns.values())
+
+    def sizes(self, facts: FrameFacts, counts: Mapping[str, int], rows: int | None) -> dict[str, int]:
+        """The numbers of records that shares go by, for noisy counts; all of it is already noised.
+
+        Few records are missing in most columns. So a count that noise may well have moved away from that of the table
+        is taken as it: from the public rows under swap, else from the median of all noisy counts.
+        """
+        noise = 1 / self.epsilon(self.count_part)
+        middle = rows if rows is not None else math.floor(median(counts.values())) if counts else 0
+        near = [name for name, count in counts.items() if abs(count - middle) <= NEAR * noise]
+        less = 0 if rows is not None else math.ceil(noise / max(math.isqrt(len(near)), 1))
+        sizes = {name: middle - less if name in near else count - math.ceil(noise) for name, count in counts.items()}
+        public = {name: count for name, count in counts.items() if self.public_count(facts.columns[name])}
+        return {name: max(size, 0) for name, size in (sizes | public).items()}
+
+    def shares(self, facts: FrameFacts, sizes: Mapping[str, int]) -> dict[str, dict[str, Fraction]]:
+        """What each part of the columns of these sizes gets; a column that cannot carry a median gets nothing."""
+        share = partial(shares, neighbors=self.neighbors, zcdp=self.spending.zcdp)
+        left = self.left(facts)
+        carried = [name for name, size in sizes.items() if share(left / len(sizes), size)]
+        return {name: share(left / len(carried), size) if name in carried else {} for name, size in sizes.items()}
+
+    def parts(self, facts: FrameFacts, shared: Mapping[str, Mapping[str, Fraction]]) -> dict[str, Cost]:
+        """The cost of all columns by what it is for."""
+        spent = {"counts": self.count_part * self._counted(facts)}
+        spent |= {part: sum((each.get(part, Fraction(0)) for each in shared.values()), Fraction(0)) for part in PARTS}
+        return {part: self._cost(amount) for part, amount in spent.items() if amount}
 
     def epsilon(self, amount: Fraction) -> Fraction:
         """The epsilon for this amount; as a pure one, and as that of Gaussian noise, it has at most this rho."""
@@ -137,11 +173,20 @@ class DescribePlan:
         """The noise for this amount."""
         return Additive(self.epsilon(amount), self.spending.zcdp)
 
-    def halving(self, facts: Facts, ladder: Ladder, many: int, count: int) -> Halving:
-        """How the quantiles of one of `many` columns are chosen."""
-        qs = tuple(RANKS.values())
-        problem = Problem(qs, ladder, self.neighbors, facts.nullable, rows=count, stated=True, grows=True)
-        return Spending(self.part("quantiles", many), self.spending.zcdp).plan(partial(Halving.of, problem))
+    def halving(self, facts: Facts, ladder: Ladder, parts: Mapping[str, Fraction], size: int) -> Halving:
+        """How the quantiles of a column are chosen: one level of the recursion for each of these parts."""
+        qs = tuple(q for name, q in RANKS.items() if name in answered(parts))
+        tuning = replace(TUNING, many_bits=self._bits(parts["median"], size))
+        problem = Problem(qs, ladder, self.neighbors, facts.nullable, size, stated=True, grows=True, tuning=tuning)
+        amounts = [parts[level] for level in LEVELS if level in parts]
+        whole = sum(amounts, Fraction(0))
+        levels = tuple(amount / whole for amount in amounts)
+        return Spending(whole, self.spending.zcdp).plan(partial(Halving.of, problem, shares=levels))
+
+    def _bits(self, amount: Fraction, size: int) -> int:
+        """The bits of the numbers under the prior: fewer with few records, where heaps need the weight."""
+        nats = float(size * self.epsilon(amount)) / (2 if self.neighbors == "swap" else 1)
+        return min(BITS + math.ceil(math.log2(max(nats, 1.0))), TUNING.many_bits)
 
 
 def _stated(name: str, options: Mapping[str, Any]) -> Stated:
@@ -157,60 +202,61 @@ def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
 
 
 def _count(data: Column, plan: DescribePlan) -> Program[int]:
-    if plan.neighbors == "swap" and not data.facts.nullable:
+    if plan.public_count(data.facts):
         return data.rows()
     noise = plan.noise(plan.count_part)
     noisy: int = yield Noisy(totals(data.chunks())[0], noise, noise.cost)
-    return max(0, noisy)
+    return max(0, noisy if plan.neighbors == "add-remove" else min(noisy, data.rows()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One of `many` columns, the plan for all of them, and its noisy count."""
+    """One column, its noisy count, and what each of its parts gets for about `size` records."""
 
     data: Column
     facts: Facts
     plan: DescribePlan
-    many: int
+    ladder: Ladder
     count: int
-    name: str
-
-    @property
-    def ladder(self) -> Ladder:
-        """The candidates."""
-        return self.plan.ladders[self.name]
+    size: int
+    rows: int | None  # public under swap
+    parts: Mapping[str, Fraction]
 
     def summary(self) -> Program[Summary]:
-        """All statistics of the column."""
-        quantiles = yield from self._quantiles()
-        clip = yield from self._extremes(quantiles)
-        mean, std, bars = yield from self._moments(clip)
-        plain = int if self.ladder.integral else finite_float
-        ends = min(plain(clip.low), quantiles["5%"]), max(plain(clip.high), quantiles["95%"])
-        ordered = [ends[0], *quantiles.values(), ends[1]]
-        values = {
-            "count": self.count,
-            "mean": mean,
-            "std": std,
-            **dict(zip(("min", *RANKS, "max"), ordered, strict=True)),
-        }
-        noise = self.plan.noise(self.plan.count_part)
-        bar = 0 if self._public else math.ceil(noise.half_interval(noise.scale(1), 0.0, CHANCE))
-        bars["count"] = (float(max(self.count - bar, 0)), float(self.count + bar))
-        costs = {"count": Fraction(0) if self._public else self.plan.count_part}
-        costs |= {name: self._part(name) for name in ("mean", "std")}
-        costs |= {name: self._part("min and max") / 2 for name in ("min", "max")}
-        costs |= {name: self._part("quantiles") / len(RANKS) for name in RANKS}
+        """All statistics of the column that are answered."""
+        values: dict[str, int | float] = {"count": self.count}
+        bars = {"count": self._count_bar(), "mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
+        if "median" in self.parts:
+            quantiles = yield from self._quantiles()
+            values |= quantiles
+        if "mean" in self.parts:
+            clip, left = yield from self._clip(quantiles)
+            plain = int if self.ladder.integral else finite_float
+            values["min"] = min(plain(clip.low), *quantiles.values())
+            values["max"] = max(plain(clip.high), *quantiles.values())
+            moments, intervals = yield from self._moments(clip, left)
+            values, bars = values | moments, bars | intervals
+        shown = answered(self.parts)
         return Summary(
-            {name: values[name] for name in STATISTICS},
-            {name: bars[name] for name in ("count", "mean", "std")},
-            {name: round_up(costs[name] * self._times) for name in STATISTICS},
+            {name: values[name] if name in shown else None for name in STATISTICS},
+            bars,
+            {name: round_up(cost * self._times) for name, cost in self._costs().items()},
+            {name: TOO_FEW for name in STATISTICS if name not in shown},
         )
 
-    @property
-    def _public(self) -> bool:
-        """Whether the count is public."""
-        return self.plan.neighbors == "swap" and not self.facts.nullable
+    def _count_bar(self) -> tuple[float, float]:
+        noise = self.plan.noise(self.plan.count_part)
+        public = self.plan.public_count(self.facts)
+        bar = 0 if public else math.ceil(noise.half_interval(noise.scale(1), 0.0, CHANCE))
+        return float(max(self.count - bar, 0)), float(self.count + bar)
+
+    def _costs(self) -> dict[str, Fraction]:
+        """What each statistic costs."""
+        costs = dict.fromkeys(STATISTICS, Fraction(0))
+        costs["count"] = Fraction(0) if self.plan.public_count(self.facts) else self.plan.count_part
+        for part, amount in self.parts.items():
+            costs |= {name: amount / len(PARTS[part]) for name in PARTS[part]}
+        return costs
 
     @property
     def _times(self) -> int:
@@ -218,39 +264,63 @@ class _Job:
         rows = self.facts.unit.rows
         return rows**2 if self.plan.spending.zcdp else rows
 
-    def _part(self, name: str) -> Fraction:
-        return self.plan.part(name, self.many)
-
     def _quantiles(self) -> Program[dict[str, int | float]]:
-        halving = self.plan.halving(self.facts, self.ladder, self.many, self.count)
+        halving = self.plan.halving(self.facts, self.ladder, self.parts, self.size)
         values = yield from halving.program(View(Counts.of(self.data.chunks, self.ladder)))
-        return dict(zip(RANKS, values, strict=True))
+        return dict(zip((name for name in RANKS if name in answered(self.parts)), values, strict=True))
 
-    def _extremes(self, quantiles: dict[str, int | float]) -> Program[Clip]:
+    def _clip(self, quantiles: dict[str, int | float]) -> Program[tuple[Clip, Fraction]]:
+        """The clip of the moments in the frame of the quantiles, and what it leaves for the noise of the mean.
+
+        It is the minimum and maximum where these get a share; else a multiple of the deviations of the quartiles from
+        the median, and with no such deviations a part of the mean's share buys one.
+        """
+        extremes, mean = self.parts.get("min and max"), self.parts["mean"]
+        fenced = self._fences(quantiles) if extremes is None else None
+        if fenced is not None:
+            return fenced, mean
+        spent = mean * CLIP_TUNING.octaves if extremes is None else extremes
+        clip = yield from self._extremes(quantiles, self._search(spent))
+        return clip, mean if extremes is not None else mean - spent
+
+    def _search(self, amount: Fraction) -> Search:
+        return Search(self.plan.epsilon(amount), self.plan.neighbors, self.ladder, True, self.facts.nullable)
+
+    def _fences(self, quantiles: dict[str, int | float]) -> Clip | None:
+        """FENCES times the deviations of the quartiles on both sides of the median; None if these are 0."""
+        low, center, high = (Fraction(quantiles[name]) for name in ("25%", "50%", "75%"))
+        least = self.ladder.map.unit if isinstance(self.ladder.map, Grid) else max(high - center, center - low) / 4
+        if least == 0:
+            return None
+        within = self._search(self.parts["mean"]).within
+        below, above = (FENCES * max(away, least) for away in (center - low, high - center))
+        return Clip(within(center - below), within(center + above), center, True)
+
+    def _extremes(self, quantiles: dict[str, int | float], search: Search) -> Program[Clip]:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
-        epsilon = self.plan.epsilon(self._part("min and max"))
-        search = Search(epsilon, self.plan.neighbors, self.ladder, True, self.facts.nullable)
-        octave = _octave(quantiles)
-        start = ClipStart(search.within(Fraction(quantiles["50%"])), octave, search.epsilon)
-        size = self.count - (
-            0 if self._public else math.ceil(CLIP_TUNING.slack / self.plan.epsilon(self.plan.count_part))
-        )
-        return (yield from search.widths(RecordsView(self.data.chunks), start, size))
+        start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
+        return (yield from search.widths(RecordsView(self.data.chunks), start, self.size))
 
-    def _moments(self, clip: Clip) -> Program[tuple[float, float, dict[str, tuple[float, float]]]]:
-        """Mean and standard deviation within the clip, with their intervals."""
-        plan, rows = self.plan, self.data.rows() if self.plan.neighbors == "swap" else None
-        epsilon, zcdp = plan.epsilon(self._part("mean")), plan.spending.zcdp
-        rule = AverageRule(epsilon, plan.neighbors, rows, self.facts.nullable, zcdp=zcdp)
+    def _moments(self, clip: Clip, left: Fraction) -> Program[tuple[dict[str, float], dict[str, tuple[float, float]]]]:
+        """Mean and standard deviation within the clip, as far as they get a share, with their intervals."""
+        plan, zcdp = self.plan, self.plan.spending.zcdp
+        rule = AverageRule(plan.epsilon(left), plan.neighbors, self.rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
         average = yield from rule.release(count, total, lattice.width)
-        squares = Squares(lattice, round(average.value))
-        rule = replace(rule, epsilon=plan.epsilon(self._part("std")))
-        count, total = totals(self.data.chunks(), squares.steps)
-        square = yield from rule.release(count, total, squares.width)
         mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
         bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
+        values, bars = {"mean": mean}, {"mean": (mean - bar, mean + bar)}
+        if "std" in self.parts:
+            values["std"], bars["std"] = yield from self._std(rule, lattice, average)
+        return values, bars if clip.trusted else {}
+
+    def _std(self, rule: AverageRule, lattice: Lattice, average: Average) -> Program[tuple[float, tuple[float, float]]]:
+        """The standard deviation around a noisy average on a lattice."""
+        squares = Squares(lattice, round(average.value))
+        rule = replace(rule, epsilon=self.plan.epsilon(self.parts["std"]))
+        count, total = totals(self.data.chunks(), squares.steps)
+        square = yield from rule.release(count, total, squares.width)
         # The centre of the squares is the mean except for rounding, which matters where the steps are whole numbers.
         off = (average.value - squares.center) * lattice.step / squares.radius
         part = Fraction(square.half_interval(CHANCE))
@@ -258,15 +328,12 @@ class _Job:
             finite_float(squares.radius) * math.sqrt(max((square.value + shift) / squares.width - off**2, Fraction(0)))
             for shift in (-part, Fraction(0), part)
         )
-        if not clip.trusted:
-            return mean, std, {"mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
-        return mean, std, {"mean": (mean - bar, mean + bar), "std": (low, high)}
+        return std, (low, high)
 
 
-def _octave(quantiles: dict[str, int | float]) -> int | None:
+def _octave(quantiles: Mapping[str, int | float]) -> int | None:
     """About the octave of the median deviation from the median, by the quantiles; None if they are all the same."""
-    exact = {name: Fraction(value) for name, value in quantiles.items()}
-    quartile = max(exact["75%"] - exact["50%"], exact["50%"] - exact["25%"])
-    tail = max(exact["95%"] - exact["50%"], exact["50%"] - exact["5%"])
+    away = {name: abs(Fraction(value) - Fraction(quantiles["50%"])) for name, value in quantiles.items()}
+    quartile, tail = max(away["25%"], away["75%"]), max(away.values())
     scale = max(Fraction(3, 2) * quartile, tail)  # for normal data 0.9 and 1.4 times the 75% deviation
     return math.frexp(finite_float(scale))[1] - 2 if scale > 0 else None

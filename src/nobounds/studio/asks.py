@@ -14,7 +14,8 @@ from typing import Any, Literal
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
-from nobounds.release.description import COUNT_SHARE, RANKS, SHARES
+from nobounds.exact import rational
+from nobounds.release.shares import COUNT_SHARE, LEVELS, RANKS, answered, shares
 
 STATISTICS = {
     "describe": "Summary of columns",
@@ -230,21 +231,31 @@ def forecast(ask: Ask, guess: Guess, origin: Origin, *, quick: bool = False) -> 
     )
 
 
-def parts(ask: Ask, columns: int) -> dict[str, Ask]:
-    """The parts of a summary that can be forecast, each as a request; `columns` is the number of columns."""
-    whole = Fraction(ask.amount)
-    each = (1 - COUNT_SHARE) * whole / columns
-    ranks = tuple(str(float(rank)) for rank in RANKS.values())
+def parts(ask: Ask, columns: int, guess: Guess, origin: Origin) -> dict[str, Ask]:
+    """The parts of a summary that can be forecast, each as a request, for a guess at the number of records.
+
+    `columns` is the number of columns, and what a guess at more or fewer records would get is not in them.
+    """
+    rows = origin.rows_per_unit or 1
+    zcdp = ask.spending == "rho"
+    times = rows**2 if zcdp else rows
+    whole = Fraction(ask.amount) / times
+    counts = COUNT_SHARE * whole / columns
+    each = shares(whole / columns - counts, int(rational(guess.n, "n")), origin.neighbors, zcdp)
+    ranks = tuple(str(float(q)) for name, q in RANKS.items() if name in answered(each))
     facts = {name: text for name, text in ask.known.items() if isinstance(text, str)}  # those of all columns
-    shares = {
-        "count": ("count", COUNT_SHARE * whole / columns, ()),
-        "mean": ("mean", each * SHARES["mean"], ()),
-        "minimum and maximum": ("bounds", each * SHARES["min and max"], ()),
-        "quantiles": ("quantiles", each * SHARES["quantiles"], ranks),
+    levels = sum((each[level] for level in LEVELS if level in each), Fraction(0))
+    requests = {
+        "count": ("count", counts, ()),
+        "median": ("quantile", levels if len(ranks) == 1 else Fraction(0), ranks),
+        "quantiles": ("quantiles", levels if len(ranks) > 1 else Fraction(0), ranks),
+        "mean": ("mean", each.get("mean", Fraction(0)), ()),
+        "minimum and maximum": ("bounds", each.get("min and max", Fraction(0)), ()),
     }
     return {
-        name: Ask(statistic, ("column",), str(amount), ask.spending, q, **({} if statistic == "count" else facts))
-        for name, (statistic, amount, q) in shares.items()
+        name: Ask(statistic, ("column",), str(amount * times), ask.spending, q, **({} if name == "count" else facts))
+        for name, (statistic, amount, q) in requests.items()
+        if amount
     }
 
 

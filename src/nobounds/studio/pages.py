@@ -249,7 +249,8 @@ class Pages:
         origin = self._desk.origin
         if ask.statistic != "describe":
             return line(ask.statistic, forecast(ask, guess, origin, quick=quick))
-        each = {name: forecast(part, guess, origin, quick=True) for name, part in parts(ask, columns).items()}
+        requests = parts(ask, columns, guess, origin)
+        each = {name: forecast(part, guess, origin, quick=True) for name, part in requests.items()}
         return {"parts": [line(name, expected) for name, expected in each.items()]}
 
 

@@ -14,7 +14,8 @@ from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
 from nobounds.explaining.words import Paragraph, figure
 from nobounds.planning.forecast import digits
-from nobounds.release.description import STATISTICS, Summary
+from nobounds.release.description import Summary
+from nobounds.release.shares import STATISTICS
 from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # numbers of records for which errors are forecast
@@ -84,7 +85,10 @@ def words(text: str) -> list[Paragraph]:
 
 
 def _cell(summary: Summary, statistic: str) -> str:
-    value, bar = figure(summary.values[statistic]), summary.intervals.get(statistic)
+    answer, bar = summary.values[statistic], summary.intervals.get(statistic)
+    if answer is None:
+        return summary.reasons[statistic]
+    value = figure(answer)
     if bar is None:
         return value
     half = (bar[1] - bar[0]) / 2

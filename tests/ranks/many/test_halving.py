@@ -565,6 +565,31 @@ def test_all_decisions_together_cost_no_more_than_is_charged(relation, missing, 
             assert 0.9 * float(charged) < spent <= charged
 
 
+@pytest.mark.medium
+@pytest.mark.parametrize("n", [30, 300, 8000])
+@pytest.mark.parametrize("zcdp", [False, True], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_levels_with_shares_cost_what_is_left(relation, zcdp, n):
+    """Of one quantile and of many; each level has its share of what the frame leaves, and of rho under zCDP."""
+    data = np.random.default_rng(n).normal(50, 5, n)
+    for qs, shares in (
+        ((HALF,), (F(1),)),
+        (QUARTERS, (F(1, 5), F(4, 5))),
+        ((F(1, 9), *QUARTERS), (F(1, 2), F(1, 3), F(1, 6))),
+    ):
+        problem = Problem(qs, Ladder.float_bits(8), relation, rows=n, stated=True, grows=True)
+        made = Halving.of(problem, F(1), zcdp, shares)
+        setting = made.setting(n, None, None)
+        parts = [setting.at(level).each for level in range(len(shares))]
+        assert [float(part**2 if zcdp else part) for part in parts] == pytest.approx([float(part) for part in shares])
+        paid = Paid(1)
+        paid.run(made.program(View(Counts.of(lambda: [data], problem.ladder))))
+        spent, charged = ((c.rho if zcdp else c.epsilon) for c in (paid.cost, made.cost()))
+        assert 0.9 * float(charged) < spent <= charged
+    with pytest.raises(AssertionError, match="size is known"):
+        Halving.of(Problem(QUARTERS, Ladder.float_bits(8), "add-remove", grows=True), F(1), zcdp, (HALF, HALF))
+
+
 # --- the setting --------------------------------------------------------------------------------------------------
 
 

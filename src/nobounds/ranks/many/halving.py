@@ -28,7 +28,17 @@ from typing import Any
 
 import numpy as np
 
-from nobounds.accounting.cost import Cost, added_only, both, gaussian, monotonic, moving_threshold, pure, range_bounded
+from nobounds.accounting.cost import (
+    Cost,
+    added_only,
+    both,
+    gaussian,
+    monotonic,
+    moving_threshold,
+    pure,
+    pure_parts,
+    range_bounded,
+)
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.counting.histogram import Histogram
@@ -98,6 +108,11 @@ class Setting:
     absolute: bool = False  # whether answers are chosen among all numbers
     octave: int = 0  # of the deviations that are expected from the first of them ...
     tight: bool = False  # ... and whether this is their scale
+    levels: tuple[Fraction, ...] = ()  # the epsilon of each level, if they differ; `each` is that of the one at hand
+
+    def at(self, level: int) -> "Setting":
+        """The setting of a level."""
+        return replace(self, each=self.levels[level]) if self.levels else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +126,21 @@ class Halving:
     zcdp: bool
     size: SizeRule
     left: Fraction  # epsilon for the frame and the levels
+    shares: tuple[Fraction, ...] = ()  # of the levels, which add up to 1; with `zcdp` of rho; equal ones by default
 
     @classmethod
-    def of(cls, problem: Problem, epsilon: Fraction, zcdp: bool = False) -> "Halving":
-        """Plan the spending: the size, and the rest for the frame and equal parts for the levels."""
+    def of(
+        cls, problem: Problem, epsilon: Fraction, zcdp: bool = False, shares: tuple[Fraction, ...] = ()
+    ) -> "Halving":
+        """Plan the spending: the size, and the rest for the frame and the levels."""
         size, tuning = size_rule(problem, epsilon), problem.tuning
+        # That the size is free under swap is proven for equal levels alone.
+        assert not (shares and size.epsilon), "levels get unequal shares where the size is known"
         if size.epsilon and problem.neighbors == "swap":
             share = tuning.levels_size_share_zcdp if zcdp else free_share(problem)
             size = replace(size, epsilon=epsilon * share)
         # Under swap only a record that turns from missing to present changes the size, and then it costs less.
-        return cls(problem, zcdp, size, epsilon - (size.epsilon if problem.neighbors == "add-remove" else 0))
+        return cls(problem, zcdp, size, epsilon - (size.epsilon if problem.neighbors == "add-remove" else 0), shares)
 
     @property
     def qs(self) -> tuple[Fraction, ...]:
@@ -159,7 +179,17 @@ class Halving:
         return {"size": self._size_cost(), "answer": self._rest_cost()}
 
     def _rest_cost(self) -> Cost:
-        return gaussian(self.left**2 / 8) if self.zcdp else pure(self.left)
+        if self.zcdp:
+            return gaussian(self.left**2 / 8)
+        if self.shares:
+            return pure(self.left)
+        return pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
+
+    @property
+    def _dearest(self) -> Fraction:
+        """The most that a frame costs: with as few records as it is bought for."""
+        tuning = self.tuning
+        return self.left * Fraction(tuning.center_nats + tuning.scale_nats, tuning.framed_many)
 
     def _size_cost(self) -> Cost:
         if self.neighbors == "swap" and self.problem.nullable:
@@ -191,17 +221,18 @@ class Halving:
         values: dict[int, int | float] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for level, nodes in groupby(tree(self.qs), lambda node: node.level):
+            setting = setting.at(level)
             pieces = {node: Slice(cuts[node.left], cuts[node.right], setting.places) for node in nodes}
             places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level, setting.each))
             for node, place in places.items():
                 values[node.which] = self.value(setting, place // setting.places)
                 cuts[node.which] = pieces[node].cut(place)
-            if level == 0 and setting.absolute:
+            if level == 0 and setting.absolute and len(self.qs) > 1:
                 ((node, place),) = places.items()
                 setting = self.around(setting, values[node.which])
                 histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
                 cuts = {-1: whole.low, len(self.qs): whole.high, node.which: place % setting.places}
-            elif setting.absolute:
+            elif level > 0 and setting.absolute:
                 setting = self.scaled(setting, values)
         return tuple(sorted(values.values()))
 
@@ -239,9 +270,9 @@ class Halving:
         return min(max(0, noisy), self.size.at_most)
 
     def joint(self, size: int) -> JointRule | None:
-        """The choice of all quantiles at once, where it is better for this many records."""
+        """The choice of all quantiles at once, where it is better for this many records; it has no shares of levels."""
         rule = JointRule(self.problem, self.zcdp, self.left, size, self.size.epsilon)
-        return rule if rule.is_better else None
+        return rule if rule.is_better and not self.shares else None
 
     def settled(self, view: View, size: int) -> Program[Setting]:
         """The setting for a size: if there are enough records, the frame is learned first."""
@@ -252,25 +283,27 @@ class Halving:
     def frame_rule(self, size: int) -> FrameRule | None:
         """The frame that is bought for this many records, if any."""
         tuning, twice = self.tuning, 2 if self.neighbors == "swap" else 1
-        if not self.problem.grows or float(size * self.left) / twice < tuning.framed_many:
+        if not self.problem.grows or size * self.left < twice * tuning.framed_many:
             return None
         return FrameRule.affordable(self.problem, size)
 
     def setting(self, size: int, frame: Frame | None, rule: FrameRule | None) -> Setting:
         """The setting for a size and a frame, or for none."""
         spent = (rule.center.epsilon, rule.eps_scale) if rule is not None else ()
-        each = share(rest(self.left, spent, self.zcdp), levels(self.qs), self.zcdp)
+        whole = rest(self.left, spent, self.zcdp)
+        each = share(whole, levels(self.qs), self.zcdp)
+        unequal = tuple(share(whole, 1 / part, self.zcdp) for part in self.shares)
         exact = self.size.known is not None or self.neighbors == "swap"
         if not self.problem.grows:
-            return Setting(self.ladder, size, exact, False, each, self.tuning.places)
+            return Setting(self.ladder, size, exact, False, each, self.tuning.places, levels=unequal)
         nats = max(float(size * self.rate(HALF, each)), 1.0)
         if frame is None:
             fine = self.ladder.finest(self.tuning.many_bits, self.tuning.prior_floor)
-            return Setting(fine, size, exact, False, each, self.tuning.places, absolute=True)
+            return Setting(fine, size, exact, False, each, self.tuning.places, absolute=True, levels=unequal)
         bits = even_bits(nats, self.tuning)
         if frame.unit is not None:
             frame = frame.at_least(bits)
-        return Setting(placed(even(bits), frame), size, exact, True, each, self.tuning.places)
+        return Setting(placed(even(bits), frame), size, exact, True, each, self.tuning.places, levels=unequal)
 
     def rate(self, slope: Fraction, each: Fraction) -> Fraction:
         """The rate of noise of a choice; its sensitivity is 1 in a slice, max(slope, 1 - slope) for an added record.

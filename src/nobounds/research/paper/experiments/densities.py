@@ -31,8 +31,9 @@ def laws(rng: np.random.Generator) -> Result:
     masses: Result = {f"EMQ, told [0, {upper:g}]": _bounded(data, upper).tolist() for upper in UPPERS}
     masses["UQE"] = _walked(data).tolist()
     question = planned(column(data), (Q,), epsilon=1, lower=0)
-    law = AnswerLaw.of(question, Counts.of(column(data).chunks, question.ladder))
-    masses["nobounds"] = np.diff([1 - law.above(float(edge)) for edge in EDGES]).tolist()
+    law = AnswerLaw.of(question, Counts.of(column(data).chunks, question.ladder), least=1e-4)
+    answers, chances = law.pmf(EDGES[0], EDGES[-1])
+    masses["nobounds"] = np.histogram(answers, EDGES, weights=chances)[0].tolist()
     masses["truth"] = float(np.quantile(data, float(Q)))
     return masses
 

@@ -1,0 +1,70 @@
+"""Shares: what each statistic of a column gets in a summary, by its number of records.
+
+A statistic needs nats, that is records times epsilon, before its answer is worth anything. They are answered in one
+order, each with what it needs, as far as the nats go; the next ones get nothing, and what is left is shared by weights.
+Shares depend on public facts and on a noisy number of records that was paid for, and add up to the same for every
+number (docs/proofs/describe.md).
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from nobounds.accounting.loss import Neighbors
+
+RANKS = {name: Fraction(name[:-1]) / 100 for name in ("5%", "25%", "50%", "75%", "95%")}
+
+STATISTICS = ("count", "mean", "std", "min", *RANKS, "max")
+
+COUNT_SHARE = Fraction(1, 10)  # of epsilon, over all columns
+
+TOO_FEW = "too few rows"  # why a statistic is not answered
+
+LEVELS = {"median": ("50%",), "quartiles": ("25%", "75%"), "tails": ("5%", "95%")}  # of the recursion, in this order
+PARTS = {**LEVELS, "mean": ("mean",), "min and max": ("min", "max"), "std": ("std",)}
+
+
+class Need(NamedTuple):
+    """The least nats of a part, and its weight in the sharing of what is left."""
+
+    nats: int
+    weight: int
+
+
+# In the order of answers, chosen on synthetic families (docs/describe.md). A quantile needs 20 nats on its smaller
+# side, and the first ones more, to hit heaps of equal records. A mean needs noise alone, because the frame is a clip.
+NEEDS = {
+    "median": Need(60, 3),
+    "quartiles": Need(100, 3),
+    "mean": Need(50, 4),
+    "min and max": Need(120, 3),
+    "tails": Need(400, 3),
+    "std": Need(200, 4),
+}
+_TWICE = frozenset({*LEVELS, "min and max"})  # parts that cost twice as much under swap
+
+
+def shares(amount: Fraction, size: int, neighbors: Neighbors, zcdp: bool) -> dict[str, Fraction]:
+    """What the parts of a column with about `size` records get of an epsilon, or (`zcdp`) of a rho; none if too few."""
+    least: dict[str, Fraction] = {}
+    left = amount
+    for part, need in NEEDS.items():
+        price = _price(part, need.nats, size, neighbors, zcdp)
+        if price is None or price > left:
+            break
+        least[part], left = price, left - price
+    whole = sum(NEEDS[part].weight for part in least)
+    return {part: price + left * NEEDS[part].weight / whole for part, price in least.items()}
+
+
+def answered(parts: Mapping[str, Fraction]) -> frozenset[str]:
+    """The statistics that are answered, with these shares."""
+    return frozenset({"count"}.union(*(PARTS[part] for part in parts)))
+
+
+def _price(part: str, nats: int, size: int, neighbors: Neighbors, zcdp: bool) -> Fraction | None:
+    """What this many nats cost; under zCDP half of the square of epsilon, and an eighth for a range."""
+    if size <= 0:
+        return None
+    epsilon = Fraction(nats * (2 if neighbors == "swap" and part in _TWICE else 1), size)
+    return epsilon**2 / (8 if part in LEVELS else 2) if zcdp else epsilon
