@@ -5,12 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support import joint
 
 from nobounds.accounting.cost import pure
 from nobounds.auditing.divergences import renyi
 from nobounds.auditing.evidence.choices import ChosenRung
 from nobounds.auditing.evidence.kinds import evidence_of
 from nobounds.auditing.evidence.numbers import laplace_divergence, log_between
+from nobounds.auditing.evidence.places import ChosenPlaces
 from nobounds.auditing.evidence.streams import Stream
 from nobounds.auditing.evidence.walks import HaltedAt, halting
 from nobounds.counting.histogram import Histogram
@@ -96,3 +98,16 @@ def test_evidence_has_the_probabilities_of_the_decision(decision):
         dict(decision.outcomes()), abs=1e-12
     )
     assert math.fsum(map(math.exp, logs.values())) == pytest.approx(1)
+
+
+def test_the_ratio_of_evidence_is_that_of_the_law():
+    """For every outcome, of which none tells more than the worst; and so are divergences."""
+    cases = [joint.Small(data, joint.THIRDS, Fraction(1, 2)) for data in ((0, 2, 5, 5), (0, 2, 5))]
+    places, mine = joint.enumerated(joint.stretches(cases[0]))
+    yours = joint.enumerated(joint.stretches(cases[1]))[1]
+    ratios = (mine - np.logaddexp.reduce(mine)) - (yours - np.logaddexp.reduce(yours))
+    one, other = (ChosenPlaces(joint.stretches(case), places[0]) for case in cases)
+    assert [one.log_ratio(other, row) for row in places] == pytest.approx(ratios, abs=1e-9)
+    assert one.log_ratio(other, one.worst_outcome(other)) == pytest.approx(ratios.max(), abs=1e-9)
+    assert (one.divergences(other) > 0).all()
+    assert (one.divergences(other) <= max(abs(ratios))).all()

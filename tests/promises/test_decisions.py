@@ -17,6 +17,7 @@ SAMPLERS = {
     "halt_position",
     "flip_rung",
     "weighted_rung",
+    "drawn_places",
     "random_source",
 }
 # The samplers themselves, the decisions that draw from them, and what compares other methods with nobounds.
@@ -28,6 +29,8 @@ DECISIONS = {
     "nobounds.mechanisms.skip_ahead",
     "nobounds.mechanisms.flip",
     "nobounds.mechanisms.exponential_mechanism",
+    "nobounds.mechanisms.joint.decision",
+    "nobounds.mechanisms.joint.draw",
     "nobounds.mechanisms.halting",  # Law.sample
     "nobounds.mechanisms.joint.draw",
     "nobounds.mechanisms.runs",  # a type

@@ -32,6 +32,7 @@ def fit(counts, logs, places):
     return stats.chisquare(seen[kept], expected[kept] / expected[kept].sum() * DRAWS).pvalue
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("short", [False, True])
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_draws_follow_the_law(case, short):

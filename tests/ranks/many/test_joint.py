@@ -81,19 +81,6 @@ def test_the_cost_is_reached(neighbors, x, y, heavy):
     assert 0.99 * made.cost().epsilon < ratio <= made.cost().epsilon + 1e-9
 
 
-def test_the_ratio_of_evidence_is_that_of_the_law():
-    """For every outcome, of which none tells more than the worst; and so are divergences."""
-    cases = [Small(data, THIRDS, Fraction(1, 2)) for data in ((0, 2, 5, 5), (0, 2, 5))]
-    places, mine = enumerated(stretches(cases[0]))
-    yours = enumerated(stretches(cases[1]))[1]
-    ratios = (mine - np.logaddexp.reduce(mine)) - (yours - np.logaddexp.reduce(yours))
-    one, other = (ChosenPlaces(stretches(case), places[0]) for case in cases)
-    assert [one.log_ratio(other, row) for row in places] == pytest.approx(ratios, abs=1e-9)
-    assert one.log_ratio(other, one.worst_outcome(other)) == pytest.approx(ratios.max(), abs=1e-9)
-    assert (one.divergences(other) > 0).all()
-    assert (one.divergences(other) <= max(abs(ratios))).all()
-
-
 def test_costs_are_those_of_one_choice():
     """Epsilon in all under both relations; rho by the range."""
     nine = tuple(Fraction(k, 10) for k in range(1, 10))

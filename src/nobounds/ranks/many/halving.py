@@ -271,7 +271,7 @@ class Halving:
         return min(max(0, noisy), self.size.at_most)
 
     def joint(self, size: int) -> JointRule | None:
-        """The choice of all quantiles at once, where it is better for this many records."""
+        """The choice of all quantiles at once, where it is better for this many records; it has no shares of levels."""
         rule = JointRule(self.problem, self.zcdp, self.left, size, self.size.epsilon)
         return rule if rule.is_better and not self.shares else None
 
