@@ -32,7 +32,6 @@ DECISIONS = {
     "nobounds.mechanisms.joint.decision",
     "nobounds.mechanisms.joint.draw",
     "nobounds.mechanisms.halting",  # Law.sample
-    "nobounds.mechanisms.joint.draw",
     "nobounds.mechanisms.runs",  # a type
     "nobounds.auditing.claims.streams",  # the sampler as it runs
 }
