@@ -38,7 +38,7 @@ from nobounds.mechanisms.sparse_vector import Rates
 from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
 from nobounds.ranks import auto, view
-from nobounds.ranks.framing import FrameRule, prior_choice
+from nobounds.ranks.framing import Around, FrameRule, prior_choice
 from nobounds.ranks.many import halving
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.joint import JointRule
@@ -371,17 +371,14 @@ def raw_frame(self, problem, view, real=FrameRule.program):
 def raw_octave(self, problem, view, real=FrameRule.program):
     """A scale by the largest deviation, without noise."""
     frame = yield from real(self, problem, view)
-    octaves = view.octaves(frame.center, frame.unit).rungs
+    octaves = view.octaves(Around(frame.center, frame.unit)).rungs
     return replace(frame, octave=int(octaves.max(initial=0)) - 300)
 
 
-def two_frames(self, view, real=Question.settled):
+def two_frames(self, plan, view, real=Question.framed):
     """A frame that is thrown away, and a second one."""
-    plan = self.plan((yield from self.learned(view)))
-    if plan.frame is not None:
-        yield from plan.frame.program(self.problem, view)
-    frame = None if plan.frame is None else (yield from plan.frame.program(self.problem, view))
-    return tuple(route.within(frame) for route in plan.routes)
+    yield from real(self, plan, view)
+    return (yield from real(self, plan, view))
 
 
 def round_in_the_gap(self, view, real=Question.program):
@@ -543,7 +540,7 @@ PLANTED = {
     "a centre at no price": ("quantile, auto", COST, [(FrameRule, "program", free_center)]),
     "a frame at a record": ("quantile, walk", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_frame)]),
     "a scale without noise": ("quantile, auto", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_octave)]),
-    "a frame that is bought twice": ("quantile, auto", SUM, [(Question, "settled", two_frames)]),
+    "a frame that is bought twice": ("quantile, auto", SUM, [(Question, "framed", two_frames)]),
     "rounded in the gap between records": ("quantile, auto", RELEASES, [(Question, "program", round_in_the_gap)]),
     "the record itself where there is one": ("minimum", RELEASES, [(Question, "program", exact_when_few)]),
     "twice the epsilon for each level": ("quantiles", COST, [(Halving, "_chosen", levels_for_one)]),
