@@ -19,14 +19,14 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import ChoiceRoute, OneRoute
 from nobounds.ranks.values import floats_at
 
-LEAST = 1e-7  # routes with less probability are left out
+LEAST = 1e-5  # routes with less probability are left out
 _FAR = 1e290  # such values divided by a unit are still floats
 
 
 def likely_routes(question: Question, which: int, typical: Sample) -> list[tuple[float, OneRoute]]:
     """The routes that one of the answers may take, with their probabilities; equal ones are merged."""
     view, chances = SampleView(typical, question.ladder), dict[OneRoute, float]()
-    for chance, route in paths(lambda: question.route(which, view), LEAST / 100, quick_outcomes):
+    for chance, route in paths(lambda: question.route(which, view), LEAST / 10, quick_outcomes):
         chances[route] = chances.get(route, 0.0) + chance
     return list(together((chance, route) for route, chance in chances.items() if chance > LEAST))
 
@@ -43,8 +43,9 @@ def outcomes(question: Question, which: int, route: OneRoute, sample: Sample, nu
     blocks = _blocks(question, q, route, sample, number)
     truth = sample.quantile(float(q))
     # Blocks of a walk may hold several records, and those of a choice lie between two, some of them far from both.
-    ends = (_middles(blocks),) * 2 if isinstance(route, ChoiceRoute) else (blocks.first, blocks.last)
-    low, high = (floats_at(question.ladder, route, positions) for positions in ends)
+    ends = (_middles(blocks),) if isinstance(route, ChoiceRoute) else (blocks.first, blocks.last)
+    values = floats_at(question.ladder, route, np.concatenate(ends)).reshape(len(ends), -1)
+    low, high = values[0], values[-1]
     ranks = (sample.rank_errors(low, float(q)) + sample.rank_errors(high, float(q))) / 2
     errors = np.minimum(np.abs(low - truth), _FAR) / 2 + np.minimum(np.abs(high - truth), _FAR) / 2
     return Outcomes(ranks, errors, blocks.masses)

@@ -69,7 +69,7 @@ def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, tuple[SumPl
     chances: dict[tuple[SumPlan, ClipStart | None], float] = {}
     for look in LOOKS:
         view = SamplePoint(typical, look)
-        for chance, start in paths(partial(plan.start, view), outcomes=quick_outcomes):
+        for chance, start in paths(partial(plan.start, view), 10 * LEAST, quick_outcomes):
             chances[start] = chances.get(start, 0.0) + chance / len(LOOKS)
     return list(together((chance, start) for start, chance in chances.items() if chance > LEAST))
 

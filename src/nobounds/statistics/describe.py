@@ -287,14 +287,17 @@ class _Job:
         return Search(self.plan.epsilon(amount), self.plan.neighbors, self.ladder, True, self.facts.nullable)
 
     def _fences(self, quantiles: dict[str, int | float]) -> Clip | None:
-        """FENCES times the deviations of the quartiles on both sides of the median; None if these are 0."""
+        """FENCES times the deviations of the quartiles on both sides of the median; None if these are 0.
+
+        How much lies beyond is not known, so the mean gets no interval.
+        """
         low, center, high = (Fraction(quantiles[name]) for name in ("25%", "50%", "75%"))
         least = self.ladder.map.unit if isinstance(self.ladder.map, Grid) else max(high - center, center - low) / 4
         if least == 0:
             return None
         within = self._search(self.parts["mean"]).within
         below, above = (FENCES * max(away, least) for away in (center - low, high - center))
-        return Clip(within(center - below), within(center + above), center, True)
+        return Clip(within(center - below), within(center + above), center, False)
 
     def _extremes(self, quantiles: dict[str, int | float], search: Search) -> Program[Clip]:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
