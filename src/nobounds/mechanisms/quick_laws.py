@@ -125,8 +125,11 @@ def _by_prior(runs: Runs, some: Ints, masses: Floats) -> Blocks:
     for start, length, mass in zip(
         runs.starts[some].tolist(), runs.lengths[some].tolist(), masses.tolist(), strict=True
     ):
-        last = start + length - 1
-        parts = runs.prior.parts(start, last, max(1, min(_PARTS, round(mass * _NODES * _PARTS))))
+        last, many = start + length - 1, min(_PARTS, round(mass * _NODES * _PARTS))
+        if many <= 1:
+            blocks.append((start, last, mass))
+            continue
+        parts = runs.prior.parts(start, last, many)
         whole = runs.prior.mass(start, last)
         blocks += [(low, high, mass * (runs.prior.mass(low, high) / whole)) for low, high in parts]
     first, end, shares = zip(*blocks, strict=True)
