@@ -21,7 +21,7 @@ from nobounds.planning.forecasters import Forecaster, Statistic
 SIZES = (1_000, 10_000, 100_000)
 SHAPES = ("uniform", "lognormal", "pareto")
 SHAPES_IN_WORDS = "even, skewed and heavy-tailed data (uniform, lognormal, Pareto)"
-_ROUNDS = (64,)  # data sets: gives errors to a few percent, and two digits are shown
+_ROUNDS = (32,)  # data sets: gives errors to a few percent, and two digits are shown
 _CLIPS = 4  # data sets for the number of records outside a clip
 _FACTS = ("lower", "upper", "resolution")
 

@@ -1,7 +1,7 @@
 """Expected errors: averages over the branches of a mechanism, and over data sets for each of them.
 
 A branch with probability p is followed on a share p of the data sets, and on a few if it is rare. Data sets are added
-until the averages are accurate to about 1.5%.
+until the averages are accurate to about 3%.
 """
 
 import math
@@ -15,10 +15,10 @@ import numpy as np
 from nobounds.arrays import Floats
 from nobounds.ladders.rungs import FloatBits
 
-ROUNDS = (64, 128, 256, 512, 1024)  # data sets
+ROUNDS = (32, 64, 128, 256)  # data sets
 RARE = 2  # data sets for a rare branch
-PRECISE = 0.015  # relative standard errors of the rank error and of the error,
-PRECISE_RANKS = np.array([0.005, 0.0])  # or absolute ones: 0.005 ranks
+PRECISE = 0.03  # relative standard errors of the rank error and of the error,
+PRECISE_RANKS = np.array([0.015, 0.0])  # or absolute ones: 0.015 ranks
 COMMON, TOGETHER = 0.01, 4  # branches below this probability are rare; up to this many in a row are merged
 _BINS = FloatBits(6, -64)  # errors over the cap are sorted into steps of 1 to 2%, up to _MOST caps
 _MOST = 2.0**16

@@ -38,8 +38,8 @@ class Forecast:
     """The errors to expect of a statistic, a row for each epsilon or rho; nothing in it is sensitive.
 
     typical: the true values, one for each number released, where every record lies at its expected place.
-    sampled: whether noise was drawn because there is no closed law; errors are then accurate to about 5%, else to 1 or
-    2%.
+    sampled: whether noise was drawn because there is no closed law; errors are then accurate to about 5%,
+    else to 3%.
     """
 
     statistic: str

@@ -1,7 +1,7 @@
 """Planning: the error to expect before anything is spent, and the epsilon that an error needs.
 
 Data sets are drawn from a family or a public sample with fixed seeds, and the errors are summed over the laws of the
-answers, without noise. They are accurate to 1 or 2%.
+answers, without noise. They are accurate to about 3%.
 """
 
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ def plan(
     q: for "quantile" a number, for "quantiles" a list.
     rank_error, value_error: an expected error, instead of epsilon: the smallest epsilon that reaches it is computed.
     scale: a family is multiplied by it.
-    quick: use a few data sets only, for errors accurate to about 10% in a quarter of the time.
+    quick: use a few data sets only, for errors accurate to about 10% in less time.
 
     The others are those of the statistic's function. A family has the resolution that is given.
 
