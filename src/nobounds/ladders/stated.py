@@ -7,7 +7,7 @@ from nobounds.exact import Number, rational
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
-# Steps of 0.2 to 0.4 %: the ladder that is counted on first, and that of a walk without a frame.
+# Steps of 0.2 to 0.4%: the ladder that is counted on first, and that of a walk without a frame.
 DEFAULT_BITS = 8
 
 
