@@ -181,3 +181,10 @@ def test_neighbouring_tables_have_descriptions_of_one_shape():
             for d in (nb.describe(frame, epsilon=1).columns for frame in (table, other))
         ]
         assert shapes[0] == shapes[1]
+
+
+def test_columns_of_unequal_lengths_have_their_own_rows_under_swap():
+    """The mean of a long column does not depend on a short one before it."""
+    columns = {"a": np.arange(10), "b": np.arange(2000)}
+    summary = nb.describe(columns, epsilon=20, neighbors="swap", rng=random.Random(1)).columns["b"]
+    assert summary.values["mean"] == pytest.approx(999.5, rel=0.1)

@@ -77,6 +77,7 @@ class RankTuning:
     joint_most_added: int = 19
     joint_tail: float = 24.0
     joint_bits: int = 10
+    joint_nats: int = 1 << 32  # at most: places of finer rungs would not fit into 64 bits
     joint_size_share: Fraction = Fraction(1, 20)
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 

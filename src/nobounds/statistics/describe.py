@@ -74,7 +74,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         most = max(counts.values(), default=0)
         kept = {name: counts[name] for name in counts if facts.typed or counts[name] >= NUMERIC * most}
         few = {name: "hardly any numbers" for name in counts if name not in kept}
-        rows = next(iter(table.columns.values())).rows() if terms.neighbors == "swap" and kept else None
+        rows = {name: table.columns[name].rows() for name in kept} if terms.neighbors == "swap" else None
         sizes = plan.sizes(facts, kept, rows)
         shared = plan.shares(facts, sizes)
         parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": terms.neighbors}
@@ -82,7 +82,9 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         columns: dict[str, Summary] = {}
         for name in kept:
             data, ladder = table.columns[name], plan.ladders[name]
-            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], rows, shared[name])
+            job = _Job(
+                data, facts.columns[name], plan, ladder, counts[name], sizes[name], rows and rows[name], shared[name]
+            )
             columns[name] = yield from job.summary()
         return Description(columns, facts.skipped | few, loss, parameters)
 
@@ -138,17 +140,20 @@ class DescribePlan:
     def _counted(self, facts: FrameFacts) -> int:
         return sum(not self.public_count(column) for column in facts.columns.values())
 
-    def sizes(self, facts: FrameFacts, counts: Mapping[str, int], rows: int | None) -> dict[str, int]:
+    def sizes(self, facts: FrameFacts, counts: Mapping[str, int], rows: Mapping[str, int] | None) -> dict[str, int]:
         """The numbers of records that shares go by, for noisy counts; all of it is already noised.
 
         Few records are missing in most columns. So a count that noise may well have moved away from that of the table
         is taken as it: from the public rows under swap, else from the median of all noisy counts.
         """
         noise = 1 / self.epsilon(self.count_part)
-        middle = rows if rows is not None else math.floor(median(counts.values())) if counts else 0
-        near = [name for name, count in counts.items() if abs(count - middle) <= NEAR * noise]
+        middle = math.floor(median(counts.values())) if counts else 0
+        whole = dict.fromkeys(counts, middle) if rows is None else rows
+        near = [name for name, count in counts.items() if abs(count - whole[name]) <= NEAR * noise]
         less = 0 if rows is not None else math.ceil(noise / max(math.isqrt(len(near)), 1))
-        sizes = {name: middle - less if name in near else count - math.ceil(noise) for name, count in counts.items()}
+        sizes = {
+            name: (whole[name] - less if name in near else count - math.ceil(noise)) for name, count in counts.items()
+        }
         public = {name: count for name, count in counts.items() if self.public_count(facts.columns[name])}
         return {name: max(size, 0) for name, size in (sizes | public).items()}
 

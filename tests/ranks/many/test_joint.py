@@ -128,3 +128,15 @@ def test_ties_are_split_at_the_ranks_that_are_aimed_at():
     data = np.repeat([3.0, 4.0, 900.0], [3500, 4000, 2500])
     values = nb.quantiles(data, [k / 10 for k in range(1, 10)], epsilon=5, rng=random.Random(1)).value
     assert values == (3, 3, 3, 4, 4, 4, 4, 900, 900)
+
+
+def test_more_nats_than_places_have_bits_are_halved():
+    """Places of the finest rungs fit into 64 bits, and above that many nats quantiles are found level by level."""
+    data, qs = np.arange(1000.0) / 7, [0.2, 0.4, 0.6, 0.8]
+    for options in ({"epsilon": 3}, {"epsilon": 5}, {"rho": 3}, {"epsilon": 5, "neighbors": "swap"}):
+        rows = {} if "neighbors" in options else {"rows": 10**10}
+        answers = nb.quantiles(data, qs, rng=random.Random(1), **rows, **options).value
+        assert list(answers) == sorted(answers)
+    assert nb.quantiles(data, qs, epsilon=1e8, rng=random.Random(1)).value == pytest.approx(
+        np.quantile(data, qs), rel=0.1
+    )

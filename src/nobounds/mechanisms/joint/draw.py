@@ -75,11 +75,17 @@ class Proposals:
         """ln of the factor of the prior."""
         return -float(self.stretches.rate * self.reach)
 
+    @cached_property
+    def _size(self) -> float:
+        """The size of the logarithms that differences are taken of: their errors are in proportion to it."""
+        return 1000 + abs(self.log_most) + abs(self.log_rest)
+
     def draw(self, source: RandomSource) -> tuple[int, ...]:
         """Propose places until they are accepted."""
         whole, m = self.stretches.mass(self.stretches.first, self.stretches.last), self.stretches.many
         while True:
-            if _happens(self.log_rest - float(np.logaddexp(self.log_most, self.log_rest)), self._rare, source):
+            log_rare = self.log_rest - float(np.logaddexp(self.log_most, self.log_rest))
+            if _happens(log_rare, self._rare, source, self._size):
                 places = sorted(
                     self._inside(self.stretches.first, self.stretches.last, whole, source) for _ in range(m)
                 )
@@ -123,13 +129,14 @@ class Proposals:
         """Whether a proposal is accepted: with the probability w / (exp(log_most) * chance + exp(log_rest) * prior)."""
         repeats = Counter(taken)
         logs, many = self.stretches.log_masses, math.lgamma(len(taken) + 1)
-        log_prior = many + sum(k * float(logs[i]) - math.lgamma(k + 1) for i, k in repeats.items())
+        log_prior = many + math.fsum(k * float(logs[i]) - math.lgamma(k + 1) for i, k in repeats.items())
         log_weight = -float(self.stretches.rate * self.stretches.distance(np.array(taken)))
         log_chance = -math.inf
         if chances is not None:
-            log_chance = sum(math.log(part) - math.log(all_) for part, all_ in chances)
+            log_chance = math.fsum(math.log(part) - math.log(all_) for part, all_ in chances)
         log_bound = float(np.logaddexp(self.log_most + log_chance - log_prior, self.log_rest))
-        return _happens(log_weight - log_bound, lambda: self._ratio(taken, chances), source, abs(log_weight) + 1000)
+        size = self._size + abs(log_weight) + abs(log_prior) + (0.0 if chances is None else abs(log_chance))
+        return _happens(log_weight - log_bound, lambda: self._ratio(taken, chances), source, size)
 
     def _ratio(self, taken: list[int], chances: Chances | None) -> "arb":
         """The probability of acceptance as a ball."""

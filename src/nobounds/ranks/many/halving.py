@@ -184,7 +184,20 @@ class Halving:
         if self.shares:
             return pure(self.left)
         halved = pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
-        return Cost(halved.kinds, max(halved.rho, range_bounded(self.left).rho)) if is_for(self.problem) else halved
+        rhos = [halved.rho, self._turning_rho]
+        return Cost(halved.kinds, max([*rhos, range_bounded(self.left).rho] if is_for(self.problem) else rhos))
+
+    @property
+    def _turning_rho(self) -> Fraction:
+        """An upper bound for the rho of a record that turns from missing to present, which pays for the size as well.
+
+        Under swap its levels but the first cost half; no part of a frame is left out.
+        """
+        if self.neighbors == "add-remove" or not self.size.epsilon:
+            return Fraction(0)
+        each, many = self.left / levels(self.qs), levels(self.qs)
+        spent = (self.size.epsilon, self._dearest, each)
+        return sum((pure(part).rho for part in spent), Fraction(0)) + (many - 1) * pure(each / 2).rho
 
     @property
     def _dearest(self) -> Fraction:

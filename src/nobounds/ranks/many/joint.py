@@ -66,7 +66,8 @@ class JointRule:
         """Whether it is better than halving: for this many quantiles, with enough records beyond the outer ones."""
         qs, tuning = self.problem.qs, self.problem.tuning
         tail = min(qs[0], 1 - qs[-1])
-        return is_for(self.problem) and self.size * self.rate * tail >= tuning.joint_tail
+        nats = self.size * self.rate
+        return is_for(self.problem) and tuning.joint_tail <= nats * tail and nats <= tuning.joint_nats
 
     def cost(self) -> Cost:
         """The cost; under swap, of a record that moves, and of one that turns from missing to present."""
