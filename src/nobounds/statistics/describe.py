@@ -81,10 +81,8 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(facts, shared), plan.unit)
         columns: dict[str, Summary] = {}
         for name in kept:
-            data, ladder = table.columns[name], plan.ladders[name]
-            job = _Job(
-                data, facts.columns[name], plan, ladder, counts[name], sizes[name], rows and rows[name], shared[name]
-            )
+            data, ladder, own = table.columns[name], plan.ladders[name], None if rows is None else rows[name]
+            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], own, shared[name])
             columns[name] = yield from job.summary()
         return Description(columns, facts.skipped | few, loss, parameters)
 

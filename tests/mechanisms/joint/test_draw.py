@@ -35,7 +35,7 @@ def fit(counts, logs, places):
 @pytest.mark.medium
 @pytest.mark.parametrize("short", [False, True])
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
-def test_draws_follow_the_law(case, short):
+def test_places_follow_the_joint_law(case, short):
     """With a short reach about half of all proposals come from the prior; the law is the same."""
     made, source = stretches(case), random.Random(5).getrandbits
     proposals = Proposals.of(made)
