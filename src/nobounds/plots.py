@@ -17,6 +17,7 @@ from nobounds.mechanisms.halting import Law
 from nobounds.ranks.law import AnswerLaw
 from nobounds.release.description import Description
 from nobounds.release.release import Release
+from nobounds.release.shares import TOO_FEW
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: safe for colour-blind readers
 
@@ -108,7 +109,7 @@ def _box(axes: Any, answers: Mapping[str, float | None], color: str) -> None:
     if "50%" in values:
         axes.plot([values["50%"]] * 2, [-0.25, 0.25], color=color, linewidth=2.5)
     else:
-        axes.text(0.5, 0.5, "too few rows", transform=axes.transAxes, ha="center", fontsize=8, color="#555555")
+        axes.text(0.5, 0.5, TOO_FEW, transform=axes.transAxes, ha="center", fontsize=8, color="#555555")
         axes.set_xticks([])
     if "mean" in values:
         axes.plot([values["mean"]], [0], "D", color="#222222", markersize=4)

@@ -52,6 +52,13 @@ def floats_at(own: Ladder, route: OneRoute, positions: Ints) -> Floats:
     return values_at(own, route, positions).astype(np.float64)
 
 
+def value_of(own: Ladder, ladder: Ladder, rung: int) -> int | float:
+    """What is released for a rung of another ladder: the roundest number on it, within the bounds of `own`."""
+    if isinstance(ladder.map, FloatBits):
+        return own.within(Fraction(float(NO_FRAME.values(ladder.map, np.array([rung]))[0])))
+    return own.within(ladder.map.value(rung))
+
+
 def _in_frame(own: Ladder, on: Rungs, passed: bool | None, rungs: Ints, frame: Frame) -> Values:
     """The roundest numbers on rungs of deviations, within the bounds."""
     if isinstance(on, Grid) and frame is NO_FRAME:

@@ -43,6 +43,7 @@ from nobounds.ranks.many.halving import HALF, Halving, Setting, levels, tree
 from nobounds.ranks.many.slices import Lowered, Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
+from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
 
 MISSING = math.nan
@@ -467,7 +468,7 @@ def answers(joint):
         for place, log_chance in zip(*law.law(node, piece), strict=True):
             if chance * math.exp(log_chance) < 1e-6:
                 continue
-            value = law.plan.value(law.setting, int(place) // piece.places)
+            value = value_of(law.plan.ladder, law.setting.ladder, int(place) // piece.places)
             after = [(law.then(int(place)), *at) for at in law.after(node, piece, int(place))]
             go_on([*others, *after], [*values, value], chance * math.exp(log_chance))
 
@@ -635,7 +636,7 @@ def test_others_are_chosen_by_their_deviations_from_the_first(ladder):
     assert isinstance(setting.ladder.map, Framed) and not setting.tight
     rungs = setting.ladder.rungs(np.array([-1e9, 1000.0, 1000.25, 1000.5, 1e9]))
     assert rungs[2] == 0 and np.all(np.diff(rungs) > 0)
-    assert [made.value(setting, int(rung)) for rung in rungs[1:4]] == [1000, 1000.25, 1000.5]
+    assert [value_of(made.ladder, setting.ladder, int(rung)) for rung in rungs[1:4]] == [1000, 1000.25, 1000.5]
     assert made.prior(first) != made.prior(setting) != made.prior(made.scaled(setting, {0: 1000.0, 1: 1032.0}))
     assert made.scaled(setting, {0: 1000.0, 1: 1032.0}).octave == (7 if ladder.is_grid else 5)
     assert made.scaled(setting, {0: 1000.0, 1: 1000.0}) == setting

@@ -28,6 +28,7 @@ from nobounds.ranks.many.halving import HALF, Halving, Node, Setting, levels, tr
 from nobounds.ranks.many.slices import Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.tuning import TUNING
+from nobounds.ranks.values import value_of
 
 At: TypeAlias = tuple[tuple[int, int], Slice]
 Some: TypeAlias = Callable[[Floats], Sequence[int]]
@@ -108,7 +109,7 @@ class Joint:
         if not self.setting.absolute or isinstance(self.setting.ladder.map, Framed):
             return self
         if place not in self._around:
-            value = self.plan.value(self.setting, place // self.setting.places)
+            value = value_of(self.plan.ladder, self.setting.ladder, place // self.setting.places)
             self._around[place] = Joint(self.plan, self.data, self.plan.around(self.setting, value))
         return self._around[place]
 

@@ -43,10 +43,10 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
-from nobounds.ladders.frame import NO_FRAME, Frame, Framed, points_of
+from nobounds.ladders.frame import Frame, Framed, points_of
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_around, prior_of
-from nobounds.ladders.rungs import FloatBits, Grid
+from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.decisions import Choose, Halt, Noisy, Together
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
@@ -57,6 +57,7 @@ from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in, walk_i
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
 from nobounds.ranks.tuning import RankTuning
+from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
 
 HALF = Fraction(1, 2)
@@ -239,7 +240,7 @@ class Halving:
             pieces = {node: Slice(cuts[node.left], cuts[node.right], setting.places) for node in nodes}
             places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level, setting.each))
             for node, place in places.items():
-                values[node.which] = self.value(setting, place // setting.places)
+                values[node.which] = value_of(self.ladder, setting.ladder, place // setting.places)
                 cuts[node.which] = pieces[node].cut(place)
             if level == 0 and setting.absolute and len(self.qs) > 1:
                 ((node, place),) = places.items()
@@ -257,12 +258,6 @@ class Halving:
 
     def _unit(self, setting: Setting) -> Fraction | None:
         return setting.ladder.map.frame.unit if isinstance(setting.ladder.map, Framed) else None
-
-    def value(self, setting: Setting, rung: int) -> int | float:
-        """What is released for a rung."""
-        if isinstance(setting.ladder.map, FloatBits):
-            return self.ladder.within(Fraction(float(NO_FRAME.values(setting.ladder.map, np.array([rung]))[0])))
-        return self.ladder.within(setting.ladder.map.value(rung))
 
     def around(self, setting: Setting, value: int | float) -> Setting:
         """The setting after the first answer, without a frame: the others are chosen by their deviations from it.

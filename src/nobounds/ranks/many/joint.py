@@ -17,17 +17,14 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
-import numpy as np
-
 from nobounds.accounting.cost import Cost, both, pure, range_bounded
-from nobounds.ladders.frame import NO_FRAME
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of
-from nobounds.ladders.rungs import FloatBits
 from nobounds.mechanisms.joint.decision import ChooseAll
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.programs.program import Program
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
 
 _BALANCED = 3  # quantiles in two full levels, which under add-remove are as good as one choice of all
@@ -89,18 +86,12 @@ class JointRule:
         """The quantiles in increasing order."""
         ladder, places = self.ladder, self.problem.tuning.places
         chosen: tuple[int, ...] = yield ChooseAll(partial(self.stretches, view), self.cost)
-        return tuple(self.value(ladder, place // places) for place in chosen)
+        return tuple(value_of(self.problem.ladder, ladder, place // places) for place in chosen)
 
     def stretches(self, view: View) -> Stretches:
         """What is chosen from."""
         ladder, tuning = self.ladder, self.problem.tuning
         return Stretches.of(view.counts.full(ladder), tuning.places, self.problem.qs, self.rate, prior_of(ladder))
-
-    def value(self, ladder: Ladder, rung: int) -> int | float:
-        """What is released for a rung: the roundest number on it."""
-        if isinstance(ladder.map, FloatBits):
-            return self.problem.ladder.within(Fraction(float(NO_FRAME.values(ladder.map, np.array([rung]))[0])))
-        return self.problem.ladder.within(ladder.map.value(rung))
 
 
 def smallest_gap(qs: tuple[Fraction, ...]) -> Fraction:
