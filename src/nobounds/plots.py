@@ -17,7 +17,7 @@ from nobounds.mechanisms.halting import Law
 from nobounds.ranks.law import AnswerLaw
 from nobounds.release.description import Description
 from nobounds.release.release import Release
-from nobounds.release.shares import TOO_FEW
+from nobounds.release.words import TOO_FEW, bars_in_words
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: safe for colour-blind readers
 
@@ -65,15 +65,18 @@ def plot_description(described: Description) -> Any:
 def plot_release(release: Release, title: str | None = None) -> Any:
     """A figure of a release: its values on a line, with the 95% interval of the noise if there is one."""
     figure, (axes,) = _figures(1)
-    values = release.value if isinstance(release.value, tuple) else (release.value,)
+    all_values = release.value if isinstance(release.value, tuple) else (release.value,)
     qs = release.parameters.get("q")
-    names = [f"{100 * float(Fraction(q)):.4g} %" for q in qs] if isinstance(qs, list) else [""] * len(values)
+    all_names = [f"{100 * float(Fraction(q)):.4g} %" for q in qs] if isinstance(qs, list) else [""] * len(all_values)
+    pairs = [(name, value) for name, value in zip(all_names, all_values, strict=False) if value is not None]
+    names, values = [name for name, _ in pairs], [value for _, value in pairs]
     axes.set_yticks([])
     axes.spines[["left"]].set_visible(False)
-    if release.interval is not None and all(map(math.isfinite, release.interval)):
-        axes.plot(release.interval, [0, 0], color=COLORS[0], linewidth=6, alpha=0.3, solid_capstyle="butt")
-        for end in release.interval:
-            axes.annotate(f"{end:,.6g}", (end, 0), xytext=(0, -9), textcoords="offset points", ha="center", va="top")
+    for value, bar in zip(all_values, release.intervals, strict=False):
+        if value is not None:
+            _error_bar(axes, value, bar)
+    if len(values) < len(all_values):
+        axes.text(0.5, 0.15, f"not answered: {release.reason}", transform=axes.transAxes, ha="center", color="#555555")
     axes.plot(values, [0] * len(values), "D", color=COLORS[0], markersize=7)
     for k, (name, value) in enumerate(zip(names, values, strict=False)):
         height = 1 if k % 2 == 0 else -1
@@ -87,12 +90,23 @@ def plot_release(release: Release, title: str | None = None) -> Any:
         )
     axes.set_ylim(-1, 1)
     axes.margins(x=0.12)
-    bar = "; the bar is the noise at 95 %" if release.interval is not None else ""
+    said = f"; {bars_in_words(release.intervals[:1], release.parameters)}" if len(values) == 1 else ""
     _headline(
         figure,
-        f"{title or f'Private {release.statistic}'}{bar}; for {release.loss.in_words(release.parameters)}",
+        f"{title or f'Private {release.statistic}'}{said}; for {release.loss.in_words(release.parameters)}",
     )
     return figure
+
+
+def _error_bar(axes: Any, value: float, bar: tuple[float, float]) -> None:
+    """The interval of a value as a band; an arrow where an end is not known."""
+    low, high = (end if math.isfinite(end) else value for end in bar)
+    axes.plot([low, high], [0, 0], color=COLORS[0], linewidth=6, alpha=0.3, solid_capstyle="butt")
+    for end, arrow in zip(bar, "<>", strict=True):
+        if math.isfinite(end):
+            axes.annotate(f"{end:,.6g}", (end, 0), xytext=(0, -9), textcoords="offset points", ha="center", va="top")
+        else:
+            axes.plot([value], [0], arrow, color=COLORS[0], markersize=12, alpha=0.4)
 
 
 def _box(axes: Any, answers: Mapping[str, float | None], color: str) -> None:

@@ -14,7 +14,9 @@ from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
 from nobounds.release.grouped import GroupedRelease
+from nobounds.release.schema import Interval
 from nobounds.release.shares import STATISTICS
+from nobounds.release.words import between, needed_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
@@ -30,6 +32,8 @@ def show(release: nb.Release, *, as_json: bool) -> None:
     console = Printer()
     show_table(console, _table(release))
     console.print()
+    if release.reason is not None:
+        say(console, f"Not answered, {release.reason}{needed_in_words(release.parameters)}.")
     if "clip" in release.parameters:
         say(console, CLIPPING)
     say(console, total_in_words(release))
@@ -154,8 +158,8 @@ def _table(release: nb.Release) -> Table:
     if qs is not None:
         table.add_column("q", justify="right", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True, style="bold")
-    if release.interval is not None:
-        table.add_column("noise, 95 %", no_wrap=True)
+    if release.intervals:
+        table.add_column(_heading(release), no_wrap=True)
     if "clip" in release.parameters:
         table.add_column("clip", no_wrap=True)
     table.add_column("cost", no_wrap=True)
@@ -163,9 +167,10 @@ def _table(release: nb.Release) -> Table:
     for k, value in enumerate(many):
         cells = [release.statistic if k == 0 else ""]
         cells += [] if qs is None else [_decimal(qs[k] if isinstance(qs, list) else qs)]
-        cells.append(_value(value, release.interval))
-        if release.interval is not None:
-            cells.append(_interval(release.interval, value))
+        bar = release.intervals[k] if release.intervals else None
+        cells.append(_value(value, bar, release.reason))
+        if release.intervals:
+            cells.append(_interval(bar, value))
         if "clip" in release.parameters:
             cells.append(_clip(release.parameters["clip"]))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
@@ -178,10 +183,10 @@ def _decimal(q: str) -> str:
 
 
 def _interval(interval: tuple[float, float] | None, value: object) -> str:
-    if interval is None:
+    if interval is None or value is None:
         return ""
     if not all(map(math.isfinite, interval)):
-        return "too few records"
+        return between(interval)
     return " to ".join(_rounded(round(end) if isinstance(value, int) else end, interval) for end in interval)
 
 
@@ -198,7 +203,18 @@ def _clip(clip: list[int | float]) -> str:
     return " to ".join(shortened(end if abs(end) >= least else 0) for end in clip)
 
 
-def _value(value: int | float | tuple[int | float, ...], interval: tuple[float, float] | None) -> str:
+def _heading(release: nb.Release) -> str:
+    """The heading of intervals: their level, and that they are for the noise alone where they are."""
+    stated = release.parameters.get("interval", {})
+    noise = "noise, " if stated.get("of") == "noise" else ""
+    return f"{noise}{100 * stated.get('level', 0.95):.4g} %"
+
+
+def _value(
+    value: int | float | tuple[int | float | None, ...] | None, interval: Interval | None, reason: str | None
+) -> str:
+    if value is None:
+        return str(reason)
     if isinstance(value, tuple):
         return " to ".join(map(str, value))
     return str(value) if interval is None else _rounded(value, interval)

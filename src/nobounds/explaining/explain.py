@@ -17,6 +17,7 @@ from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import Paragraph, figure
+from nobounds.release.words import needed_in_words
 
 _MOST_RECORDS = 10**12
 _SHOWN = 12  # groups or numbers
@@ -81,7 +82,7 @@ def paragraphs(content: Mapping[str, Any], *, n: Number | None = None, sizes: Se
         return forecast(fields)
     if fields.mapping.get("statistic") == "describe":
         return description(fields, at)
-    if "statistic" in fields and "loss" in fields and ("value" in fields or "by" in fields):
+    if "statistic" in fields and "loss" in fields and ("value" in content or "by" in fields):
         return _release(ReleaseStatement.read(fields), fields, at)
     raise ValueError(f"this JSON is none that explain knows; it takes {KINDS}")
 
@@ -125,22 +126,33 @@ def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence
 
 
 def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
-    shown_values = [figure(value) for value in statement.values[:_SHOWN]]
-    more = len(statement.values) - len(shown_values)
+    shown_values = ["not answered" if value is None else figure(value) for value in statement.answers[:_SHOWN]]
+    more = len(statement.answers) - len(shown_values)
+    why = f" Not answered: {', '.join(statement.reasons)}{_needed(statement)}." if statement.reasons else ""
     if statement.by:
         pairs = [f"{key}: {value}" for key, value in zip(_keys(fields, statement), shown_values, strict=True)]
         groups = "1 group was" if len(statement.values) == 1 else f"{len(statement.values):,} groups were"
         rest = f"; and {more:,} more" if more else ""
-        return f"{groups} answered. {'; '.join(pairs)}{rest}." if pairs else "No group was answered."
+        return f"{groups} answered. {'; '.join(pairs)}{rest}.{why}" if pairs else "No group was answered."
+    if not statement.values:
+        return f"There is no answer: {', '.join(statement.reasons)}{_needed(statement)}."
     if statement.statistic == "bounds":
-        return f"The answer: {shown_values[0]} to {shown_values[1]}."
-    return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}."
+        return f"The answer: {shown_values[0]} to {shown_values[1]}.{why}"
+    return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}.{why}"
+
+
+def _needed(statement: ReleaseStatement) -> str:
+    """How many rows or how much epsilon would do, if the release says so."""
+    needed = statement.parameters.inner("needed")
+    stated: dict[str, float] = {name: needed.whole(name) for name in ("rows",) if name in needed}
+    stated |= {name: needed.spent(name) for name in ("epsilon", "rho") if name in needed}
+    return needed_in_words({"needed": stated})
 
 
 def _keys(fields: ReleaseFields, statement: ReleaseStatement) -> list[str]:
     """The first keys, one text each."""
     columns = [fields.inner("keys").items(name) for name in fields.items("by") if isinstance(name, str)]
-    if len(columns) != len(statement.by) or any(len(column) != len(statement.values) for column in columns):
+    if len(columns) != len(statement.by) or any(len(column) != len(statement.answers) for column in columns):
         raise ValueError("keys must have a key for each value, by the columns of `by`")
     first = zip(*(column[:_SHOWN] for column in columns), strict=True)
     return [", ".join(printable(str(part)[:80]) for part in key) for key in first]

@@ -9,6 +9,7 @@ from typing import Any
 
 from nobounds.accounting.loss import QUERY_RESULT, Neighbors, PrivacyLoss, check_neighbors
 from nobounds.exact import printable, rational, shown
+from nobounds.release.schema import Interval
 
 MOST_BYTES = 1 << 28  # a million groups are a quarter of that
 KINDS = (
@@ -90,6 +91,12 @@ class ReleaseFields:
         values = value if isinstance(value, list) else [value]
         return [_number(each, self._at(name)) for each in values]
 
+    def answers(self, name: str) -> list[int | float | None]:
+        """A number or a list of them, None where it is not answered."""
+        value = self.mapping.get(name)
+        values = value if isinstance(value, list) else [value]
+        return [None if each is None else _number(each, self._at(name)) for each in values]
+
     def floats(self, name: str) -> list[float]:
         """A finite number or a list of them, within the range of floats."""
         return [_float(value, self._at(name)) for value in self.numbers(name)]
@@ -146,18 +153,13 @@ class ReleaseFields:
         fields = self.inner(name)
         return {printable(each): fields.spent(each) for each in fields.mapping}
 
-    def interval(self, name: str = "interval") -> tuple[float, float] | None:
+    def interval(self, name: str) -> Interval | None:
         """The two ends, infinite where an end is null; None without an interval."""
-        if name not in self:
-            return None
-        ends = self.items(name)
-        if len(ends) != 2:
-            raise ValueError(f"{self._at(name)} must have two ends, got {shown(ends)}")
-        low, high = ends
-        return (
-            -math.inf if low is None else _float(low, self._at(name)),
-            math.inf if high is None else _float(high, self._at(name)),
-        )
+        return _interval(self.mapping[name], self._at(name)) if name in self else None
+
+    def intervals(self, name: str = "intervals") -> list[Interval]:
+        """A list of intervals."""
+        return [_interval(ends, self._at(name)) for ends in self.items(name)] if name in self else []
 
     def _at(self, name: str) -> str:
         """The path of a field, for errors: the name may come from the file, so it is cut and made printable."""
@@ -173,6 +175,13 @@ class ReleaseFields:
 def neighbors(fields: ReleaseFields) -> Neighbors:
     """Which data sets are neighbours."""
     return check_neighbors(fields.text("neighbors"))
+
+
+def _interval(ends: object, name: str) -> Interval:
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise ValueError(f"{name} must have two ends, got {shown(ends)}")
+    low, high = ends
+    return -math.inf if low is None else _float(low, name), math.inf if high is None else _float(high, name)
 
 
 def _float(value: object, name: str) -> float:

@@ -1,7 +1,7 @@
 """What a release states about itself, read from its JSON: the request, the answer and the parameters."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.words import figure, listed
 from nobounds.ladders.stated import DEFAULT_BITS
+from nobounds.release.schema import Interval
 
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")
@@ -27,20 +28,29 @@ class ReleaseStatement:
     """A release of one statistic, for a column or by groups."""
 
     statistic: str
-    values: list[int | float]
+    answers: list[int | float | None]  # None where a number is not answered
     loss: PrivacyLoss
     parameters: ReleaseFields
-    interval: tuple[float, float] | None = None
+    intervals: list[Interval] = field(default_factory=list)
     by: tuple[str, ...] = ()
+    reasons: list[str] = field(default_factory=list)  # why numbers are not answered
 
     @classmethod
     def read(cls, fields: ReleaseFields) -> "ReleaseStatement":
         """Read a release; for answers by groups, `by` holds the grouping columns."""
         grouped = "by" in fields
-        values = fields.numbers("values" if grouped else "value")
+        answers = fields.answers("values" if grouped else "value")
+        reasons = sorted({str(why) for why in fields.items("reasons") if why}) if "reasons" in fields else []
+        reasons += [fields.text("reason")] if "reason" in fields else []
         by = tuple(printable(str(name)) for name in fields.items("by")) if grouped else ()
         statement = cls(
-            fields.word("statistic"), values, fields.loss(), fields.inner("parameters"), fields.interval(), by
+            fields.word("statistic"),
+            answers,
+            fields.loss(),
+            fields.inner("parameters"),
+            fields.intervals(),
+            by,
+            [printable(why) for why in reasons],
         )
         statement.check()
         return statement
@@ -49,10 +59,12 @@ class ReleaseStatement:
         """Refuse JSON that cannot be a release of this statistic."""
         if self.statistic in ("quantile", "quantiles"):
             count = len(self.parameters.ranks("q"))
-            if not self.by and count != len(self.values):
-                raise ValueError(f"value must have a number for each q, got {len(self.values)} for {count}")
-        if not self.by and self.statistic == "bounds" and len(self.values) != 2:
-            raise ValueError(f"value must have two numbers for bounds, got {len(self.values)}")
+            if not self.by and count != len(self.answers):
+                raise ValueError(f"value must have a number for each q, got {len(self.answers)} for {count}")
+        if not self.by and self.statistic == "bounds" and len(self.answers) != 2:
+            raise ValueError(f"value must have two numbers for bounds, got {len(self.answers)}")
+        if None in self.answers and not self.reasons:
+            raise ValueError("value is null, and reason does not say why")
         if self.statistic in CLIPPED and "clip" in self.parameters and len(self.parameters.floats("clip")) != 2:
             raise ValueError("parameters.clip must have two ends")
 
@@ -65,6 +77,16 @@ class ReleaseStatement:
     def query(self) -> bool:
         """Whether the rows are those of a query's result."""
         return self.parameters.of_query()
+
+    @property
+    def values(self) -> list[int | float]:
+        """The numbers that are answered."""
+        return [value for value in self.answers if value is not None]
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of a single number."""
+        return self.intervals[0] if len(self.intervals) == 1 and not self.by else None
 
     @property
     def unbounded(self) -> bool:
@@ -167,8 +189,8 @@ class ReleaseStatement:
         if not ranks:
             return abs(finite_float(Fraction(self.values[-1]))), _PLACES[self.statistic]
         at = min(self.parameters.ranks("q"), key=lambda q: abs(2 * q - 1))
-        value = dict(zip(self.parameters.ranks("q"), self.values, strict=True))[at]
-        return abs(finite_float(Fraction(value))), at
+        value = dict(zip(self.parameters.ranks("q"), self.answers, strict=True))[at]
+        return abs(finite_float(Fraction(self.values[0] if value is None else value))), at
 
 
 def rank_in_words(q: Fraction) -> str:

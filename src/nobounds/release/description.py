@@ -7,8 +7,9 @@ from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, text_up
-from nobounds.release.release import ends
-from nobounds.release.shares import STATISTICS, TOO_FEW
+from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
+from nobounds.release.shares import STATISTICS
+from nobounds.release.words import TOO_FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +20,15 @@ class Summary:
     """
 
     values: dict[str, int | float | None]
-    intervals: dict[str, tuple[float, float]]
+    intervals: dict[str, Interval]
     costs: dict[str, float]
     reasons: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        ends = {name: [e if math.isfinite(e) else None for e in bar] for name, bar in self.intervals.items()}
         return {
             "values": dict(self.values),
-            "intervals": ends,
+            "intervals": {name: to_ends(bar) for name, bar in self.intervals.items()},
             "costs": dict(self.costs),
             "reasons": dict(self.reasons),
         }
@@ -36,8 +36,8 @@ class Summary:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Summary":
         """The summary that `to_dict` wrote."""
-        bars = {name: ends(bar) for name, bar in fields["intervals"].items()}
-        return cls(dict(fields["values"]), bars, dict(fields["costs"]), dict(fields.get("reasons", {})))
+        bars = {name: from_ends(bar) for name, bar in fields["intervals"].items()}
+        return cls(dict(fields["values"]), bars, dict(fields["costs"]), dict(fields["reasons"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
+            **head("description"),
             "statistic": "describe",
             "columns": {name: summary.to_dict() for name, summary in self.columns.items()},
             "skipped": dict(self.skipped),
@@ -73,7 +74,7 @@ class Description:
     @classmethod
     def from_json(cls, text: str) -> "Description":
         """The description that `to_json` wrote."""
-        fields = json.loads(text)
+        fields = loaded(text, "description")
         columns = {name: Summary.from_dict(each) for name, each in fields["columns"].items()}
         return cls(columns, dict(fields["skipped"]), PrivacyLoss.from_dict(fields["loss"]), dict(fields["parameters"]))
 

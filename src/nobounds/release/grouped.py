@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, printable
+from nobounds.release.schema import from_ends, head, loaded, to_ends
 
 _SHOWN = 12  # groups in the text
 _LONG = 10**15  # whole numbers below this are shown in full
@@ -21,17 +22,20 @@ _LONG = 10**15  # whole numbers below this are shown in full
 class GroupedRelease:
     """Private answers by key, what they cost together, and how they were made.
 
-    `groups` has the key of each group, and `values` its answer. Public keys are in the order in which
-    they were given, all of them; keys that were chosen privately are sorted.
+    `groups` has the key of each group, and `values` its answer, masked where a group is not answered; `reasons` says
+    why. `intervals` has two ends for each group, and `counts` its noisy number of rows, where these are known.
+    Public keys are in the order in which they were given, all of them; keys that were chosen privately are sorted.
     """
 
     statistic: str
     by: tuple[str, ...]
     arrays: tuple[Any, ...] = field(repr=False)  # one Arrow array for each key column
-    values: NDArray[Any]
+    values: NDArray[Any]  # a masked array, if some groups are not answered
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
-    half_intervals: NDArray[np.float64] | None = None  # noise moves each answer by at most this, 95% of the time
+    intervals: NDArray[np.float64] | None = None  # low and high ends in two columns, infinite where they are not known
+    counts: NDArray[np.int64] | None = None  # noisy numbers of rows
+    reasons: tuple[str | None, ...] | None = None  # None where a group is answered
     _places: dict[Any, int] = field(default_factory=dict, init=False, repr=False)  # filled on first use
 
     @property
@@ -43,30 +47,45 @@ class GroupedRelease:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __iter__(self) -> Iterator[tuple[Any, int | float]]:
+    def __iter__(self) -> Iterator[tuple[Any, int | float | None]]:
         return zip(self.groups, self.values.tolist(), strict=True)
 
-    def __getitem__(self, key: Any) -> int | float:
-        """The answer for a key; KeyError if it is not shown."""
-        if not self._places:
-            self._places.update((group, k) for k, group in enumerate(self.groups))
-        place = self._places[key]
-        answer: int | float = self.values[place : place + 1].tolist()[0]
+    def __getitem__(self, key: Any) -> int | float | None:
+        """The answer for a key, None if it is not answered; KeyError if it is not shown."""
+        place = self.place(key)
+        answer: int | float | None = self.values[place : place + 1].tolist()[0]
         return answer
 
-    def to_arrow(self) -> Any:
-        """A pyarrow table: the key columns, and a column named after the statistic.
+    def place(self, key: Any) -> int:
+        """The place of a key in all arrays; KeyError if it is not shown."""
+        if not self._places:
+            self._places.update((group, k) for k, group in enumerate(self.groups))
+        return self._places[key]
 
-        Whole numbers beyond 64 bits become floats there.
+    def to_arrow(self) -> Any:
+        """A pyarrow table: the key columns, a column named after the statistic, and `low`, `high`, `rows`, `reason`.
+
+        The last four are there if they are known. Whole numbers beyond 64 bits become floats there.
         """
         import pyarrow as pa
 
-        name = self.statistic
-        while name in self.by:
-            name = f"private_{name}"
-        plain = self.values.dtype != object
-        values = self.values if plain else np.array([finite_float(Fraction(value)) for value in self.values])
-        return pa.table([*self.arrays, pa.array(values)], names=[*self.by, name])
+        missing = np.ma.getmaskarray(self.values)
+        values = np.ma.getdata(self.values)
+        if values.dtype == object:
+            values = np.array([finite_float(Fraction(value)) for value in np.where(missing, 0, values)])
+        columns: dict[str, Any] = {self.statistic: pa.array(values, mask=missing)}
+        if self.intervals is not None:
+            columns |= {"low": pa.array(self.intervals[:, 0]), "high": pa.array(self.intervals[:, 1])}
+        if self.counts is not None:
+            columns["rows"] = pa.array(self.counts)
+        if self.reasons is not None:
+            columns["reason"] = pa.array(self.reasons, pa.string())
+        names = list(self.by)
+        for name in columns:
+            while name in names:
+                name = f"private_{name}"
+            names.append(name)
+        return pa.table([*self.arrays, *columns.values()], names=names)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; dates and times become text."""
@@ -75,14 +94,19 @@ class GroupedRelease:
             name: [key if isinstance(key, plain) else str(key) for key in array.to_pylist()]
             for name, array in zip(self.by, self.arrays, strict=True)
         }
+        bars = None if self.intervals is None else [to_ends(bar) for bar in self.intervals.tolist()]
         return {
+            **head("groups"),
             "statistic": self.statistic,
             "by": list(self.by),
+            "types": [str(array.type) for array in self.arrays],
             "keys": columns,
             "values": self.values.tolist(),
+            "intervals": bars,
+            "counts": None if self.counts is None else self.counts.tolist(),
+            "reasons": None if self.reasons is None else list(self.reasons),
             "loss": self.loss.to_dict(),
             "parameters": dict(self.parameters),
-            **({} if self.half_intervals is None else {"half_intervals": self.half_intervals.tolist()}),
         }
 
     def to_json(self) -> str:
@@ -90,6 +114,26 @@ class GroupedRelease:
         fields = self.to_dict()
         fields["keys"] = {name: [_finite(key) for key in keys] for name, keys in fields["keys"].items()}
         return json.dumps(fields, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "GroupedRelease":
+        """The release that `to_json` wrote; keys of types without a JSON form come back as text."""
+        fields = loaded(text, "groups")
+        keys = tuple(
+            _typed(fields["keys"][name], kind) for name, kind in zip(fields["by"], fields["types"], strict=True)
+        )
+        bars = fields["intervals"]
+        return cls(
+            fields["statistic"],
+            tuple(fields["by"]),
+            keys,
+            _masked(fields["values"]),
+            PrivacyLoss.from_dict(fields["loss"]),
+            fields["parameters"],
+            None if bars is None else np.array([from_ends(bar) for bar in bars], dtype=np.float64).reshape(-1, 2),
+            None if fields["counts"] is None else np.array(fields["counts"], dtype=np.int64),
+            None if fields["reasons"] is None else tuple(fields["reasons"]),
+        )
 
     def __str__(self) -> str:
         keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
@@ -109,10 +153,33 @@ def _printed(key: Any) -> str:
     return printable(str(key))
 
 
-def _short(value: int | float) -> str:
+def _short(value: int | float | None) -> str:
+    if value is None:
+        return "-"
     if isinstance(value, int) and abs(value) < _LONG:
         return str(value)
     return f"{finite_float(Fraction(value)):.6g}"
+
+
+def _typed(keys: list[Any], kind: str) -> Any:
+    """Keys from JSON as an Arrow array of the type that they had, as far as a text can be read as it."""
+    import pyarrow as pa
+
+    plain = pa.array(keys)
+    try:
+        return plain.cast(pa.type_for_alias(kind))
+    except (ValueError, pa.ArrowNotImplementedError):  # ArrowInvalid is a ValueError
+        return plain
+
+
+def _masked(values: list[Any]) -> NDArray[Any]:
+    """Numbers from JSON; None is masked."""
+    missing = [value is None for value in values]
+    plain = [0 if value is None else value for value in values]
+    whole = all(isinstance(value, int) for value in plain)
+    fits = not whole or max(map(abs, plain), default=0) < 1 << 63
+    numbers = np.array(plain, dtype=(np.int64 if whole else np.float64) if fits else object)
+    return np.ma.array(numbers, mask=missing) if any(missing) else numbers
 
 
 def _finite(key: Any) -> Any:

@@ -1,23 +1,26 @@
 """A release: a private answer, how it was made, and what it cost. Safe to print, keep and send."""
 
 import json
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
+from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
+from nobounds.release.words import bars_in_words, needed_in_words
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.
 
-    statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors.
+    statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors. What
+    is not answered is None.
     loss: what it cost, a `PrivacyLoss`.
     parameters: how it was made: the clip, the noise, the ladder, what was stated about the data. `rows_of` is there if
-    the rows are those of a query's result, and not of a table as it is stored.
-    interval: of a sum, mean or count, a 95% interval for the added noise; it excludes bias from clipping.
+    the rows are those of a query's result, and not of a table as it is stored. `interval` says what the interval is
+    for, at which level and under which assumption; `needed` how many rows or how much epsilon would do.
+    intervals: of each number two ends, infinite where an end is not known; `interval` is that of a single number.
+    reason: why the value, or a number of it, is not answered.
 
     >>> from fractions import Fraction
     >>> from nobounds.accounting.loss import PrivacyLoss, pure
@@ -26,23 +29,36 @@ class Release:
     """
 
     statistic: str
-    value: int | float | tuple[int | float, ...]
+    value: int | float | tuple[int | float | None, ...] | None
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
-    interval: tuple[float, float] | None = None  # 95%, for the added noise only
+    intervals: tuple[Interval, ...] = ()
+    reason: str | None = None
+
+    def __float__(self) -> float:
+        """The value; ValueError if it is not answered, or if there are several."""
+        if self.value is None:
+            raise ValueError(f"the {self.statistic} is not answered: {self.reason}")
+        if isinstance(self.value, tuple):
+            raise ValueError(f"the release of {self.statistic} has {len(self.value)} numbers, not one")
+        return float(self.value)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of a single number, if it has one."""
+        return self.intervals[0] if len(self.intervals) == 1 else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        value = list(self.value) if isinstance(self.value, tuple) else self.value
-        plain: dict[str, Any] = {
+        return {
+            **head("release"),
             "statistic": self.statistic,
-            "value": value,
+            "value": list(self.value) if isinstance(self.value, tuple) else self.value,
+            "intervals": [to_ends(bar) for bar in self.intervals],
+            "reason": self.reason,
             "loss": self.loss.to_dict(),
             "parameters": dict(self.parameters),
         }
-        if self.interval is not None:
-            plain["interval"] = [end if math.isfinite(end) else None for end in self.interval]
-        return plain
 
     def to_json(self) -> str:
         """The release as one line of JSON."""
@@ -51,11 +67,11 @@ class Release:
     @classmethod
     def from_json(cls, text: str) -> "Release":
         """The release that `to_json` wrote."""
-        fields = json.loads(text)
+        fields = loaded(text, "release")
         value = tuple(fields["value"]) if isinstance(fields["value"], list) else fields["value"]
-        bar = fields.get("interval")
-        interval = None if bar is None else ends(bar)
-        return cls(fields["statistic"], value, PrivacyLoss.from_dict(fields["loss"]), fields["parameters"], interval)
+        bars = tuple(from_ends(bar) for bar in fields["intervals"])
+        loss = PrivacyLoss.from_dict(fields["loss"])
+        return cls(fields["statistic"], value, loss, fields["parameters"], bars, fields["reason"])
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
@@ -63,22 +79,14 @@ class Release:
 
     def _value(self) -> str:
         """The value; of a long vector the first numbers."""
+        if self.value is None:
+            return f"not answered, {self.reason}{needed_in_words(self.parameters)}"
         if not isinstance(self.value, tuple) or len(self.value) <= 4:
             return str(self.value)
         return f"({', '.join(map(str, self.value[:3]))}, ... {len(self.value)} numbers)"
 
     def _bar(self) -> str:
-        """The error bar in words."""
-        if self.interval is None:
+        """The intervals in words."""
+        if self.value is None or not 0 < len(self.intervals) <= 4:
             return ""
-        if not all(map(math.isfinite, self.interval)):
-            return " (too few records to tell more)"
-        low, high = self.interval
-        clipped = "" if self.statistic == "count" else "; clipping is not in it"
-        return f" ({low:.6g} to {high:.6g} for the noise, at 95 %{clipped})"
-
-
-def ends(bar: Sequence[float | None]) -> tuple[float, float]:
-    """The ends of an interval from JSON, where None stands for an infinite one."""
-    low, high = bar
-    return -math.inf if low is None else low, math.inf if high is None else high
+        return f" ({bars_in_words(self.intervals, self.parameters)})"

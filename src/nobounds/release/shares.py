@@ -18,8 +18,6 @@ STATISTICS = ("count", "mean", "std", "min", *RANKS, "max")
 
 COUNT_SHARE = Fraction(1, 10)  # of epsilon, over all columns
 
-TOO_FEW = "too few rows"  # why a statistic is not answered
-
 LEVELS = {"median": ("50%",), "quartiles": ("25%", "75%"), "tails": ("5%", "95%")}  # of the recursion, in this order
 PARTS = {**LEVELS, "mean": ("mean",), "min and max": ("min", "max"), "std": ("std",)}
 

@@ -41,7 +41,8 @@ from nobounds.ranks.problem import Problem
 from nobounds.ranks.tuning import TUNING
 from nobounds.ranks.view import View
 from nobounds.release.description import Description, Summary
-from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, TOO_FEW, answered, shares
+from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
+from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
 

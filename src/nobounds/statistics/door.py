@@ -19,6 +19,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
+from nobounds.release.schema import Interval
 
 F_co = TypeVar("F_co", covariant=True)
 F = TypeVar("F")
@@ -77,12 +78,16 @@ class ColumnPlan(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A noisy answer, and what its release says about it; `parts` is the cost by part, if a noisy size has set it."""
+    """A noisy answer, and what its release says about it; `parts` is the cost by part, if a noisy size has set it.
 
-    value: int | float | tuple[int | float, ...]
+    What is not answered is None, and `reason` says why.
+    """
+
+    value: int | float | tuple[int | float | None, ...] | None
     parameters: dict[str, Any]
-    interval: tuple[float, float] | None = None
+    intervals: tuple[Interval, ...] = ()
     parts: dict[str, Cost] | None = None
+    reason: str | None = None
 
 
 C = TypeVar("C", bound=ColumnPlan)
@@ -104,7 +109,8 @@ def release_column(
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
         noisy = yield from answer(plan, data)
         breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
-        return Release(statistic, noisy.value, loss, facts.origin() | noisy.parameters | breakdown, noisy.interval)
+        parameters = facts.origin() | noisy.parameters | breakdown
+        return Release(statistic, noisy.value, loss, parameters, noisy.intervals, noisy.reason)
 
     request = Request(
         terms.neighbors,

@@ -110,13 +110,14 @@ def _answer(plan: SumPlan, clip: Clip, value: Fraction, bar: Fraction, scale: Fr
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
     parameters: dict[str, Any] = {
         "clip": [plain(clip.low), plain(clip.high)],
+        "interval": {"level": 1 - CHANCE, "of": "noise"},
         "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
     ends = min(_end(value - bar), MAX), max(_end(value + bar), -MAX)  # infinite outward only
     interval = ends if clip.trusted else (-math.inf, math.inf)
-    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, interval, plan.parts())
+    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts())
 
 
 def _end(end: Fraction) -> float:
@@ -154,4 +155,5 @@ def _count(plan: CountPlan, data: Column) -> Program[Answer]:
     scale = 0.0 if plan.public else plan.noise.scale(1)
     bar = math.ceil(plan.noise.half_interval(scale, 0.0, CHANCE))
     interval = (float(max(noisy - bar, 0)), float(max(noisy + bar, 0)))
-    return Answer(max(noisy, 0), {"noise": plan.noise.name, "noise_scale": scale}, interval)
+    parameters = {"noise": plan.noise.name, "noise_scale": scale, "interval": {"level": 1 - CHANCE, "of": "sample"}}
+    return Answer(max(noisy, 0), parameters, (interval,))

@@ -16,6 +16,7 @@ from nobounds.explaining.words import Paragraph, figure
 from nobounds.planning.forecast import digits
 from nobounds.release.description import Summary
 from nobounds.release.shares import STATISTICS
+from nobounds.release.words import bars_in_words, needed_in_words
 from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # numbers of records for which errors are forecast
@@ -69,13 +70,17 @@ def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
         return ["", *map(printable, names)], rows
     if isinstance(release.value, tuple):
         names = list(kept.ask.q) or ["minimum", "maximum"]
-        return ["", "value"], [[name, figure(value)] for name, value in zip(names, release.value, strict=True)]
-    heads, row = ["", "value"], [kept.ask.statistic, figure(release.value)]
-    if release.interval is not None:
-        heads.append("where the noise leaves it, 95 times of 100")
-        known = all(map(math.isfinite, release.interval))
-        row.append(" to ".join(map(figure, release.interval)) if known else "too few records to tell")
-    return heads, [row]
+        rows = [[name, _figure(value, release)] for name, value in zip(names, release.value, strict=True)]
+    else:
+        rows = [[kept.ask.statistic, _figure(release.value, release)]]
+    if not release.intervals:
+        return ["", "value"], rows
+    bars = zip(rows, release.intervals, strict=True)
+    return ["", "value", "interval"], [[*row, bars_in_words([bar], release.parameters)] for row, bar in bars]
+
+
+def _figure(value: int | float | None, release: nb.Release) -> str:
+    return figure(value) if value is not None else f"{release.reason}{needed_in_words(release.parameters)}"
 
 
 @lru_cache(maxsize=256)

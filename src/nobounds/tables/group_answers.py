@@ -6,6 +6,7 @@ alone. Sums and means share one clip, chosen among the records of all groups: sm
 their own clip, and the bias from clipping is then weighed against the noise of all groups.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,7 +43,9 @@ class GroupAnswers:
     keys: tuple[Any, ...]
     values: NDArray[Any]
     parameters: dict[str, Any]
-    half_intervals: Floats | None = None
+    intervals: Floats | None = None  # low and high ends, in two columns
+    counts: Ints | None = None
+    reasons: tuple[str | None, ...] | None = None
     parts: dict[str, Cost] | None = None  # of the cost, where they depend on the number of groups
 
 
@@ -97,7 +100,9 @@ def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswer
     scale = noise.scale(1)
     bar = noise.half_interval(scale, 0.0, CHANCE)
     parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
-    return GroupAnswers(tallied.keys, _fitting(np.maximum(noisy, 0)), parameters, np.full(number, bar))
+    parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"}
+    values = _fitting(np.maximum(noisy, 0))
+    return GroupAnswers(tallied.keys, values, parameters, np.maximum(_around(noisy, bar), 0))
 
 
 def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedColumn) -> Program[GroupAnswers]:
@@ -108,7 +113,9 @@ def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedC
     values, bars, parameters = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | parameters | ladder.describe()
-    return GroupAnswers(tallied.keys, values, parameters, bars if clip.trusted else None, settled.parts())
+    parameters["interval"] = {"level": 1 - CHANCE, "of": "noise"}
+    intervals = _around(values, bars if clip.trusted else math.inf)
+    return GroupAnswers(tallied.keys, values, parameters, intervals, parts=settled.parts())
 
 
 def _sums(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program[Summed]:
@@ -148,6 +155,12 @@ def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any]
     if int(counts.max(initial=0)) * most >= LARGEST:
         return counts.astype(object), sums.astype(object)
     return counts, sums
+
+
+def _around(values: NDArray[Any], bars: Floats | float) -> Floats:
+    """Intervals from each value minus its bar to the value plus its bar."""
+    middle = values.astype(np.float64)
+    return np.column_stack([middle - bars, middle + bars])
 
 
 def _fitting(released: NDArray[Any]) -> NDArray[Any]:

@@ -114,7 +114,15 @@ class Grouping:
             parts = plan.parts() if noisy.parts is None else noisy.parts
             parameters = noisy.parameters | self._described(facts, spending, parts, selection)
             return GroupedRelease(
-                statistic, self.keyed.names, noisy.keys, noisy.values, loss, parameters, noisy.half_intervals
+                statistic,
+                self.keyed.names,
+                noisy.keys,
+                noisy.values,
+                loss,
+                parameters,
+                noisy.intervals,
+                noisy.counts,
+                noisy.reasons,
             )
 
         of = f"{purpose} of {'rows' if column is None else column} by {', '.join(self.keyed.names)}"

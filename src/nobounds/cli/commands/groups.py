@@ -45,14 +45,15 @@ def _table(release: GroupedRelease, shown: int) -> Table:
     table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
     number = _format(release)
     keys = [array[:shown].to_pylist() for array in release.arrays]
-    for *key, value in zip(*keys, release.values[:shown].tolist(), strict=True):
-        table.add_row(*map(_printable, key), number(value))
+    reasons = release.reasons[:shown] if release.reasons else [None] * len(keys[0])
+    for *key, value, reason in zip(*keys, release.values[:shown].tolist(), reasons, strict=True):
+        table.add_row(*map(_printable, key), str(reason) if value is None else number(value))
     return table
 
 
 def _format(release: GroupedRelease) -> Callable[[int | float], str]:
     """One number of decimals for all answers: those significant beside the noise, or about five digits."""
-    sizes = np.abs(release.values.astype(np.float64))
+    sizes = np.abs(np.ma.compressed(release.values).astype(np.float64))
     if release.values.dtype.kind != "f" or not 0 < sizes.max(initial=0) < 1e15:
         return shortened
     half = release.parameters.get("half_interval") or math.inf

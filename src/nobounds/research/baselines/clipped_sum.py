@@ -28,7 +28,10 @@ def clipped_sum(data: object, *, clip: Release, epsilon: Number, rng: np.random.
     if not isinstance(clip, Release):
         raise TypeError(f"clip must be a Release, so that its loss is known, got clip of type {type(clip).__name__}")
     loss = clip.loss + PrivacyLoss.of(pure(each), clip.loss.neighbors, clip.loss.unit)
-    top = max(float(clip.value[-1] if isinstance(clip.value, tuple) else clip.value), 0.0)
+    ends = clip.value if isinstance(clip.value, tuple) else (clip.value,)
+    if ends[-1] is None:
+        raise ValueError(f"clip must be answered, got a release without an answer ({clip.reason})")
+    top = max(float(ends[-1]), 0.0)
     value = float(np.clip(floats_of(data, missing=0.0), 0.0, top).sum() + generator.laplace(0.0, top / float(each)))
     parameters = {"clip": top, "clip method": clip.parameters.get("method", clip.statistic), "noise": FLOATING}
     return Release("sum", value, loss, parameters)

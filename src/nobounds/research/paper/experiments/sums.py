@@ -49,7 +49,8 @@ def _doubling(data: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
 
 def _interquartile(data: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
     low_high = interquartile_bounds(data, epsilon=epsilon, lower=0, upper=UPPER, rng=rng).value
-    return np.array([max(low_high)]) if isinstance(low_high, tuple) else np.array([low_high])
+    assert isinstance(low_high, tuple)
+    return np.array([max(end for end in low_high if end is not None)])
 
 
 METHODS: dict[str, Clips] = {
@@ -93,8 +94,7 @@ def ours(rng: np.random.Generator, name: str, epsilon: str, neighbors: Neighbors
         released = nb.sum(
             records, epsilon=2 * nb.exact.rational(epsilon, "epsilon"), resolution=data.resolution, neighbors=neighbors
         )
-        assert not isinstance(released.value, tuple)
-        errors.append(abs(float(released.value) - float(records.sum())))
+        errors.append(abs(float(released) - float(records.sum())))
     return {"errors": errors}
 
 

@@ -1,0 +1,47 @@
+"""The JSON of releases: one versioned form for a release, for answers by group and for a description.
+
+All of them state `schema`, `kind`, `statistic`, `loss` and `parameters`. A number that is not answered is null, with a
+reason; the ends of an interval are null where they are infinite. `schema.json` says the same as a JSON Schema.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias
+
+VERSION = 1
+
+Interval: TypeAlias = tuple[float, float]
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of all releases."""
+    schema: dict[str, Any] = json.loads(files(__package__).joinpath("schema.json").read_text())
+    return schema
+
+
+def head(kind: str) -> dict[str, Any]:
+    """What the JSON of a release starts with."""
+    return {"schema": VERSION, "kind": kind}
+
+
+def loaded(text: str, kind: str) -> dict[str, Any]:
+    """The fields of a release of this kind."""
+    fields = json.loads(text)
+    if not isinstance(fields, dict) or fields.get("kind") != kind or fields.get("schema") != VERSION:
+        raise ValueError(f'this is not a {kind} in version {VERSION} of the schema: it needs "kind" and "schema"')
+    return fields
+
+
+def to_ends(bar: Sequence[float]) -> list[float | None]:
+    """An interval for JSON, where null stands for an infinite end."""
+    return [float(end) if math.isfinite(end) else None for end in bar]
+
+
+def from_ends(bar: Sequence[float | None]) -> Interval:
+    """The interval that `to_ends` wrote."""
+    low, high = bar
+    return -math.inf if low is None else low, math.inf if high is None else high

@@ -1,0 +1,37 @@
+"""The words of intervals and of what is not answered: the same in print, in explanations and on the page."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nobounds.exact import text_up
+from nobounds.release.schema import Interval
+
+TOO_FEW = "too few rows"  # why a number is not answered
+NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
+UNKNOWN = "its error is not known"
+
+
+def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any]) -> str:
+    """Intervals and their level: "12 to 15 at 95 %"."""
+    level = parameters.get("interval", {}).get("level")
+    said = ", ".join(between(bar) for bar in bars)
+    return said if level is None or said == UNKNOWN else f"{said} at {100 * level:.4g} %"
+
+
+def between(bar: Interval) -> str:
+    """An interval in words; one end may be infinite, or both."""
+    low, high = bar
+    if math.isfinite(low) and math.isfinite(high):
+        return f"{low:.6g} to {high:.6g}"
+    if math.isfinite(low):
+        return f"at least {low:.6g}"
+    return f"at most {high:.6g}" if math.isfinite(high) else UNKNOWN
+
+
+def needed_in_words(parameters: Mapping[str, Any]) -> str:
+    """What would do where a number is not answered: ": about 120 rows would do, or epsilon 3"."""
+    needed = parameters.get("needed", {})
+    ways = [f"about {needed['rows']:,} rows"] if "rows" in needed else []
+    ways += [f"{kind} {text_up(needed[kind], 2)}" for kind in ("epsilon", "rho") if kind in needed]
+    return f": {' or '.join(ways)} would do" if ways else ""
