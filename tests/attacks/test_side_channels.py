@@ -670,4 +670,4 @@ def test_json_of_answers_has_no_number_that_json_has_not():
     """Infinite ends of intervals are null in JSON, which any parser then reads."""
     few = nb.sum([1.0], epsilon=0.01)
     assert math.isinf(few.interval[1])
-    assert json.load(io.StringIO(few.to_json()))["interval"] == [None, None]
+    assert json.load(io.StringIO(few.to_json()))["intervals"] == [[None, None]]

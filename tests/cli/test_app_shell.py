@@ -318,7 +318,7 @@ def screen(monkeypatch):
 
 def test_a_table_that_does_not_fit_is_told_line_by_line(screen):
     """On a narrow terminal no number is cut; in a pipe the table is as wide as it has to be."""
-    release = nb.Release("mean", 123456.789, nb.PrivacyLoss.pure(1), {"clip": [-1e5, 2e6]}, (123_000.0, 124_000.0))
+    release = nb.Release("mean", 123456.789, nb.PrivacyLoss.pure(1), {"clip": [-1e5, 2e6]}, ((123_000.0, 124_000.0),))
     for columns, terminal in ((60, True), (40, False)):
         _, file = screen(columns, terminal)
         show(release, as_json=False)

@@ -11,7 +11,7 @@ def test_sum_mean_and_count_are_right_at_a_huge_epsilon(people):
     """Of the incomes 1001 to 3000; the release has the clip and an interval around the value."""
     for command, truth in (("sum", 2000.5 * 2000), ("mean", 2000.5), ("count", 2000)):
         release = answer(command, people, "--column", "income", *SURE)["releases"][0]
-        low, high = release["interval"]
+        ((low, high),) = release["intervals"]
         assert release["value"] == pytest.approx(truth, rel=0.01)
         assert low <= release["value"] <= high
         assert command == "count" or release["parameters"]["clip"][1] >= 2900
@@ -25,7 +25,7 @@ def test_the_table_of_a_mean_says_what_its_range_is(people):
     assert "what clipping changed is not in them" in text
     few = people.with_name("few.csv")
     few.write_text("income\n5\n7\n")
-    assert "too few records" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
+    assert "too few rows" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
 
 
 def test_describe_shows_every_column_and_what_each_number_cost(people):

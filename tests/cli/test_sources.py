@@ -329,7 +329,8 @@ def test_csv_is_the_keys_and_the_answers(folder):
     result = run("count", folder / "sales.parquet", "--by", "region", "--by", "online", "--csv", *SURE, "--keys",
                  "north,south", "--keys", "true,false")  # fmt: skip
     rows = list(csv.reader(io.StringIO(result.stdout)))
-    assert rows[0] == ["region", "online", "count"] and rows[1] == ["north", "true", "1500"] and len(rows) == 5
+    assert rows[0] == ["region", "online", "count", "low", "high"] and len(rows) == 5
+    assert rows[1][:3] == ["north", "true", "1500"]
 
 
 def test_a_terminal_gets_the_first_groups_and_how_many_more(capsys, monkeypatch):

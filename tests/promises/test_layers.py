@@ -33,7 +33,7 @@ ROOMS = {
     "plots": "exact mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
     "planning": "accounting arrays clipping counting engines exact ladders mechanisms noise plots programs ranks",
-    "explaining": "accounting exact ladders planning",
+    "explaining": "accounting exact ladders planning release",
     "nobounds": "accounting counting engines explaining ladders mechanisms planning release statistics tables",
     "auditing": "nobounds accounting arrays clipping counting engines exact groups ladders "
     "mechanisms noise programs ranks release statistics",
