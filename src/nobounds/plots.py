@@ -15,7 +15,7 @@ import numpy as np
 from nobounds.exact import printable
 from nobounds.mechanisms.halting import Law
 from nobounds.ranks.law import AnswerLaw
-from nobounds.release.description import Description
+from nobounds.release.description import Description, Summary
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW, bars_in_words
 
@@ -57,8 +57,11 @@ def plot_description(described: Description) -> Any:
         axes.set_yticks([])
         axes.spines[["left"]].set_visible(False)
         if name in described.columns:
-            _box(axes, described.columns[name].values, color)
-    _headline(figure, f"Private quantiles (diamond: mean), for {described.loss.in_words(described.parameters)}")
+            _box(axes, described.columns[name], color)
+    _headline(
+        figure,
+        f"Private quantiles (diamond: mean, its bar: 95 %), for {described.loss.in_words(described.parameters)}",
+    )
     return figure
 
 
@@ -109,9 +112,9 @@ def _error_bar(axes: Any, value: float, bar: tuple[float, float]) -> None:
             axes.plot([value], [0], arrow, color=COLORS[0], markersize=12, alpha=0.4)
 
 
-def _box(axes: Any, answers: Mapping[str, float | None], color: str) -> None:
+def _box(axes: Any, summary: Summary, color: str) -> None:
     """The answers of a column, as far as there are any."""
-    values = {name: answer for name, answer in answers.items() if answer is not None}
+    values = {name: answer for name, answer in summary.values.items() if answer is not None}
     if "min" in values:
         axes.plot([values["min"], values["max"]], [0, 0], color=color, linewidth=1, linestyle=":")
         axes.plot([values["min"], values["max"]], [0, 0], "|", color=color, markersize=12)
@@ -127,6 +130,8 @@ def _box(axes: Any, answers: Mapping[str, float | None], color: str) -> None:
         axes.set_xticks([])
     if "mean" in values:
         axes.plot([values["mean"]], [0], "D", color="#222222", markersize=4)
+        if all(map(math.isfinite, bar := summary.intervals["mean"])):
+            axes.plot(bar, [0, 0], color="#222222", linewidth=3, alpha=0.5, solid_capstyle="butt")
     for label, height in (("min", -1), ("5%", 1), ("25%", -1), ("50%", 1), ("75%", -1), ("95%", 1), ("max", -1)):
         if label in values:
             axes.annotate(

@@ -10,6 +10,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, figure, listed
+from nobounds.release.words import UNKNOWN, between
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
@@ -26,9 +27,9 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
         )
         return Paragraph(HEADING, (first,))
     if statement.statistic in RANKED:
-        sentences = _ranked(statement, sizes)
+        sentences = [*_noise(statement), *(_ranked(statement, sizes) if statement.values else [])]
     elif statement.statistic in CLIPPED:
-        sentences = [*_noise(statement), *_clipping(statement, sizes)]
+        sentences = [*_noise(statement), *(_clipping(statement, sizes) if statement.values else [])]
     elif statement.statistic.startswith("vector_"):
         sentences = _vector(statement)
     else:
@@ -42,33 +43,55 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
 
 
 def _noise(statement: ReleaseStatement) -> list[str]:
-    """The error from noise alone."""
+    """What the intervals say, and for what."""
+    if not statement.values:
+        return ["Nothing was answered, so there is no error to speak of."]
+    if not statement.intervals:
+        return []
     if statement.by:
         return _noise_by_group(statement)
-    if statement.interval is None:
-        return []
-    low, high = statement.interval
-    if statement.unbounded:
+    if all(low == high for low, high in statement.intervals) and statement.statistic == "count":
+        return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
+    said = [
+        between(bar) for value, bar in zip(statement.answers, statement.intervals, strict=False) if value is not None
+    ]
+    if set(said) == {UNKNOWN}:
         return [
-            "There were too few records for this privacy loss to find bounds: "
+            "There were too few records for this privacy loss: "
             "nothing can be said about the error, and the answer may be near 0 or far off. Do not rely on it."
         ]
-    if low == high and statement.statistic == "count":
-        return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
-    but = "" if statement.statistic == "count" else "But for the clipping below, "
-    true = "the true answer" if but else "The true number"
-    return [f"{but}{true} lies between {figure(low)} and {figure(high)} 95 times of 100: that is the noise."]
+    sentences = [f"{_subject(statement)}: {listed(said)}, at {_level(statement)}.", *_assumed(statement)]
+    if any(math.inf in (high, -low) for low, high in statement.intervals):
+        sentences.append("An end that is not named could not be found for this privacy loss.")
+    return sentences
+
+
+def _subject(statement: ReleaseStatement) -> str:
+    """What an interval is for."""
+    which = "records that count" if statement.rows_per_unit is not None else "records"
+    of = statement.interval_of
+    if of == "noise":
+        return f"What noise leaves open about the {statement.statistic} of the clipped {which}"
+    if of == "population":
+        return f"The {statement.statistic} of the population that the {which} are a sample of"
+    return f"The {statement.statistic} of the {which}"
+
+
+def _level(statement: ReleaseStatement) -> str:
+    return f"{100 * statement.interval_level:.4g} %"
+
+
+def _assumed(statement: ReleaseStatement) -> list[str]:
+    """What an interval rests on, if it rests on more than the noise."""
+    stated = statement.parameters.inner("interval")
+    if "assumes" in stated:
+        return [f"That assumes: {stated.word('assumes')}."]
+    return ["That holds for every data set, by proof."] if stated.mapping.get("guarantee") is True else []
 
 
 def _noise_by_group(statement: ReleaseStatement) -> list[str]:
-    if "half_interval" in statement.parameters:
-        half = about(statement.parameters.amount("half_interval"))
-        return [f"Noise moves each answer by at most {half}, 95 times of 100."]
-    if statement.statistic == "mean":
-        return [
-            "How far noise moves the mean of a group depends on how many it has: half_intervals in the file tell it."
-        ]
-    return ["There were too few records to find bounds: nothing can be said about the errors. Do not rely on them."]
+    what = f"{_subject(statement)} of each group"
+    return [f"{what} has an interval at {_level(statement)}: `intervals` in the file.", *_assumed(statement)]
 
 
 def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
@@ -78,7 +101,11 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     sentences = [
         f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
         "These bounds were found privately. "
-        "How much that changed the answer is not in the range above, and cannot be told without spending more."
+        + (
+            "How much that changed the answer is not in the range above."
+            if statement.interval_of == "noise"
+            else "What that changed is in the range above."
+        )
     ]
     model = None if statement.by or statement.unbounded else statement.error_model()
     outside = None if model is None else _by_size(model.outside, sizes)
@@ -138,8 +165,7 @@ def _failure(statement: ReleaseStatement) -> list[str]:
     """What quantiles and extremes do with too few records."""
     epsilon = _epsilon(statement.spending())
     sentences = [
-        "With too few records the answer is that of a place nearer to the middle, and with even fewer it may be far "
-        "from all of them. "
+        "With too few records there is no answer. "
         f"About {_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
         + (" (in each group)." if statement.by else ".")
     ]

@@ -135,7 +135,7 @@ def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
         rest = f"; and {more:,} more" if more else ""
         return f"{groups} answered. {'; '.join(pairs)}{rest}.{why}" if pairs else "No group was answered."
     if not statement.values:
-        return f"There is no answer: {', '.join(statement.reasons)}{_needed(statement)}."
+        return f"There is no answer, {', '.join(statement.reasons)}{_needed(statement)}."
     if statement.statistic == "bounds":
         return f"The answer: {shown_values[0]} to {shown_values[1]}.{why}"
     return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}.{why}"

@@ -89,6 +89,18 @@ class ReleaseStatement:
         return self.intervals[0] if len(self.intervals) == 1 and not self.by else None
 
     @property
+    def interval_of(self) -> str:
+        """What the intervals are for: the noise alone, the sample or the population."""
+        stated = self.parameters.inner("interval")
+        return stated.word("of") if "of" in stated else "noise"
+
+    @property
+    def interval_level(self) -> float:
+        """The level of the intervals."""
+        stated = self.parameters.inner("interval")
+        return stated.amount("level") if "level" in stated else 0.95
+
+    @property
     def unbounded(self) -> bool:
         """Whether there were too few records to find bounds."""
         return self.interval is not None and math.inf in (self.interval[1], -self.interval[0])
