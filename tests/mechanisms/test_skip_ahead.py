@@ -30,14 +30,14 @@ def p_value(draws, law):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("noise", "many"), [("exponential", 150_000), ("laplace", 220_000), ("gumbel", 35_000)])
-def test_draws_match_the_law_and_reject_one_5_percent_off(noise, many):
-    """p > 1e-6 against the law; against the laws with a noise scale 5 % off, p < 1e-9: as many draws as that takes."""
+@pytest.mark.parametrize(("noise", "many"), [("exponential", 40_000), ("laplace", 60_000), ("gumbel", 10_000)])
+def test_draws_match_the_law_and_reject_one_10_percent_off(noise, many):
+    """p > 1e-6 against the law; against the laws with a noise scale 10 % off, p < 1e-9: as many draws as that takes."""
     source = random_source(np.random.default_rng(20))
     walk = walk_of(noise)
     draws = [halt_position(walk, source) for _ in range(many)]
     assert p_value(draws, Law(walk).pmf()) > 1e-6
-    off = F(1, 2) * F(105, 100)
+    off = F(1, 2) * F(110, 100)
     if noise == "gumbel":
         assert p_value(draws, Law(walk_of(noise, off, off)).pmf()) < 1e-9
     else:

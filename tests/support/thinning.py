@@ -29,7 +29,7 @@ EVERY = {
     "test_columns_may_have_any_name": 2,
     "test_counts_under_add_remove_with_the_threshold_moving": 4,
     "test_describe_pays_for_every_decision": 3,
-    "test_draws_match_the_law_and_reject_one_5_percent_off": 3,
+    "test_draws_match_the_law_and_reject_one_10_percent_off": 3,
     "test_equal_groups_follow_the_law_and_reject_an_epsilon_10_percent_off": 3,
     "test_error_bars_hold": 2,
     "test_every_claim_of_code_as_it_runs_holds": 6,
