@@ -1,16 +1,16 @@
 """The expected errors behind docs/accuracy.md: data sets, nobounds, methods that are given bounds, and who runs what.
 
-All errors are sums over the law of the answer, no noise is drawn; they are averaged over samples of data.
+Errors are sums over the law of the last decision of an answer; the frames before it are drawn. They are averaged over
+samples of data.
 """
 
 import csv
 import gzip
-import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 from typing import Any, Literal
@@ -19,6 +19,7 @@ import numpy as np
 
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
+from nobounds.noise.source import random_source
 from nobounds.ranks.law import AnswerLaw
 from nobounds.statistics.quantiles import planned
 
@@ -29,10 +30,7 @@ Found = list[tuple[Key, "Errors"]]
 
 WORKERS, ROWS = 2, 1000
 CAP = 10  # an error counts for no more than this many times the range of the data
-USUAL = 1e-3  # parts of a law with less probability are rare: what they add is measured on the first samples only
-RARE_SAMPLES = 2
-LEAST, TOGETHER = 1e-7, 8  # rare parts are taken eight at a time, and those below 1e-7 count as an answer of 0
-NEAR, GROWTH = 64, 1.04  # answers within so many steps of the truth are taken one by one, others in growing blocks
+FRAMES = 16  # that are drawn on each sample
 TINY = 1e-9  # where both errors are below this there is nothing to compare
 
 GIVEN_QS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -53,23 +51,15 @@ DEFAULT, FIXED, BOUNDED, GRID = (
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The mean and the median of an absolute error, without rare parts of the law; and what those add to the mean."""
+    """The mean and the median of an absolute error."""
 
-    usual: float
+    mean: float
     median: float
-    rare: float | None = 0.0  # None if not measured on this sample
-
-    @property
-    def mean(self) -> float:
-        """The mean over the whole law."""
-        return self.usual + (self.rare or 0.0)
 
     @classmethod
     def average(cls, many: list["Errors"]) -> "Errors":
-        """Over samples, each number over those that it was measured on."""
-        rare = [e.rare for e in many if e.rare is not None]
-        usual, median = np.mean([e.usual for e in many]), np.mean([e.median for e in many])
-        return cls(float(usual), float(median), float(np.mean(rare)))
+        """Over samples."""
+        return cls(float(np.mean([e.mean for e in many])), float(np.mean([e.median for e in many])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,59 +102,6 @@ def lognormal(rows: int, sample: int) -> Floats:
 # nobounds
 
 
-def answer_law(data: Floats, q: float, least: float, **options: Any) -> AnswerLaw:
-    """The law of nobounds.quantile(data, q, **options).value."""
-    records = column(data)
-    asked = planned(records, (Fraction(str(q)),), **options)
-    law = AnswerLaw.of(asked, Counts.of(records.chunks, asked.ladder), least=least)
-    return AnswerLaw(asked, tuple(thinned(law.parts)))
-
-
-def thinned(parts: Iterable[tuple[float, Any, Any]]) -> Iterator[tuple[float, Any, Any]]:
-    """Common parts as they are, and rare ones that follow each other in the place of the likeliest of them."""
-    waiting: list[tuple[float, Any, Any]] = []
-    for part in parts:
-        if part[0] > USUAL:
-            yield part
-            continue
-        waiting.append(part)
-        if len(waiting) == TOGETHER:
-            yield (math.fsum(chance for chance, _, _ in waiting), *max(waiting, key=lambda p: p[0])[1:])
-            waiting = []
-    if waiting:
-        yield (math.fsum(chance for chance, _, _ in waiting), *max(waiting, key=lambda p: p[0])[1:])
-
-
-def errors_of(law: AnswerLaw, data: Floats, q: float) -> Errors:
-    """The errors of a law; parts that were left out of it count as an answer of 0."""
-    truth, cap = float(np.quantile(data, q)), CAP * float(np.ptp(data))
-    parts = [(chance, *part_errors(law, route, walked, truth, cap)) for chance, route, walked in law.parts]
-    usual = [part for part in parts if part[0] > USUAL] or parts
-    seen, left = math.fsum(part[0] for part in usual), 1 - math.fsum(part[0] for part in parts)
-    mean = math.fsum(chance * float(errors @ masses) for chance, errors, masses in usual) / seen
-    whole = math.fsum(chance * float(errors @ masses) for chance, errors, masses in parts) + left * abs(truth)
-    every = np.concatenate([errors for _, errors, _ in usual])
-    return Errors(mean, median_of(every, np.concatenate([c * masses for c, _, masses in usual])), whole - mean)
-
-
-def part_errors(law: AnswerLaw, route: Any, walked: Any, truth: float, cap: float) -> tuple[Floats, Floats]:
-    """Errors along one route and their probabilities; a walk that never halts has an answer as well."""
-    rung = int(route.ladder.rungs(np.array([truth]))[0])
-    ends = blocks_around(rung - route.start if route.up else route.start - rung, walked.length)
-    tails, value_at = walked.tail(ends), law.question.value_at
-    answers = [value_at(route, min(int(k), walked.length - 1)) for k in ends] + [value_at(route, None)]
-    away = np.minimum(np.abs(np.array(answers, dtype=float) - truth), cap)
-    errors = np.where(np.diff(ends) == 1, away[:-2], (away[:-2] + away[1:-1]) / 2)
-    return np.append(errors, away[-1]), np.append(np.maximum(tails[:-1] - tails[1:], 0), tails[-1])
-
-
-def blocks_around(centre: int, length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Where blocks of positions begin, and the end: single positions near the centre, then blocks that grow."""
-    steps = math.ceil(math.log(max(length / NEAR, 2)) / math.log(GROWTH)) + 1
-    far = np.concatenate([np.arange(NEAR), np.rint(NEAR * GROWTH ** np.arange(steps)).astype(np.int64)])
-    return np.unique(np.clip(np.concatenate([centre - far, centre + far, [0, length]]), 0, length))
-
-
 def median_of(errors: Floats, chances: Floats) -> float:
     """The error that half of the answers stay within."""
     order = np.argsort(errors)
@@ -173,11 +110,13 @@ def median_of(errors: Floats, chances: Floats) -> float:
 
 
 def nobounds_errors(data: Floats, q: float, sample: int, epsilon: float = 1.0, **options: Any) -> Errors:
-    """The errors of nobounds.quantile with no bounds given."""
-    whole = sample < RARE_SAMPLES
-    law = answer_law(data, q, LEAST if whole else USUAL, epsilon=Fraction(str(epsilon)), **options)
-    found = errors_of(law, data, q)
-    return found if whole else replace(found, rare=None)
+    """The errors of nobounds.quantile with no bounds given: of the law after each of some frames that are drawn."""
+    records, truth = column(data), float(np.quantile(data, q))
+    asked = planned(records, (Fraction(str(q)),), epsilon=Fraction(str(epsilon)), **options)
+    source = random_source(np.random.default_rng([sample, len(data)]))
+    answers, chances = AnswerLaw.sampled(asked, Counts.of(records.chunks, asked.ladder), source, FRAMES).points()
+    errors = np.minimum(np.abs(answers - truth), CAP * float(np.ptp(data)))
+    return Errors(float(errors @ chances / chances.sum()), median_of(errors, chances))
 
 
 # The methods that are given bounds
@@ -331,13 +270,13 @@ def measure(quick: bool) -> dict[Key, Errors]:
     return {key: Errors.average(many) for key, many in every.items()}
 
 
-def ratios(errors: dict[Key, Errors], relation: Relation, name: str, rare: bool = True) -> dict[float, float]:
-    """The mean error of nobounds over that of the rival by q, where the rival has one; with rare parts or without."""
+def ratios(errors: dict[Key, Errors], relation: Relation, name: str) -> dict[float, float]:
+    """The mean error of nobounds over that of the rival by q, where the rival has one."""
     found = {}
     for q in sorted(key[2] for key in errors if key[:2] == (relation, name) and key[3] == DEFAULT):
         ours, theirs = (errors[relation, name, q, method] for method in (DEFAULT, BOUNDED))
         if theirs.mean >= TINY:
-            found[q] = max(ours.mean if rare else ours.usual, TINY) / theirs.mean
+            found[q] = max(ours.mean, TINY) / theirs.mean
     return found
 
 

@@ -38,11 +38,9 @@ def plot_ratios(errors: dict[Key, Errors], relation: Relation) -> Figure:
     figure, every = panels(2, 3, 6.6, sharex=True)
     qs = sorted({key[2] for key in errors if key[0] == relation})
     for axes, name in zip(every, SETS, strict=True):
-        for rare, label in ((True, "all answers"), (False, "without rare scales")):
-            found = ratios(errors, relation, name, rare)
-            style = STYLES[DEFAULT] if rare else {"color": "black", "linestyle": ":"}
-            ys = [found.get(q, math.nan) for q in qs]  # a gap where there is nothing to compare
-            axes.plot([100 * q for q in qs], ys, markersize=7, linewidth=2, label=label, **style)
+        found = ratios(errors, relation, name)
+        ys = [found.get(q, math.nan) for q in qs]  # a gap where there is nothing to compare
+        axes.plot([100 * q for q in qs], ys, markersize=7, linewidth=2, **STYLES[DEFAULT])
         axes.axhline(1, color="black", linewidth=1.5)
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
@@ -51,8 +49,6 @@ def plot_ratios(errors: dict[Key, Errors], relation: Relation) -> Figure:
         axes.set_title(name, fontsize=14)
         axes.set_xticks([5, 25, 50, 75, 95])
     every[0].annotate("equal", (5, 1), xytext=(0, 4), textcoords="offset points", fontsize=12)
-    handles, labels = every[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=13)
     figure.supxlabel("quantile q (%)", fontsize=14)
     figure.supylabel("error of nobounds (no bounds)\n/ error of exponential mechanism (tight bounds)", fontsize=13)
     return figure

@@ -18,20 +18,17 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def ratio_table(errors: dict[Key, Errors], relation: Relation) -> str:
-    """Claims 1 and 2: ratios at five q, and geometric means over them, with rare parts of the laws and without."""
+    """Claims 1 and 2: ratios at five q, and geometric means over them."""
     rows: list[list[str]] = []
-    every: tuple[list[float], list[float]] = [], []
+    every: list[float] = []
     for name in SETS:
-        both = [ratios(errors, relation, name, rare) for rare in (True, False)]
-        cells = [number(both[0][q]) if q in both[0] else "-" for q in GIVEN_QS]
-        means = []
-        for found, collected in zip(both, every, strict=True):
-            given = [found[q] for q in GIVEN_QS if q in found]
-            means.append(number(geometric_mean(given)))
-            collected += given
-        rows.append([name, *cells, *means])
-    rows.append(["**all six**", *[""] * len(GIVEN_QS), *(f"**{number(geometric_mean(e))}**" for e in every)])
-    head = ["data", *(f"{100 * q:g} %" for q in GIVEN_QS), "geometric mean", "without rare scales"]
+        found = ratios(errors, relation, name)
+        given = [found[q] for q in GIVEN_QS if q in found]
+        cells = [number(found[q]) if q in found else "-" for q in GIVEN_QS]
+        rows.append([name, *cells, number(geometric_mean(given))])
+        every += given
+    rows.append(["**all six**", *[""] * len(GIVEN_QS), f"**{number(geometric_mean(every))}**"])
+    head = ["data", *(f"{100 * q:g} %" for q in GIVEN_QS), "geometric mean"]
     return table(head, rows)
 
 

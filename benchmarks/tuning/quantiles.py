@@ -1,4 +1,4 @@
-"""What many quantiles by one call are worth, and how the constants of `nobounds.ranks.tuning` were chosen.
+"""What many quantiles by one call are worth.
 
     python benchmarks/tuning/quantiles.py --out docs/quantiles.md
 
@@ -7,12 +7,10 @@ Mean rank errors over samples of data and of noise: the distance of q n from the
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +19,7 @@ from clipping_errors import Floats, bundled
 
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
-from nobounds.accounting.terms import Terms
-from nobounds.counting.second_look import Counts
-from nobounds.engines.memory.arrays import column
-from nobounds.programs.program import driver_of
-from nobounds.ranks.many.halving import Halving, levels, tree
-from nobounds.ranks.options import Options
-from nobounds.ranks.plan import problem_of
-from nobounds.ranks.tuning import TUNING, RankTuning
-from nobounds.ranks.view import View
+from nobounds.ranks.many.halving import levels, tree
 from nobounds.statistics.quantiles import quantiles
 
 ROWS, WORKERS = 1000, 2
@@ -121,20 +111,6 @@ def together(qs: tuple[Fraction, ...], neighbors: Neighbors, **spent: Fraction) 
     def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
         release = quantiles(data, qs, resolution=given.resolution, neighbors=neighbors, rng=rng, **spent)
         return np.array(release.value, dtype=np.float64)
-
-    return answer
-
-
-def tuned(qs: tuple[Fraction, ...], neighbors: Neighbors, tuning: RankTuning) -> Answer:
-    """All together for epsilon 1, with these constants."""
-    terms = Terms.of(1, None, neighbors)
-
-    def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
-        records, options = column(data), Options.of({"resolution": given.resolution})
-        problem = replace(problem_of(records.public(neighbors == "swap"), terms, options, qs), tuning=tuning)
-        plan = terms.spending.plan(partial(Halving.of, problem))
-        view = View(Counts.of(records.chunks, plan.ladder))
-        return np.array(driver_of(rng).run(plan.program(view)), dtype=np.float64)
 
     return answer
 
@@ -241,76 +217,6 @@ def near_the_end(qs: tuple[Fraction, ...], neighbors: Neighbors, samples: int) -
     ]
 
 
-# --- constants ----------------------------------------------------------------------------------------------------
-
-NINETEEN, ENDS = tuple(Fraction(k, 20) for k in range(1, 20)), (Fraction(1, 2), Fraction(49, 50))
-MOST = 20.0  # what an error in value counts for at most, in interquartile ranges
-SHARES = "shares of the levels"  # that is no constant; all others are fields of the tuning
-CHOICES: dict[str, list[Any]] = {
-    "prior_nats": [Fraction(1), Fraction(3, 2), Fraction(2)],
-    "prior_from": [1, 2, 3],
-    "tight_nats": [Fraction(3, 2), Fraction(2), Fraction(3)],
-    "tight_from": [0, 1, 2],
-    SHARES: [Fraction(9, 10), Fraction(1), Fraction(10, 9)],
-}
-
-
-@contextmanager
-def shared(value: Fraction) -> Iterator[None]:
-    """The recursion with another share: the ratio of a level's epsilon to the last one's."""
-    honest = Halving._chosen
-
-    def unequal(self: Halving, node: Any, *rest: Any) -> int:
-        weights = [value ** (k - levels(self.qs)) for k in range(levels(self.qs))]
-        each = self.each * weights[node.level] * len(weights) / sum(weights)
-        return honest(replace(self, each=each), node, *rest)
-
-    Halving._chosen = unequal  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Halving._chosen = honest  # type: ignore[method-assign]
-
-
-def end_errors(answer: Answer, given: DataSet, samples: int) -> tuple[Mean, Mean]:
-    """The mean error of the last of the ENDS: in rank, and in value by interquartile ranges of the data."""
-    ranks, values = [], []
-    for sample in range(samples):
-        rng = np.random.default_rng([samples, sample])
-        data = given.draw(rng)
-        low, high, truth = np.quantile(data, [0.25, 0.75, float(ENDS[-1])])
-        found = answer(data, given, rng)
-        ranks.append(float(rank_errors(data, found, ENDS, given)[-1]))
-        values.append(min(abs(float(found[-1] - truth)) / float(high - low), MOST))
-    return Mean.of(ranks), Mean.of(values)
-
-
-def score(name: str, value: Any, neighbors: Neighbors, samples: int) -> list[tuple[Mean, ...]]:
-    """The rank error of nineteen quantiles, and the errors near an end, on each family with this constant."""
-    with shared(value) if name == SHARES else nullcontext():
-        tuning = TUNING if name == SHARES else replace(TUNING, **{name: value})
-        many, last = (tuned(qs, neighbors, tuning) for qs in (NINETEEN, ENDS))
-        return [
-            (mean_error(many, given, NINETEEN, samples), *end_errors(last, given, samples))
-            for given in FAMILIES.values()
-        ]
-
-
-def choice_rows(scores: dict[tuple[str, Any, Neighbors], list[tuple[Mean, ...]]]) -> Iterator[str]:
-    """For each constant the errors by value over those of the one chosen, in geometric mean over the families."""
-    for name, values in CHOICES.items():
-        now = Fraction(1) if name == SHARES else getattr(TUNING, name)
-        for neighbors in RELATIONS:
-            cells = []
-            for value in values:
-                pairs = zip(scores[name, value, neighbors], scores[name, now, neighbors], strict=True)
-                logs = [[math.log(a.value / b.value) for a, b in zip(*pair, strict=True)] for pair in pairs]
-                ratios = np.exp(np.mean(logs, axis=0))
-                shown = f"{float(value):.3g}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
-                cells.append(f"**{shown}**" if value == now else shown)
-            yield f"| {name if name == SHARES else name.upper()} | {neighbors} | {' | '.join(cells)} |"
-
-
 # --- the page -----------------------------------------------------------------------------------------------------
 
 
@@ -336,16 +242,9 @@ def page(samples: int) -> str:
         rivals = {(name, rel): pool.submit(against, name, rel, samples) for rel in RELATIONS for name in SETS}
         numbers = {(m, kind): pool.submit(by_number, m, spent[kind], samples) for m in MANY for kind in (0, 1)}
         tails = {(qs, rel): pool.submit(near_the_end, qs, rel, samples) for qs in TAILS for rel in RELATIONS}
-        scores = {
-            (name, value, rel): pool.submit(score, name, value, rel, samples // 2)
-            for name, values in CHOICES.items()
-            for value in values
-            for rel in RELATIONS
-        }
         found = {key: future.result() for key, future in rivals.items()}
         many = {key: future.result() for key, future in numbers.items()}
         last = {key: future.result() for key, future in tails.items()}
-        chosen_by = {key: future.result() for key, future in scores.items()}
     errors = [mean.error / mean.value for means in (*found.values(), *many.values()) for mean in means]
     lines = [
         INTRO,
@@ -383,13 +282,6 @@ def page(samples: int) -> str:
             f"| {', '.join(f'{float(q):g}' for q in qs)} | {rel} | {one} | {own} |"
             for (qs, rel), (one, own) in last.items()
         ),
-        "\n## How the constants were chosen\n",
-        "Three errors over those with the value chosen (bold): in rank, of nineteen quantiles; in rank, of 0.98 beside",
-        f"the median; and in value, of the same. Geometric means over {len(FAMILIES)} families; differences of 2, 5",
-        "and 10 % are noise. FROM is in octaves above the scale and NATS in nats an octave, of the prior and of the",
-        "tighter one near an end; a share of s: each level has s times the epsilon of the one before it.\n",
-        "| constant | neighbors | lower | | higher |\n|---|---|---|---|---|",
-        *choice_rows(chosen_by),
         "\n## What loses where\n",
         "- Within about eight records over the epsilon of a level from an end, walks are worse than inner choices; and",
         "  under swap a record may leave their slice, which leaves them half of the level. For the median and one",
