@@ -4,21 +4,55 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_parts
 from nobounds.accounting.loss import Neighbors
-from nobounds.accounting.spending import rest
+from nobounds.accounting.spending import rest, share
 from nobounds.accounting.terms import Terms
+from nobounds.arrays import Floats, Ints
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
+from nobounds.clipping.interval import Reach, reach
+from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, moved_rung
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
+from nobounds.clipping.widths import BITS
 from nobounds.counting.scan import Records
+from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 
-CHANCE = 0.05  # intervals hold 95% of the time
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The plan for a noisy size, the clip, and its sides as octaves show them.
+
+    `sides` is empty if nothing lies beyond the clip, and None if nothing is known of what does.
+    """
+
+    plan: "SumPlan"
+    clip: Clip
+    size: int
+    sides: tuple[Side, ...] | None
+
+    def reach(self, value: float, bar: float, records: float) -> Reach:
+        """How far the truth may lie from a clipped sum, or from a mean: the sum over this many records.
+
+        `bar` is the 95% half interval of its noise.
+        """
+        if not self.clip.trusted:
+            return Reach(math.inf, math.inf)
+        low, high = self.plan.search.ladder.lower, self.plan.search.ladder.upper
+        upper = math.inf if high is None else finite_float(high - self.clip.high)
+        lower = math.inf if low is None else finite_float(self.clip.low - low)
+        most = [upper if side.sign > 0 else lower for side in self.sides or ()]
+        tail, gaussian = self.plan.tail, self.plan.zcdp
+        noise = tail.count_noise if self.sides else None
+        sums = reach(self.sides, noise, most, bar * records, gaussian, value * records)
+        return Reach(sums.below / records, sums.above / records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +71,7 @@ class SumPlan:
     centered: bool
     zcdp: bool = False  # whether epsilons are nominal, and the noise Gaussian
     groups: int = 1  # that share one clip
+    eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
 
     @classmethod
     def of(
@@ -53,7 +88,8 @@ class SumPlan:
             if ladder.is_settled:
                 eps_size = Fraction(0)
             left = total - (eps_size if rows is None else 0)
-            return cls(eps_size, left, search, left, rows, centered, zcdp).at(rows or 0)
+            tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail, zcdp)
+            return cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -77,12 +113,22 @@ class SumPlan:
         search, tuning = self.search, self.search.tuning
         eps_clip = Fraction(0)
         if not search.ladder.is_settled:
-            eps_clip = tuning.clip_part(self.left, self.careful(size), search.neighbors, search.two_sided)
+            eps_clip = tuning.clip_part(self.after_tail, self.careful(size), search.neighbors, search.two_sided)
             eps_clip = self._shared(eps_clip)
-        eps_noise = rest(self.left, [eps_clip], self.zcdp)
+        eps_noise = rest(self.after_tail, [eps_clip], self.zcdp)
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)
         return replace(self, search=replace(search, epsilon=eps_clip, outside=outside), eps_noise=eps_noise)
+
+    @property
+    def after_tail(self) -> Fraction:
+        """What is left for the clip and the noise."""
+        return rest(self.left, [self.eps_tail], self.zcdp) if self.eps_tail else self.left
+
+    @property
+    def tail(self) -> TailRule:
+        """How the octaves around the clip are counted."""
+        return TailRule(self.eps_tail, self.neighbors, self.zcdp)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -100,25 +146,28 @@ class SumPlan:
         Under swap the noise costs less for a record that turns from missing to present, and the rest pays the number.
         """
         if self.rows is not None:
-            return self._size_cost() + self.search.cost() + self._noise_cost()
+            return self._size_cost() + self.search.cost() + self.tail.cost() + self._noise_cost()
         return self._size_cost() + (gaussian(self.left**2 / 2) if self.zcdp else self._pure_cost())
 
     def _pure_cost(self) -> Cost:
         """The cost of the clip and the noise, whatever part of epsilon a size gives to the clip."""
         search = self.search
-        parts = search.tuning.clip_parts(self.left, search.neighbors, search.two_sided)
-        return pure_parts(self.left, [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)])
+        left = self.after_tail
+        parts = search.tuning.clip_parts(left, search.neighbors, search.two_sided)
+        ends = [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)]
+        return self.tail.cost() + pure_parts(left, ends)
 
     def _shared(self, eps_clip: Fraction) -> Fraction:
         """What a clip that all groups share costs, where that of one would cost `eps_clip`."""
         if self.groups == 1:
             return eps_clip
-        return self.left * max(eps_clip / self.left / math.isqrt(self.groups), self.search.tuning.least_clip)
+        left = self.after_tail
+        return left * max(eps_clip / left / math.isqrt(self.groups), self.search.tuning.least_clip)
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""
         size = {"size": self._size_cost()} if self.rows is None else {}
-        return size | {"clip": self.search.cost(), "noise": self._noise_cost()}
+        return size | {"clip": self.search.cost(), "tail": self.tail.cost(), "noise": self._noise_cost()}
 
     def _size_cost(self) -> Cost:
         return pure(self.eps_size) if self.rows is None else added_only(self.eps_size)
@@ -132,19 +181,68 @@ class SumPlan:
         """The noise on a sum under add-remove."""
         return Additive(self.eps_noise, self.zcdp)
 
-    def program(self, records: Records) -> Program[tuple["SumPlan", Clip]]:
+    def program(self, records: Records) -> Program["Settled"]:
         """The plan for the noisy size, and the clip; these are the bounds, if there is nothing to search for."""
         if self.search.ladder.is_settled:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None
             assert high is not None
-            return self, Clip(low, high, low, True)
+            return Settled(self, Clip(low, high, low, True), 0, ())
         view = RecordsView(records)
         size = yield from self.size(view)
-        slack = math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
-        settled = self.at(size) if self.rows is None else self
-        start = yield from settled.search.start(view, self.careful(size))
-        return settled, (yield from settled.search.widths(view, start, size - slack))
+        plan = self.at(size) if self.rows is None else self
+        start = yield from plan.search.start(view, self.careful(size))
+        rungs, trusted = yield from plan.search.halted(view, start, size - self.slack)
+        if not self.eps_tail:
+            return Settled(plan, plan.search.clip_at(start, rungs, trusted), size, None)
+        return (yield from plan.tailed(view, start, rungs, trusted, size))
+
+    def tailed(
+        self, view: ClipView, start: ClipStart, rungs: tuple[int, ...], trusted: bool, size: int
+    ) -> Program["Settled"]:
+        """The clip, moved by the noisy counts of the octaves around it, and its sides."""
+        search, anchors = self.search, anchored(rungs)
+        around = search.deviations(view, start)
+        signs = self.signs(start.center)
+        each = anchors if search.two_sided else anchors * len(signs)
+        noisy: list[int] = yield self.tail.decision(around, signs, each)
+        if not any(anchors):
+            return Settled(self, search.clip_at(start, rungs, trusted), size, None)
+        counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
+        moves = np.atleast_1d(self.moves(counts))
+        if search.two_sided:
+            ends = [moved_rung(anchor, int(move)) for anchor, move in zip(each, moves, strict=True)]
+        else:
+            ends = [moved_rung(anchors[0], int(moves[0]))]
+        clip = search.clip_at(start, ends, trusted)
+        widths = [search.width_at(end, start.octave) for end in (ends if search.two_sided else ends * len(signs))]
+        tops = ((rung - anchor) >> BITS for rung, anchor in zip(ends * (len(signs) // len(ends)), each, strict=True))
+        sides = [
+            Side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), width, move)
+            for k, (sign, width, move) in enumerate(zip(signs, widths, tops, strict=True))
+        ]
+        return Settled(self, clip, size, tuple(sides))
+
+    def signs(self, center: Fraction) -> tuple[int, ...]:
+        """The sides of the centre where records may lie."""
+        low, high = self.search.ladder.lower, self.search.ladder.upper
+        sides = ((1, high is None or high > center), (-1, low is None or low < center))
+        return tuple(sign for sign, some in sides if some)
+
+    def moves(self, counts: Floats) -> Ints:
+        """The powers of two that the sides of a clip are moved by, for noisy counts of each side (in the last axes).
+
+        Where magnitudes are clipped, both sides move together.
+        """
+        unit = self.search.tuning.moved / float(self.eps_noise)
+        if self.search.two_sided:
+            return MOVES[np.argmin(biases(counts) + unit * 2.0**MOVES, axis=-1)]
+        return MOVES[np.argmin(biases(counts).sum(axis=-2) + unit * 2.0**MOVES, axis=-1)]
+
+    @property
+    def slack(self) -> int:
+        """How much larger than the number of records its noisy number may be."""
+        return math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
 
     def start(self, view: ClipView) -> Program[tuple["SumPlan", ClipStart | None]]:
         """The plan for the noisy size, and where its search starts; None if there is nothing to search for."""

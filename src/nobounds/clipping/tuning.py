@@ -47,6 +47,8 @@ class ClipTuning:
     walks_swap: Fraction = Fraction(2, 5)
     few: Fraction = Fraction(9, 20)
     octaves: Fraction = Fraction(2, 5)
+    tail: Fraction = Fraction(1, 5)  # of what is left after the size, for the counts of octaves around a clip
+    moved: float = 1.0  # a clip is moved where that saves more than this part of the scale of the noise
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases

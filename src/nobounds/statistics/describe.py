@@ -21,7 +21,7 @@ from nobounds.accounting.spending import Spending, nominal
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average, AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, Search
-from nobounds.clipping.plan import CHANCE
+from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.view import RecordsView
 from nobounds.counting.lattice import Lattice, Squares, totals

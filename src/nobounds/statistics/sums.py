@@ -14,8 +14,9 @@ from typing import Any, Unpack
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import sum_scales
-from nobounds.clipping.clip import Clip
-from nobounds.clipping.plan import CHANCE, SumPlan
+from nobounds.clipping.excess import ASSUMES
+from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import Lattice, totals
 from nobounds.engines.column import Column
 from nobounds.exact import MAX, finite_float
@@ -80,7 +81,8 @@ def _clipped(
 
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
-    plan, clip = yield from plan.program(data.chunks)
+    settled = yield from plan.program(data.chunks)
+    plan, clip = settled.plan, settled.clip
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
     if plan.neighbors == "swap":
@@ -92,37 +94,47 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return _answer(plan, clip, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, plan.integral)
+    return _answer(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, 1.0, plan.integral)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
-    plan, clip = yield from plan.program(data.chunks)
+    settled = yield from plan.program(data.chunks)
+    plan, clip = settled.plan, settled.clip
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return _answer(plan, clip, value, bar, scale, whole=False)
+    return _answer(settled, value, bar, scale, float(max(average.count, Fraction(1))), whole=False)
 
 
-def _answer(plan: SumPlan, clip: Clip, value: Fraction, bar: Fraction, scale: Fraction, whole: bool) -> Answer:
+def _answer(
+    settled: Settled, value: Fraction, bar: Fraction, scale: Fraction, records: float, whole: bool
+) -> Answer:
+    """The answer; `records` is what a sum was divided by."""
+    plan, clip = settled.plan, settled.clip
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
     parameters: dict[str, Any] = {
         "clip": [plain(clip.low), plain(clip.high)],
-        "interval": {"level": 1 - CHANCE, "of": "noise"},
+        "interval": {"level": 1 - CHANCE, "of": "sample"} | ({"assumes": ASSUMES} if settled.sides else {}),
         "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    ends = min(_end(value - bar), MAX), max(_end(value + bar), -MAX)  # infinite outward only
-    interval = ends if clip.trusted else (-math.inf, math.inf)
+    below, above = settled.reach(finite_float(value), finite_float(bar), records)
+    interval = _end(value, -below), _end(value, above)
     return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts())
 
 
-def _end(end: Fraction) -> float:
-    """The end of an interval; infinite if it is beyond the floats."""
-    return finite_float(end) + 0.0 if abs(end) <= MAX else math.inf if end > 0 else -math.inf
+def _end(value: Fraction, reach: float) -> float:
+    """The end of an interval; infinite if it is beyond the floats, outward only."""
+    if math.isinf(reach):
+        return reach
+    end = value + Fraction(reach)
+    if abs(end) <= MAX:
+        return finite_float(end) + 0.0
+    return math.copysign(math.inf if (end > 0) == (reach > 0) else MAX, end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
-from nobounds.clipping.plan import CHANCE, SumPlan
+from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.plan import SumPlan
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
@@ -109,7 +110,8 @@ def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedC
     """The sum of each group, or its mean (see `average`), by the plan for that many groups."""
     tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
     # The number of groups is public or already noised; the cost is the same for every number.
-    settled, clip = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
+    found = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
+    settled, clip = found.plan, found.clip
     values, bars, parameters = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | parameters | ladder.describe()
