@@ -19,7 +19,7 @@ from nobounds.clipping.tail import Side
 
 CHANCE = 0.05  # intervals hold 95% of the time
 # An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
-USEFUL_NOISE, USEFUL_PART = 5.0, 0.5
+USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
 _STRIDE = 197  # through the points of one side for those of the other; it has no factor 2
 _STEPS = 80
 

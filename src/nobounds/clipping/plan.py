@@ -1,6 +1,7 @@
 """The plan of a sum or a mean: how the spending is split, decided before the data are read."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,12 +15,12 @@ from nobounds.arrays import Floats, Ints
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
 from nobounds.clipping.interval import Reach, reach
-from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, moved_rung
+from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, carried, moved_rung
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import BITS
 from nobounds.counting.scan import Records
-from nobounds.exact import finite_float
+from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
@@ -37,6 +38,18 @@ class Settled:
     clip: Clip
     size: int
     sides: tuple[Side, ...] | None
+
+    def needed(self) -> dict[str, int | float]:
+        """About how many rows at this spending, or how much spending for this size, would do."""
+        plan, size = self.plan, max(self.size, 1)
+        if plan.enough(size):  # records around the clip are few, though not all records
+            rows, times = 2 * size, 2.0
+        else:
+            rows = smallest(plan.enough, size)
+            times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(size), 16) / 16
+        total = plan.total * Fraction(times)
+        spent = "rho" if plan.zcdp else "epsilon"
+        return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
 
     def reach(self, value: float, bar: float, records: float) -> Reach:
         """How far the truth may lie from a clipped sum, or from a mean: the sum over this many records.
@@ -119,6 +132,26 @@ class SumPlan:
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)
         return replace(self, search=replace(search, epsilon=eps_clip, outside=outside), eps_noise=eps_noise)
+
+    @property
+    def total(self) -> Fraction:
+        """The epsilon of all parts; nominal under zCDP."""
+        return self.left + (self.eps_size if self.rows is None else 0)
+
+    def times(self, ratio: Fraction) -> "SumPlan":
+        """The plan for this many times the spending."""
+        more = replace(self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_tail=self.eps_tail * ratio)
+        return more.at(self.rows or 0)
+
+    def enough(self, size: int) -> bool:
+        """Whether about `size` records are enough for the search for a clip; under swap, as many rows."""
+        rows = None if self.rows is None else size
+        plan = replace(self, rows=rows).at(size)
+        rule = plan.search.frame(self.careful(size))
+        octave, spent = (None, Fraction(0)) if rule is None else (0, rule.epsilon)
+        start = ClipStart(plan.search.within(Fraction(0)), octave, plan.search.epsilon - spent)
+        outside = min(plan.search.outside, size // plan.search.tuning.most_outside)
+        return plan.search.trusts(size - self.slack - outside, plan.search.rates(start, size)[1])
 
     @property
     def after_tail(self) -> Fraction:
@@ -208,6 +241,7 @@ class SumPlan:
         noisy: list[int] = yield self.tail.decision(around, signs, each)
         if not any(anchors):
             return Settled(self, search.clip_at(start, rungs, trusted), size, None)
+        trusted = trusted and carried(noisy, self.tail.count_noise)
         counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
         moves = np.atleast_1d(self.moves(counts))
         if search.two_sided:
@@ -234,10 +268,11 @@ class SumPlan:
 
         Where magnitudes are clipped, both sides move together.
         """
-        unit = self.search.tuning.moved / float(self.eps_noise)
+        weight, shrunk = self.search.tuning.moves(self.search.two_sided)
+        unit, less = weight / float(self.eps_noise), shrunk * self.tail.count_noise.scale
         if self.search.two_sided:
-            return MOVES[np.argmin(biases(counts) + unit * 2.0**MOVES, axis=-1)]
-        return MOVES[np.argmin(biases(counts).sum(axis=-2) + unit * 2.0**MOVES, axis=-1)]
+            return MOVES[np.argmin(biases(counts, less) + unit * 2.0**MOVES, axis=-1)]
+        return MOVES[np.argmin(biases(counts, less).sum(axis=-2) + unit * 2.0**MOVES, axis=-1)]
 
     @property
     def slack(self) -> int:
@@ -270,3 +305,14 @@ class SumPlan:
         """How averages of clipped records are taken."""
         spent = Fraction(0) if self.rows is None else self.eps_size
         return AverageRule(self.eps_noise, self.neighbors, self.rows, self.search.nullable, spent, self.zcdp)
+
+
+def smallest(enough: Callable[[int], bool], start: int) -> int:
+    """The smallest number from `start` on that is enough, to two digits, where more is enough too."""
+    low, high = start, 2 * start
+    while not enough(high) and high < 1 << 60:
+        low, high = high, 2 * high
+    while high - low > max(high // 64, 1):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -27,6 +27,8 @@ LOWEST, HIGHEST = -6, 3  # the first and the last edge over the width, as powers
 CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
+RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
+CARRIED = 1.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
 
@@ -67,6 +69,12 @@ class TailRule:
         return NoisyMany(counts.tolist(), self.noise, self.cost, self.sensitivity)
 
 
+def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
+    """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
+    deviation = noise.scale * math.sqrt((1 if noise.gaussian else 2) * len(noisy))
+    return sum(noisy) >= CARRIED * deviation
+
+
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:
     """The rungs that octaves are counted around: those of the clip, and none much narrower than the other."""
     widest = max(rungs, default=0)
@@ -81,13 +89,13 @@ def cells(around: Histogram, sign: int, anchor: int) -> Ints:
     return np.bincount(which[inside], around.counts[inside], CELLS).astype(np.int64)
 
 
-def biases(noisy: Floats) -> Floats:
+def biases(noisy: Floats, less: float) -> Floats:
     """About how much lies beyond the width moved by each of MOVES, in widths, by noisy counts in the last axis.
 
-    Beyond the clip counts fall: a count above an earlier one is taken as noise. The faster they fall, the nearer are
+    Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall. The faster they fall, the nearer are
     records to the lower edge of their octave.
     """
-    counts = np.maximum(noisy, 0.0)
+    counts = np.maximum(noisy - np.where(np.arange(CELLS) >= -LOWEST, less, 0.0), 0.0)
     counts[..., _FALLING:] = np.minimum.accumulate(counts[..., _FALLING:], axis=-1)
     slopes = np.diff(np.log(counts + 1), axis=-1, prepend=0.0)
     edges = 2.0 ** np.arange(LOWEST, HIGHEST + 1)
@@ -105,11 +113,16 @@ class Side:
     width: Fraction
     move: int  # a power of two
 
+    def rises(self, noise: CountNoise) -> bool:
+        """Whether counts clearly rise beyond the clip: then nothing is known of what lies there."""
+        beyond = np.array(self.noisy[self.move - LOWEST - 1 :])
+        return bool(np.any(np.diff(beyond) > RISES * noise.scale))
+
     def excess(self, noise: CountNoise, most: float) -> Floats:
         """Points of the law of the excess on this side; no record exceeds the clip by more than `most`."""
         first = self.move - LOWEST - BELOW
         width = float(self.width)
-        if width == 0:
+        if width == 0 or self.rises(noise):
             return np.full(1, math.inf)
         return width * excess(np.array(self.noisy[first:]), noise, most / width)
 

@@ -7,7 +7,7 @@ Part of epsilon buys a clip (see `clipping.clip`), the rest pays for noise on th
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -25,16 +25,18 @@ from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
+from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
-from nobounds.statistics.keywords import CountKeywords, SumKeywords, spelled_out, stated_of, terms_of
+from nobounds.statistics.keywords import DEFAULTS, CountKeywords, SumKeywords, spelled_out, stated_of, terms_of
 
 
 @spelled_out
 def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
     """A private sum of data whose bounds nobody knows.
 
-    The release states the clip, the scale of the noise, and in `interval` a 95% interval for the added noise. The
-    interval excludes bias from clipping; with too few records it is infinite.
+    The release states the clip, the scale of the noise, and in `interval` a 95% interval for the sum of the sample: for
+    what noise changed, and for what clipping cut off. Where too much may lie beyond the clip, its upper end is infinite.
+    With too few rows the value is None.
 
     >>> import random
     >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
@@ -77,7 +79,20 @@ def _clipped(
     def plan(facts: Facts) -> SumPlan:
         return SumPlan.of(facts, terms, stated, centered=statistic == "mean")
 
-    return release_column(statistic, statistic, terms, plan, answer, data, options)
+    def marked(plan: SumPlan, data: Column) -> Program[Answer]:
+        return _marked((yield from answer(plan, data)), options.get("marks", DEFAULTS["marks"]))
+
+    return release_column(statistic, statistic, terms, plan, marked, data, options)
+
+
+def _marked(noisy: Answer, marks: bool) -> Answer:
+    """An answer from too few rows is left out, or with `marks` False its reason is."""
+    if noisy.reason is None:
+        return noisy
+    if marks:
+        return replace(noisy, value=None)
+    parameters = {name: each for name, each in noisy.parameters.items() if name != "needed"}
+    return replace(noisy, parameters=parameters, reason=None)
 
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
@@ -94,7 +109,7 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return _answer(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, 1.0, plan.integral)
+    return _answered(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, 1.0, plan.integral)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
@@ -106,10 +121,10 @@ def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return _answer(settled, value, bar, scale, float(max(average.count, Fraction(1))), whole=False)
+    return _answered(settled, value, bar, scale, float(max(average.count, Fraction(1))), whole=False)
 
 
-def _answer(
+def _answered(
     settled: Settled, value: Fraction, bar: Fraction, scale: Fraction, records: float, whole: bool
 ) -> Answer:
     """The answer; `records` is what a sum was divided by."""
@@ -124,7 +139,10 @@ def _answer(
     }
     below, above = settled.reach(finite_float(value), finite_float(bar), records)
     interval = _end(value, -below), _end(value, above)
-    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts())
+    reason = None if clip.trusted else TOO_FEW
+    if reason is not None:
+        parameters["needed"] = settled.needed()
+    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts(), reason)
 
 
 def _end(value: Fraction, reach: float) -> float:
