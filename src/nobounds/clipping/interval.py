@@ -8,6 +8,7 @@ round. With both, nothing is claimed.
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -30,25 +31,21 @@ class Reach(NamedTuple):
     below: float
     above: float
 
-    @property
-    def two_sided(self) -> bool:
-        """Whether both ends are known."""
-        return math.isfinite(self.below) and math.isfinite(self.above)
-
 
 def reach(
-    sides: Sequence[Side] | None, counts: CountNoise | None, most: Sequence[float], bar: float, gaussian: bool, value: float
+    sides: Sequence[Side],
+    unit: Fraction,
+    counts: CountNoise,
+    most: Sequence[float],
+    bar: float,
+    value: float,
+    gaussian: bool,
 ) -> Reach:
     """The reach around a clipped sum, for the sides of its clip and a 95% half interval `bar` of its noise.
 
-    `most` says how much a record on each side may exceed the clip, by public bounds.
+    `most` says how much a record on each side may exceed the clip, by public bounds. All of it is in units of `unit`.
     """
-    if sides is None:
-        return Reach(math.inf, math.inf)
-    if not sides:
-        return Reach(bar, bar)
-    assert counts is not None
-    beyond = {side.sign: side.excess(counts, each) for side, each in zip(sides, most, strict=True)}
+    beyond = {side.sign: side.excess(counts, each, unit) for side, each in zip(sides, most, strict=True)}
     above, below = (beyond.get(sign, np.zeros(1)) for sign in (1, -1))
     limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
     upper, lower = (float(np.quantile(points, 1 - CHANCE / 2)) <= limit for points in (above, below))

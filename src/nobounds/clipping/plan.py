@@ -14,13 +14,13 @@ from nobounds.accounting.terms import Terms
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
-from nobounds.clipping.interval import Reach, reach
+from nobounds.clipping.interval import reach
 from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, carried, moved_rung
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import BITS
 from nobounds.counting.scan import Records
-from nobounds.exact import finite_float, round_up
+from nobounds.exact import MAX, finite_float, round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
@@ -51,21 +51,36 @@ class Settled:
         spent = "rho" if plan.zcdp else "epsilon"
         return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
 
-    def reach(self, value: float, bar: float, records: float) -> Reach:
-        """How far the truth may lie from a clipped sum, or from a mean: the sum over this many records.
+    def interval(self, value: Fraction, bar: Fraction, records: Fraction) -> tuple[float, float]:
+        """The interval around a clipped sum, or around a mean: a sum over this many records.
 
-        `bar` is the 95% half interval of its noise.
+        `bar` is the 95% half interval of its noise. Infinite ends are outward only.
         """
-        if not self.clip.trusted:
-            return Reach(math.inf, math.inf)
+        if not self.clip.trusted or self.sides is None:
+            return -math.inf, math.inf
+        if not self.sides:
+            return end(value, -bar, -1), end(value, bar, 1)
         low, high = self.plan.search.ladder.lower, self.plan.search.ladder.upper
-        upper = math.inf if high is None else finite_float(high - self.clip.high)
-        lower = math.inf if low is None else finite_float(self.clip.low - low)
-        most = [upper if side.sign > 0 else lower for side in self.sides or ()]
-        tail, gaussian = self.plan.tail, self.plan.zcdp
-        noise = tail.count_noise if self.sides else None
-        sums = reach(self.sides, noise, most, bar * records, gaussian, value * records)
-        return Reach(sums.below / records, sums.above / records)
+        unit = max(side.width for side in self.sides) or Fraction(1)
+        upper = math.inf if high is None else finite_float((high - self.clip.high) / unit)
+        lower = math.inf if low is None else finite_float((self.clip.low - low) / unit)
+        most = [upper if side.sign > 0 else lower for side in self.sides]
+        sums = [finite_float(each * records / unit) for each in (bar, value)]
+        below, above = reach(self.sides, unit, self.plan.tail.count_noise, most, *sums, self.plan.zcdp)
+        first, last = (Fraction(each) * unit / records if math.isfinite(each) else None for each in (-below, above))
+        return (
+            -math.inf if first is None else end(value, min(first, Fraction(0)), -1),
+            math.inf if last is None else end(value, max(last, Fraction(0)), 1),
+        )
+
+
+def end(value: Fraction, reach: Fraction, side: int) -> float:
+    """The end of an interval on a side of a value, so far from it; infinite if it is beyond the floats, outward only."""
+    found = value + reach
+    if abs(found) <= MAX:
+        return finite_float(found) + 0.0
+    sign = 1 if found > 0 else -1
+    return sign * (math.inf if sign == side else MAX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,13 +118,12 @@ class Side:
         beyond = np.array(self.noisy[self.move - LOWEST - 1 :])
         return bool(np.any(np.diff(beyond) > RISES * noise.scale))
 
-    def excess(self, noise: CountNoise, most: float) -> Floats:
-        """Points of the law of the excess on this side; no record exceeds the clip by more than `most`."""
-        first = self.move - LOWEST - BELOW
-        width = float(self.width)
+    def excess(self, noise: CountNoise, most: float, unit: Fraction) -> Floats:
+        """Points of the law of the excess on this side, in units of `unit`, as is `most` (see `excess`)."""
+        width = float(self.width / unit)
         if width == 0 or self.rises(noise):
             return np.full(1, math.inf)
-        return width * excess(np.array(self.noisy[first:]), noise, most / width)
+        return width * excess(np.array(self.noisy[self.move - LOWEST - BELOW :]), noise, most / width)
 
 
 def moved_rung(anchor: int, move: int) -> int:

@@ -19,7 +19,7 @@ from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import Lattice, totals
 from nobounds.engines.column import Column
-from nobounds.exact import MAX, finite_float
+from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
@@ -109,7 +109,7 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return _answered(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, 1.0, plan.integral)
+    return _answered(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, Fraction(1), plan.integral)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
@@ -121,11 +121,11 @@ def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return _answered(settled, value, bar, scale, float(max(average.count, Fraction(1))), whole=False)
+    return _answered(settled, value, bar, scale, max(average.count, Fraction(1)), whole=False)
 
 
 def _answered(
-    settled: Settled, value: Fraction, bar: Fraction, scale: Fraction, records: float, whole: bool
+    settled: Settled, value: Fraction, bar: Fraction, scale: Fraction, records: Fraction, whole: bool
 ) -> Answer:
     """The answer; `records` is what a sum was divided by."""
     plan, clip = settled.plan, settled.clip
@@ -137,22 +137,11 @@ def _answered(
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    below, above = settled.reach(finite_float(value), finite_float(bar), records)
-    interval = _end(value, -below), _end(value, above)
     reason = None if clip.trusted else TOO_FEW
     if reason is not None:
         parameters["needed"] = settled.needed()
+    interval = settled.interval(value, bar, records)
     return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts(), reason)
-
-
-def _end(value: Fraction, reach: float) -> float:
-    """The end of an interval; infinite if it is beyond the floats, outward only."""
-    if math.isinf(reach):
-        return reach
-    end = value + Fraction(reach)
-    if abs(end) <= MAX:
-        return finite_float(end) + 0.0
-    return math.copysign(math.inf if (end > 0) == (reach > 0) else MAX, end)
 
 
 @dataclass(frozen=True, slots=True)
