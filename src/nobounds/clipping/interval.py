@@ -48,13 +48,18 @@ def reach(
     beyond = {side.sign: side.excess(counts, each, unit) for side, each in zip(sides, most, strict=True)}
     above, below = (beyond.get(sign, np.zeros(1)) for sign in (1, -1))
     limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
-    upper, lower = (float(np.quantile(points, 1 - CHANCE / 2)) <= limit for points in (above, below))
+    upper, lower = (_quantile(points, 1 - CHANCE / 2) <= limit for points in (above, below))
     if upper and lower:
         points = _differences(above, below)
         return Reach(_end(-points, bar, gaussian, CHANCE / 2), _end(points, bar, gaussian, CHANCE / 2))
     if lower:  # the excess above is at least 0
         return Reach(_end(below, bar, gaussian, CHANCE), math.inf)
     return Reach(math.inf, _end(above, bar, gaussian, CHANCE) if upper else math.inf)
+
+
+def _quantile(points: Floats, part: float) -> float:
+    """The point that this part of all points does not exceed."""
+    return float(np.sort(points)[math.ceil(part * len(points)) - 1])
 
 
 def _differences(above: Floats, below: Floats) -> Floats:
