@@ -5,22 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_parts
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.accounting.terms import Terms
-from nobounds.arrays import Floats, Ints
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
-from nobounds.clipping.interval import reach
-from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, carried, moved_rung
+from nobounds.clipping.tail import TailRule
+from nobounds.clipping.tailing import Tailed, Tailing
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
-from nobounds.clipping.widths import BITS
 from nobounds.counting.scan import Records
-from nobounds.exact import MAX, finite_float, round_up
+from nobounds.exact import round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
@@ -29,15 +25,16 @@ from nobounds.programs.program import Program
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The plan for a noisy size, the clip, and its sides as octaves show them.
-
-    `sides` is empty if nothing lies beyond the clip, and None if nothing is known of what does.
-    """
+    """The plan for a noisy size, and the clip with what is known of its tail."""
 
     plan: "SumPlan"
-    clip: Clip
     size: int
-    sides: tuple[Side, ...] | None
+    tailed: Tailed
+
+    @property
+    def clip(self) -> Clip:
+        """The clip."""
+        return self.tailed.clip
 
     def needed(self) -> dict[str, int | float]:
         """About how many rows at this spending, or how much spending for this size, would do."""
@@ -50,37 +47,6 @@ class Settled:
         total = plan.total * Fraction(times)
         spent = "rho" if plan.zcdp else "epsilon"
         return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
-
-    def interval(self, value: Fraction, bar: Fraction, records: Fraction) -> tuple[float, float]:
-        """The interval around a clipped sum, or around a mean: a sum over this many records.
-
-        `bar` is the 95% half interval of its noise. Infinite ends are outward only.
-        """
-        if not self.clip.trusted or self.sides is None:
-            return -math.inf, math.inf
-        if not self.sides:
-            return end(value, -bar, -1), end(value, bar, 1)
-        low, high = self.plan.search.ladder.lower, self.plan.search.ladder.upper
-        unit = max(side.width for side in self.sides) or Fraction(1)
-        upper = math.inf if high is None else finite_float((high - self.clip.high) / unit)
-        lower = math.inf if low is None else finite_float((self.clip.low - low) / unit)
-        most = [upper if side.sign > 0 else lower for side in self.sides]
-        sums = [finite_float(each * records / unit) for each in (bar, value)]
-        below, above = reach(self.sides, unit, self.plan.tail.count_noise, most, *sums, self.plan.zcdp)
-        first, last = (Fraction(each) * unit / records if math.isfinite(each) else None for each in (-below, above))
-        return (
-            -math.inf if first is None else end(value, min(first, Fraction(0)), -1),
-            math.inf if last is None else end(value, max(last, Fraction(0)), 1),
-        )
-
-
-def end(value: Fraction, reach: Fraction, side: int) -> float:
-    """The end of an interval on a side of a value, so far from it; infinite if it is beyond the floats, outward only."""
-    found = value + reach
-    if abs(found) <= MAX:
-        return finite_float(found) + 0.0
-    sign = 1 if found > 0 else -1
-    return sign * (math.inf if sign == side else MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +66,7 @@ class SumPlan:
     zcdp: bool = False  # whether epsilons are nominal, and the noise Gaussian
     groups: int = 1  # that share one clip
     eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
+    eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
 
     @classmethod
     def of(
@@ -132,7 +99,8 @@ class SumPlan:
         def plan(total: Fraction, zcdp: bool) -> "SumPlan":
             eps_size = Fraction(0) if ladder.is_settled else total * tuning.size_share
             left = total - eps_size
-            return cls(eps_size, left, search, left, None, centered, zcdp, groups).at(0)
+            counted = Fraction(0) if centered else share(left, 1 / tuning.counted, zcdp)
+            return cls(eps_size, left, search, left, None, centered, zcdp, groups, eps_count=counted).at(0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -156,6 +124,7 @@ class SumPlan:
     def times(self, ratio: Fraction) -> "SumPlan":
         """The plan for this many times the spending."""
         more = replace(self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_tail=self.eps_tail * ratio)
+        more = replace(more, eps_count=self.eps_count * ratio)
         return more.at(self.rows or 0)
 
     def enough(self, size: int) -> bool:
@@ -170,8 +139,14 @@ class SumPlan:
 
     @property
     def after_tail(self) -> Fraction:
-        """What is left for the clip and the noise."""
-        return rest(self.left, [self.eps_tail], self.zcdp) if self.eps_tail else self.left
+        """What is left for the clip and the noise, after octaves and numbers of rows."""
+        spent = [each for each in (self.eps_tail, self.eps_count) if each]
+        return rest(self.left, spent, self.zcdp) if spent else self.left
+
+    @property
+    def for_counts(self) -> Additive:
+        """The noise on the number of rows of each group."""
+        return Additive(self.eps_count, self.zcdp)
 
     @property
     def tail(self) -> TailRule:
@@ -203,7 +178,7 @@ class SumPlan:
         left = self.after_tail
         parts = search.tuning.clip_parts(left, search.neighbors, search.two_sided)
         ends = [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)]
-        return self.tail.cost() + pure_parts(left, ends)
+        return self.tail.cost() + self.for_counts.cost() + pure_parts(left, ends)
 
     def _shared(self, eps_clip: Fraction) -> Fraction:
         """What a clip that all groups share costs, where that of one would cost `eps_clip`."""
@@ -215,7 +190,8 @@ class SumPlan:
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""
         size = {"size": self._size_cost()} if self.rows is None else {}
-        return size | {"clip": self.search.cost(), "tail": self.tail.cost(), "noise": self._noise_cost()}
+        beside = {"tail": self.tail.cost(), "counts": self.for_counts.cost()}
+        return size | {"clip": self.search.cost(), **beside, "noise": self._noise_cost()}
 
     def _size_cost(self) -> Cost:
         return pure(self.eps_size) if self.rows is None else added_only(self.eps_size)
@@ -235,59 +211,20 @@ class SumPlan:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None
             assert high is not None
-            return Settled(self, Clip(low, high, low, True), 0, ())
+            return Settled(self, 0, self.tailing.bounded(Clip(low, high, low, True)))
         view = RecordsView(records)
         size = yield from self.size(view)
         plan = self.at(size) if self.rows is None else self
         start = yield from plan.search.start(view, self.careful(size))
         rungs, trusted = yield from plan.search.halted(view, start, size - self.slack)
         if not self.eps_tail:
-            return Settled(plan, plan.search.clip_at(start, rungs, trusted), size, None)
-        return (yield from plan.tailed(view, start, rungs, trusted, size))
+            return Settled(plan, size, plan.tailing.unknown(plan.search.clip_at(start, rungs, trusted)))
+        return Settled(plan, size, (yield from plan.tailing.program(view, start, rungs, trusted)))
 
-    def tailed(
-        self, view: ClipView, start: ClipStart, rungs: tuple[int, ...], trusted: bool, size: int
-    ) -> Program["Settled"]:
-        """The clip, moved by the noisy counts of the octaves around it, and its sides."""
-        search, anchors = self.search, anchored(rungs)
-        around = search.deviations(view, start)
-        signs = self.signs(start.center)
-        each = anchors if search.two_sided else anchors * len(signs)
-        noisy: list[int] = yield self.tail.decision(around, signs, each)
-        if not any(anchors):
-            return Settled(self, search.clip_at(start, rungs, trusted), size, None)
-        trusted = trusted and carried(noisy, self.tail.count_noise)
-        counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
-        moves = np.atleast_1d(self.moves(counts))
-        if search.two_sided:
-            ends = [moved_rung(anchor, int(move)) for anchor, move in zip(each, moves, strict=True)]
-        else:
-            ends = [moved_rung(anchors[0], int(moves[0]))]
-        clip = search.clip_at(start, ends, trusted)
-        widths = [search.width_at(end, start.octave) for end in (ends if search.two_sided else ends * len(signs))]
-        tops = ((rung - anchor) >> BITS for rung, anchor in zip(ends * (len(signs) // len(ends)), each, strict=True))
-        sides = [
-            Side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), width, move)
-            for k, (sign, width, move) in enumerate(zip(signs, widths, tops, strict=True))
-        ]
-        return Settled(self, clip, size, tuple(sides))
-
-    def signs(self, center: Fraction) -> tuple[int, ...]:
-        """The sides of the centre where records may lie."""
-        low, high = self.search.ladder.lower, self.search.ladder.upper
-        sides = ((1, high is None or high > center), (-1, low is None or low < center))
-        return tuple(sign for sign, some in sides if some)
-
-    def moves(self, counts: Floats) -> Ints:
-        """The powers of two that the sides of a clip are moved by, for noisy counts of each side (in the last axes).
-
-        Where magnitudes are clipped, both sides move together.
-        """
-        weight, shrunk = self.search.tuning.moves(self.search.two_sided)
-        unit, less = weight / float(self.eps_noise), shrunk * self.tail.count_noise.scale
-        if self.search.two_sided:
-            return MOVES[np.argmin(biases(counts, less) + unit * 2.0**MOVES, axis=-1)]
-        return MOVES[np.argmin(biases(counts, less).sum(axis=-2) + unit * 2.0**MOVES, axis=-1)]
+    @property
+    def tailing(self) -> Tailing:
+        """How the clip is moved, and what is said of its tail."""
+        return Tailing(self.search, self.tail, self.eps_noise)
 
     @property
     def slack(self) -> int:

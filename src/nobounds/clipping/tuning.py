@@ -59,6 +59,7 @@ class ClipTuning:
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
     # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
+    counted: Fraction = Fraction(1, 10)  # for the numbers of rows of groups, beside their sums
     least_clip: Fraction = Fraction(1, 40)
     ranks: RankTuning = TUNING  # of the frame
 

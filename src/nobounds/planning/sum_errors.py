@@ -128,7 +128,7 @@ def _moved(
     plan: SumPlan, start: ClipStart, around: Histogram, found: list[tuple[list[int], Floats]], number: int
 ) -> list[tuple[list[int], Floats]]:
     """The rungs after the counts of octaves have moved them; the noise of the counts is taken at a few points."""
-    signs = plan.signs(start.center)
+    signs = plan.tailing.signs(start.center)
     most = [rungs[int(np.argmax(chances))] for rungs, chances in found]
     result = []
     for which, (rungs, chances) in enumerate(found):
@@ -139,7 +139,7 @@ def _moved(
         chance: dict[int, float] = {}
         for look in range(TAIL_LOOKS):
             noise = _count_noise(plan, counts.shape, TAIL_LOOKS * number + look)
-            moves = plan.moves(counts + noise).reshape(len(anchors))
+            moves = plan.tailing.moves(counts + noise).reshape(len(anchors))
             for rung, anchor, move, mass in zip(rungs, anchors, moves.tolist(), chances.tolist(), strict=True):
                 end = moved_rung(anchor, move) if anchor else rung
                 chance[end] = chance.get(end, 0.0) + mass / TAIL_LOOKS

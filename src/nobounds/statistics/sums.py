@@ -14,7 +14,6 @@ from typing import Any, Unpack
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import sum_scales
-from nobounds.clipping.excess import ASSUMES
 from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import Lattice, totals
@@ -132,7 +131,7 @@ def _answered(
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
     parameters: dict[str, Any] = {
         "clip": [plain(clip.low), plain(clip.high)],
-        "interval": {"level": 1 - CHANCE, "of": "sample"} | ({"assumes": ASSUMES} if settled.sides else {}),
+        "interval": settled.tailed.describe(),
         "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
@@ -140,7 +139,7 @@ def _answered(
     reason = None if clip.trusted else TOO_FEW
     if reason is not None:
         parameters["needed"] = settled.needed()
-    interval = settled.interval(value, bar, records)
+    interval = settled.tailed.interval(value, bar, records)
     return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts(), reason)
 
 
