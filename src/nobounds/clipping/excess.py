@@ -26,7 +26,7 @@ _EMPTY = math.log(4.0)  # prior odds that a side has no records at all in these 
 _FALLS = -0.8  # beyond the clip log-means fall by at least this from octave to octave
 _SLOPES = np.arange(-4.0, 1.6, 0.35)  # d, at the octave below the clip
 _STEP, _LEAST = 0.4, -4.0  # of s
-_FINE, _LOWEST = 0.15, -12.0  # of the logarithms of means in tables
+_FINE, _LOWEST = 0.2, -10.0  # of the logarithms of means in tables
 _NUMBERS = 100  # numbers of records in a table
 _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
 _AROUND = 14  # scales of the noise that a count may be off
@@ -172,7 +172,8 @@ def _uniform(many: int) -> Floats:
 
 
 def _normal(uniform: Floats) -> Floats:
-    return np.array([_INVERSE[int(place)] for place in uniform * len(_INVERSE)])
+    """Normal variables at these points of their law, nearly."""
+    return _INVERSE[(uniform * len(_INVERSE)).astype(np.int64)]
 
 
-_INVERSE = [NormalDist().inv_cdf((k + 0.5) / 256) for k in range(256)]
+_INVERSE = np.array([NormalDist().inv_cdf((k + 0.5) / 256) for k in range(256)])

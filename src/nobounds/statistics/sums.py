@@ -132,6 +132,7 @@ def _answered(
     parameters: dict[str, Any] = {
         "clip": [plain(clip.low), plain(clip.high)],
         "interval": settled.tailed.describe(),
+        "half_interval": finite_float(bar) if clip.trusted else None,  # of the noise alone
         "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
