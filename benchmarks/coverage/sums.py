@@ -143,11 +143,11 @@ def page(found: list[Found], reps: int) -> str:
         [
             "# The intervals of sums and means",
             "",
-            f"Epsilon 1, {reps} runs for each cell, by `benchmarks/coverage/sums.py`. An interval is for the sum or mean "
-            "of the sample: noise, and what lies beyond the clip ([how](../proofs/tail.md)). Two-sided ones must hold in "
-            "93% of runs (90% on Pareto(1.5)) and one-sided ones in 95%, by a binomial test at p < 1e-3; from 5,000 rows "
-            "on 90% of them must be two-sided, except on Pareto(1.5) and zeros; their width must be at most 1.7 times "
-            "that of the noise on light tails, and 20% (4% for 5,000 rows) of the truth on incomes.",
+            f"Epsilon 1, {reps} runs for each cell, by `benchmarks/coverage/sums.py`. An interval is for the sum or "
+            "mean of the sample: noise, and what lies beyond the clip ([how](../proofs/tail.md)). Two-sided ones must "
+            "hold in 93% of runs (90% on Pareto(1.5)) and one-sided ones in 95%, by a binomial test at p < 1e-3; from "
+            "5,000 rows on 90% of them must be two-sided, except on Pareto(1.5) and zeros; their width must be at most "
+            "1.7 times that of the noise on light tails, and 20% (4% for 5,000 rows) of the truth on incomes.",
             "",
             f"{len(found) - wrong} of {len(found)} cells hold.",
             "",

@@ -20,9 +20,9 @@ from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.auditing.lockstep import explore
+from nobounds.clipping import tail
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Search
-from nobounds.clipping import tail
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tail import TailRule
 from nobounds.clipping.vectors import VectorPlan

@@ -54,10 +54,10 @@ class _Cell(NamedTuple):
 
 
 def excess(noisy: Ints, noise: CountNoise, most: float = math.inf) -> Floats:
-    """Points of the law of the excess over the clip, from the noisy counts of octaves (see `tail.Octaves`).
+    """Points of the law of the excess over the clip, from the noisy counts of octaves (see `tail`).
 
-    The first BELOW ones are below the clip, the last one is of all records beyond the last edge. No record exceeds the clip by
-    more than `most`, in units of the clip.
+    The first BELOW ones are below the clip, the last one is of all records beyond the last edge. No record exceeds the
+    clip by more than `most`, in units of the clip.
     """
     top = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4)
     logs = np.arange(_LOWEST, top + 3, _FINE)
@@ -122,7 +122,8 @@ def _places(means: Floats, logs: Floats) -> Ints:
 def _number(cell: _Cell, rows: Ints, uniform: Floats) -> Floats:
     """A number of records for each point, by the inverse of its law."""
     at = (cell.passed[rows] < uniform[:, None]).sum(axis=1)
-    return cell.numbers[np.minimum(at, len(cell.numbers) - 1)]
+    numbers: Floats = cell.numbers[np.minimum(at, len(cell.numbers) - 1)]
+    return numbers
 
 
 def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float) -> Floats:

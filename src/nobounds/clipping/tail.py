@@ -92,8 +92,8 @@ def cells(around: Histogram, sign: int, anchor: int) -> Ints:
 def biases(noisy: Floats, less: float) -> Floats:
     """About how much lies beyond the width moved by each of MOVES, in widths, by noisy counts in the last axis.
 
-    Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall. The faster they fall, the nearer are
-    records to the lower edge of their octave.
+    Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall. The
+    faster they fall, the nearer are records to the lower edge of their octave.
     """
     counts = np.maximum(noisy - np.where(np.arange(CELLS) >= -LOWEST, less, 0.0), 0.0)
     counts[..., _FALLING:] = np.minimum.accumulate(counts[..., _FALLING:], axis=-1)
@@ -101,7 +101,8 @@ def biases(noisy: Floats, less: float) -> Floats:
     edges = 2.0 ** np.arange(LOWEST, HIGHEST + 1)
     values = edges * inside_octave(slopes)[0]
     values[..., -1] *= _BEYOND
-    return np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0**MOVES, 0.0), axis=-2)
+    beyond: Floats = np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0**MOVES, 0.0), axis=-2)
+    return beyond
 
 
 @dataclass(frozen=True, slots=True)

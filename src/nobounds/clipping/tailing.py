@@ -89,7 +89,12 @@ class Tailing:
         clip = search.clip_at(start, ends, trusted)
         ends = ends if search.two_sided else ends * len(signs)
         sides = [
-            Side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), search.width_at(end, start.octave), end - anchor >> BITS)
+            Side(
+                sign,
+                tuple(noisy[k * CELLS : (k + 1) * CELLS]),
+                search.width_at(end, start.octave),
+                end - anchor >> BITS,
+            )
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
         ]
         return Tailed(clip, tuple(sides), self.rule, search.ladder)
@@ -113,7 +118,7 @@ class Tailing:
 
 
 def _end(value: Fraction, reach: Fraction, side: int) -> float:
-    """The end of an interval on a side of a value, so far from it; infinite if it is beyond the floats, outward only."""
+    """The end of an interval on a side of a value, so far from it; infinite beyond the floats, outward only."""
     found = value + reach
     if abs(found) <= MAX:
         return finite_float(found) + 0.0

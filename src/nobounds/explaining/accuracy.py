@@ -55,9 +55,18 @@ def _noise(statement: ReleaseStatement) -> list[str]:
         ]
     if low == high and statement.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
-    but = "" if statement.statistic == "count" else "But for the clipping below, "
-    true = "the true answer" if but else "The true number"
-    return [f"{but}{true} lies between {figure(low)} and {figure(high)} 95 times of 100: that is the noise."]
+    if statement.statistic == "count":
+        return [f"The true number lies between {figure(low)} and {figure(high)} 95 times of 100: that is the noise."]
+    if statement.interval_of == "sample":
+        said = f"{statement.statistic} of these records"
+        if math.isinf(high) or math.isinf(low):
+            end = f"at least {figure(low)}" if math.isinf(high) else f"at most {figure(high)}"
+            return [f"The true {said} is {end} 95 times of 100."]
+        return [f"The true {said} lies between {figure(low)} and {figure(high)} 95 times of 100."]
+    return [
+        f"But for the clipping below, the true answer lies between {figure(low)} and {figure(high)} 95 times of 100: "
+        "that is the noise."
+    ]
 
 
 def _noise_by_group(statement: ReleaseStatement) -> list[str]:
@@ -77,8 +86,7 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     low, high = _ends(statement)
     sentences = [
         f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
-        "These bounds were found privately. "
-        "How much that changed the answer is not in the range above, and cannot be told without spending more."
+        f"These bounds were found privately. {_cut_off(statement)}"
     ]
     model = None if statement.by or statement.unbounded else statement.error_model()
     outside = None if model is None else _by_size(model.outside, sizes)
@@ -95,6 +103,15 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
             "and the release says that nothing is known of its error."
         )
     return sentences
+
+
+def _cut_off(statement: ReleaseStatement) -> str:
+    """What is known of how much clipping changed."""
+    if statement.interval_of != "sample":
+        return "How much that changed the answer is not in the range above, and cannot be told without spending more."
+    if statement.assumes is None:
+        return "The range above includes that."
+    return f"The range above includes that, on the assumption that {statement.assumes}."
 
 
 def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:

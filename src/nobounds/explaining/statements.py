@@ -90,8 +90,20 @@ class ReleaseStatement:
 
     @property
     def unbounded(self) -> bool:
-        """Whether there were too few records to find bounds."""
-        return self.interval is not None and math.inf in (self.interval[1], -self.interval[0])
+        """Whether nothing is known of the error: there were too few records to find bounds, or too much beyond."""
+        return self.interval == (-math.inf, math.inf)
+
+    @property
+    def interval_of(self) -> str | None:
+        """What the intervals are for: the noise, the sample or the population."""
+        said = self.parameters.inner("interval")
+        return said.text("of") if "of" in said else None
+
+    @property
+    def assumes(self) -> str | None:
+        """What the intervals assume."""
+        said = self.parameters.inner("interval")
+        return said.text("assumes") if "assumes" in said else None
 
     @property
     def kind(self) -> str:

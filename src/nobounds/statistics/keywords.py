@@ -108,7 +108,12 @@ class VectorKeywords(Budgeted, total=False):
     rng: Rng
 
 
-DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto", "marks": True}  # of others None
+DEFAULTS: dict[str, Any] = {
+    "neighbors": "add-remove",
+    "noise": "exponential",
+    "method": "auto",
+    "marks": True,
+}  # of others None
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",

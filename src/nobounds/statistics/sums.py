@@ -34,8 +34,8 @@ def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
     """A private sum of data whose bounds nobody knows.
 
     The release states the clip, the scale of the noise, and in `interval` a 95% interval for the sum of the sample: for
-    what noise changed, and for what clipping cut off. Where too much may lie beyond the clip, its upper end is infinite.
-    With too few rows the value is None.
+    what noise changed, and for what clipping cut off. Where too much may lie beyond the clip, an end is infinite. With
+    too few rows the value is None.
 
     >>> import random
     >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
