@@ -62,7 +62,7 @@ def test_a_narrow_side_is_counted_on_the_scale_of_the_other():
 def test_biases_fall_with_the_width_and_see_what_lies_beyond():
     """A wider clip cuts off less; counts far beyond weigh more."""
     light, heavy = np.zeros((2, CELLS))
-    light[-LOWEST - 1], heavy[-LOWEST - 1 :] = 200, [200, 100, 60, 40]
+    light[-LOWEST - 1], heavy[-LOWEST - 1 :] = 200, [200, 100, 60, 40, 20]
     assert np.all(np.diff(biases(heavy, 0.0)) < 0)
     assert np.all(biases(heavy, 0.0) > biases(light, 0.0))
 

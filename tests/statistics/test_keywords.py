@@ -16,7 +16,7 @@ from nobounds.statistics.keywords import DEFAULTS, MEANINGS, Spent, spelled_out
 from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.table import Table
 
-SPENT = {"epsilon", "rho", "rng"}
+SPENT = {"epsilon", "rho", "rng", "marks"}
 BOUNDED = SPENT | {"lower", "upper", "resolution"}
 WALKED = BOUNDED | {"beta", "noise", "ladder"}
 CHARGED = {"neighbors", "budget"}

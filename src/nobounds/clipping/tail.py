@@ -28,7 +28,7 @@ CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
 RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
-CARRIED = 1.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
+CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
 
