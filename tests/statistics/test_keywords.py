@@ -31,8 +31,8 @@ FUNCTIONS = {
     nb.mean: BOUNDED | CHARGED,
     nb.count: SPENT | CHARGED,
     nb.describe: BOUNDED | CHARGED,
-    nb.vector_sum: SPENT | {"delta", "upper"} | CHARGED,
-    nb.vector_mean: SPENT | {"delta", "upper"} | CHARGED,
+    nb.vector_sum: SPENT - {"marks"} | {"delta", "upper"} | CHARGED,
+    nb.vector_mean: SPENT - {"marks"} | {"delta", "upper"} | CHARGED,
 }
 METHODS = {
     Table.quantile: WALKED | {"rows", "method"},

@@ -53,6 +53,7 @@ from nobounds.statistics.keywords import DEFAULTS, DescribeKeywords, spelled_out
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
+TAIL = Fraction(2, 5)  # of the share of the mean, for the octaves around its clip
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
@@ -324,7 +325,7 @@ class _Job:
         cuts off from the mean; the standard deviation is at least what it is within the clip.
         """
         plan, zcdp = self.plan, self.plan.spending.zcdp
-        for_tail = left * CLIP_TUNING.tail
+        for_tail = left * TAIL
         epsilon = plan.epsilon(left - for_tail)
         tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), epsilon)
         octave = _octave(quantiles)
