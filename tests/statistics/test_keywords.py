@@ -16,7 +16,7 @@ from nobounds.statistics.keywords import DEFAULTS, MEANINGS, Spent, spelled_out
 from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.table import Table
 
-SPENT = {"epsilon", "rho", "rng"}
+SPENT = {"epsilon", "rho", "rng", "marks"}
 BOUNDED = SPENT | {"lower", "upper", "resolution"}
 WALKED = BOUNDED | {"beta", "noise", "ladder"}
 CHARGED = {"neighbors", "budget"}
@@ -31,8 +31,8 @@ FUNCTIONS = {
     nb.mean: BOUNDED | CHARGED,
     nb.count: SPENT | CHARGED,
     nb.describe: BOUNDED | CHARGED,
-    nb.vector_sum: SPENT | {"delta", "upper"} | CHARGED,
-    nb.vector_mean: SPENT | {"delta", "upper"} | CHARGED,
+    nb.vector_sum: SPENT - {"marks"} | {"delta", "upper"} | CHARGED,
+    nb.vector_mean: SPENT - {"marks"} | {"delta", "upper"} | CHARGED,
 }
 METHODS = {
     Table.quantile: WALKED | {"rows", "method"},

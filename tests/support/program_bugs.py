@@ -20,9 +20,11 @@ from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.auditing.lockstep import explore
+from nobounds.clipping import tail
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Search
 from nobounds.clipping.plan import SumPlan
+from nobounds.clipping.tail import TailRule
 from nobounds.clipping.vectors import VectorPlan
 from nobounds.counting.lattice import totals
 from nobounds.engines.streams import local
@@ -181,9 +183,19 @@ def one_walk_for_two(self, sides, eps1, eps2):
     return pure(monotonic(eps1, eps2).epsilon)
 
 
-def never_is_wide(self, candidates, position, octave, real=Search.width):
+def never_is_wide(self, candidates, position, real=Search.rung):
     """A walk inward that never halted gets the widest clip, and so tells that it saw the last candidate."""
-    return real(self, candidates, 0 if position is None else position, octave)
+    return real(self, candidates, 0 if position is None else position)
+
+
+def one_cell(self):
+    """Octaves as if a record that moves changed one of them."""
+    return 1
+
+
+def octaves_twice(around, sign, anchor, real=tail.cells):
+    """Octaves that count each record twice."""
+    return real(around, sign, anchor) * 2
 
 
 def free_frame(self, view, size, real=Search.start):
@@ -517,11 +529,13 @@ PLANTED = {
     ),
     "what is left for all columns in each": ("describe", SUM, [(DescribePlan, "shares", whole_for_each_column)]),
     "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),
-    "never halting told from halting last": ("mean", DECIDES, [(Search, "width", never_is_wide)]),
+    "never halting told from halting last": ("mean", DECIDES, [(Search, "rung", never_is_wide)]),
     "a frame for free": ("sum", PRICE, [(Search, "start", free_frame)]),
     "a clip around the true median": ("mean", f"{RELEASES}|{DECIDES}", [(Search, "start", raw_center)]),
     "a clip that is not charged, for users": ("Table.sum", PRICE, [(SumPlan, "cost", clip_not_charged)]),
     "a size that is not charged, with keys": (KEYED_SUM, PRICE, [(SumPlan, "cost", size_not_charged)]),
+    "octaves under swap at half their noise": ("sum", COST, [(TailRule, "sensitivity", property(one_cell))]),
+    "octaves that count records twice": ("mean", COST, [(tail, "cells", octaves_twice)]),
     "one radius under swap": ("vector_sum", RHO, [(VectorPlan, "sensitivity", one_radius)]),
     "a quarter of the variance of vectors": ("vector_mean", RHO, [(VectorPlan, "total", quarter_variance)]),
     "half the noise on queries": ("maximum", COST, [(view, "walk_of", half_query_noise)]),

@@ -126,10 +126,19 @@ class Search:
 
     def widths(self, view: ClipView, start: ClipStart, size: int) -> Program[Clip]:
         """The clip around a centre; `size` is what decides whether it is trusted."""
+        rungs, trusted = yield from self.halted(view, start, size)
+        return self.clip_at(start, rungs, trusted)
+
+    def halted(self, view: ClipView, start: ClipStart, size: int) -> Program[tuple[tuple[int, ...], bool]]:
+        """The rungs where the walks halt, one for each side, and whether `size` records are enough for the walks."""
         walks = self.walks(self.deviations(view, start), start)
         positions = yield self.halts(walks)
-        widths = [self.width(walk.candidates, at, start.octave) for walk, at in zip(walks, positions, strict=True)]
-        return self.clip(start.center, widths, self.trusts(size - start.outside, walks))
+        rungs = tuple(self.rung(walk.candidates, at) for walk, at in zip(walks, positions, strict=True))
+        return rungs, all(self.trusts(size - start.outside, walk.walk.eps2) for walk in walks)
+
+    def clip_at(self, start: ClipStart, rungs: Sequence[int], trusted: bool) -> Clip:
+        """The clip whose sides end at these rungs."""
+        return self.clip(start.center, [self.width_at(rung, start.octave) for rung in rungs], trusted)
 
     @property
     def problem(self) -> Problem:
@@ -178,14 +187,23 @@ class Search:
         sides, counts = self.sides(start.center), around.counts
         origin = None if start.octave is None else self.tuning.origin
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
-        if self.goes_inward(around.total) and (origin is not None or self.neighbors == "add-remove"):
-            eps1, eps2 = split(self.inward_cost, start.left, self.tuning.inward_share(self.neighbors))
+        eps1, eps2 = self.rates(start, around.total)
+        if self.inward(start, around.total):
             beyond = self.tuning.outside if origin is not None else self.tuning.outside_few
             threshold = math.ceil(beyond / eps2) + start.outside
             return [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
-        share = self.tuning.untilted if origin is None else self.tuning.share
-        eps1, eps2 = split(partial(self.outward_cost, len(sides)), start.left, share)
         return [outward_walk(inside, counts, origin, eps1, eps2, self.tuning) for inside in rungs]
+
+    def inward(self, start: ClipStart, size: int) -> bool:
+        """Whether the walks from this start go inward; under swap, for this public or noisy number of records."""
+        return self.goes_inward(size) and (start.octave is not None or self.neighbors == "add-remove")
+
+    def rates(self, start: ClipStart, size: int) -> tuple[Fraction, Fraction]:
+        """The rates eps1 and eps2 of the walks from this start."""
+        if self.inward(start, size):
+            return split(self.inward_cost, start.left, self.tuning.inward_share(self.neighbors))
+        share = self.tuning.untilted if start.octave is None else self.tuning.share
+        return split(partial(self.outward_cost, len(self.sides(start.center))), start.left, share)
 
     def halts(self, walks: Sequence[WidthWalk]) -> Together:
         """Where the walks halt, for one price."""
@@ -228,13 +246,20 @@ class Search:
         below, above = (by_side.get(side, by_side.get(0, Fraction(0))) for side in (-1, 1))
         return Clip(self.within(center - below), self.within(center + above), center, trusted)
 
-    def trusts(self, size: int, walks: list[WidthWalk]) -> bool:
-        """Whether `size` records are enough for the walks."""
-        return all(size * walk.walk.eps2 >= self.tuning.nats for walk in walks)
+    def trusts(self, size: int, eps2: Fraction) -> bool:
+        """Whether `size` records are enough for a walk."""
+        return size * eps2 >= self.tuning.nats
+
+    def rung(self, candidates: Ints, position: int | None) -> int:
+        """The rung where a walk halted, or its last."""
+        return int(candidates[-1 if position is None else position])
 
     def width(self, candidates: Ints, position: int | None, octave: int | None) -> Fraction:
-        """The upper edge of the rung where a walk halted, or of its last; on a grid the last point before it."""
-        rung = int(candidates[-1 if position is None else position])
+        """The width for the position where a walk halted."""
+        return self.width_at(self.rung(candidates, position), octave)
+
+    def width_at(self, rung: int, octave: int | None) -> Fraction:
+        """The upper edge of a rung; on a grid the last point before it."""
         if rung == 0:
             return Fraction(0)
         width = top(rung) * Fraction(2) ** (octave or 0)

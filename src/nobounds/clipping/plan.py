@@ -1,24 +1,52 @@
 """The plan of a sum or a mean: how the spending is split, decided before the data are read."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_parts
 from nobounds.accounting.loss import Neighbors
-from nobounds.accounting.spending import rest
+from nobounds.accounting.spending import rest, share
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
+from nobounds.clipping.tail import TailRule
+from nobounds.clipping.tailing import Tailed, Tailing
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
 from nobounds.counting.scan import Records
+from nobounds.exact import round_up
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 
-CHANCE = 0.05  # intervals hold 95% of the time
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The plan for a noisy size, and the clip with what is known of its tail."""
+
+    plan: "SumPlan"
+    size: int
+    tailed: Tailed
+
+    @property
+    def clip(self) -> Clip:
+        """The clip."""
+        return self.tailed.clip
+
+    def needed(self) -> dict[str, int | float]:
+        """About how many rows at this spending, or how much spending for this size, would do."""
+        plan, size = self.plan, max(self.size, 1)
+        if plan.enough(size):  # records around the clip are few, though not all records
+            rows, times = 2 * size, 2.0
+        else:
+            rows = smallest(plan.enough, size)
+            times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(size), 16) / 16
+        total = plan.total * Fraction(times)
+        spent = "rho" if plan.zcdp else "epsilon"
+        return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +65,8 @@ class SumPlan:
     centered: bool
     zcdp: bool = False  # whether epsilons are nominal, and the noise Gaussian
     groups: int = 1  # that share one clip
+    eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
+    eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
 
     @classmethod
     def of(
@@ -53,7 +83,8 @@ class SumPlan:
             if ladder.is_settled:
                 eps_size = Fraction(0)
             left = total - (eps_size if rows is None else 0)
-            return cls(eps_size, left, search, left, rows, centered, zcdp).at(rows or 0)
+            tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail, zcdp)
+            return cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -68,7 +99,8 @@ class SumPlan:
         def plan(total: Fraction, zcdp: bool) -> "SumPlan":
             eps_size = Fraction(0) if ladder.is_settled else total * tuning.size_share
             left = total - eps_size
-            return cls(eps_size, left, search, left, None, centered, zcdp, groups).at(0)
+            counted = Fraction(0) if centered else share(left, 1 / tuning.counted, zcdp)
+            return cls(eps_size, left, search, left, None, centered, zcdp, groups, eps_count=counted).at(0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -77,12 +109,49 @@ class SumPlan:
         search, tuning = self.search, self.search.tuning
         eps_clip = Fraction(0)
         if not search.ladder.is_settled:
-            eps_clip = tuning.clip_part(self.left, self.careful(size), search.neighbors, search.two_sided)
+            eps_clip = tuning.clip_part(self.after_tail, self.careful(size), search.neighbors, search.two_sided)
             eps_clip = self._shared(eps_clip)
-        eps_noise = rest(self.left, [eps_clip], self.zcdp)
+        eps_noise = rest(self.after_tail, [eps_clip], self.zcdp)
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)
         return replace(self, search=replace(search, epsilon=eps_clip, outside=outside), eps_noise=eps_noise)
+
+    @property
+    def total(self) -> Fraction:
+        """The epsilon of all parts; nominal under zCDP."""
+        return self.left + (self.eps_size if self.rows is None else 0)
+
+    def times(self, ratio: Fraction) -> "SumPlan":
+        """The plan for this many times the spending."""
+        more = replace(self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_tail=self.eps_tail * ratio)
+        more = replace(more, eps_count=self.eps_count * ratio)
+        return more.at(self.rows or 0)
+
+    def enough(self, size: int) -> bool:
+        """Whether about `size` records are enough for the search for a clip; under swap, as many rows."""
+        rows = None if self.rows is None else size
+        plan = replace(self, rows=rows).at(size)
+        rule = plan.search.frame(self.careful(size))
+        octave, spent = (None, Fraction(0)) if rule is None else (0, rule.epsilon)
+        start = ClipStart(plan.search.within(Fraction(0)), octave, plan.search.epsilon - spent)
+        outside = min(plan.search.outside, size // plan.search.tuning.most_outside)
+        return plan.search.trusts(size - self.slack - outside, plan.search.rates(start, size)[1])
+
+    @property
+    def after_tail(self) -> Fraction:
+        """What is left for the clip and the noise, after octaves and numbers of rows."""
+        spent = [each for each in (self.eps_tail, self.eps_count) if each]
+        return rest(self.left, spent, self.zcdp) if spent else self.left
+
+    @property
+    def for_counts(self) -> Additive:
+        """The noise on the number of rows of each group."""
+        return Additive(self.eps_count, self.zcdp)
+
+    @property
+    def tail(self) -> TailRule:
+        """How the octaves around the clip are counted."""
+        return TailRule(self.eps_tail, self.neighbors, self.zcdp)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -100,25 +169,29 @@ class SumPlan:
         Under swap the noise costs less for a record that turns from missing to present, and the rest pays the number.
         """
         if self.rows is not None:
-            return self._size_cost() + self.search.cost() + self._noise_cost()
+            return self._size_cost() + self.search.cost() + self.tail.cost() + self._noise_cost()
         return self._size_cost() + (gaussian(self.left**2 / 2) if self.zcdp else self._pure_cost())
 
     def _pure_cost(self) -> Cost:
         """The cost of the clip and the noise, whatever part of epsilon a size gives to the clip."""
         search = self.search
-        parts = search.tuning.clip_parts(self.left, search.neighbors, search.two_sided)
-        return pure_parts(self.left, [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)])
+        left = self.after_tail
+        parts = search.tuning.clip_parts(left, search.neighbors, search.two_sided)
+        ends = [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)]
+        return self.tail.cost() + self.for_counts.cost() + pure_parts(left, ends)
 
     def _shared(self, eps_clip: Fraction) -> Fraction:
         """What a clip that all groups share costs, where that of one would cost `eps_clip`."""
         if self.groups == 1:
             return eps_clip
-        return self.left * max(eps_clip / self.left / math.isqrt(self.groups), self.search.tuning.least_clip)
+        left = self.after_tail
+        return left * max(eps_clip / left / math.isqrt(self.groups), self.search.tuning.least_clip)
 
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""
         size = {"size": self._size_cost()} if self.rows is None else {}
-        return size | {"clip": self.search.cost(), "noise": self._noise_cost()}
+        beside = {"tail": self.tail.cost(), "counts": self.for_counts.cost()}
+        return size | {"clip": self.search.cost(), **beside, "noise": self._noise_cost()}
 
     def _size_cost(self) -> Cost:
         return pure(self.eps_size) if self.rows is None else added_only(self.eps_size)
@@ -132,19 +205,31 @@ class SumPlan:
         """The noise on a sum under add-remove."""
         return Additive(self.eps_noise, self.zcdp)
 
-    def program(self, records: Records) -> Program[tuple["SumPlan", Clip]]:
+    def program(self, records: Records) -> Program["Settled"]:
         """The plan for the noisy size, and the clip; these are the bounds, if there is nothing to search for."""
         if self.search.ladder.is_settled:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None
             assert high is not None
-            return self, Clip(low, high, low, True)
+            return Settled(self, 0, self.tailing.bounded(Clip(low, high, low, True)))
         view = RecordsView(records)
         size = yield from self.size(view)
-        slack = math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
-        settled = self.at(size) if self.rows is None else self
-        start = yield from settled.search.start(view, self.careful(size))
-        return settled, (yield from settled.search.widths(view, start, size - slack))
+        plan = self.at(size) if self.rows is None else self
+        start = yield from plan.search.start(view, self.careful(size))
+        rungs, trusted = yield from plan.search.halted(view, start, size - self.slack)
+        if not self.eps_tail:
+            return Settled(plan, size, plan.tailing.unknown(plan.search.clip_at(start, rungs, trusted)))
+        return Settled(plan, size, (yield from plan.tailing.program(view, start, rungs, trusted)))
+
+    @property
+    def tailing(self) -> Tailing:
+        """How the clip is moved, and what is said of its tail."""
+        return Tailing(self.search, self.tail, self.eps_noise)
+
+    @property
+    def slack(self) -> int:
+        """How much larger than the number of records its noisy number may be."""
+        return math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
 
     def start(self, view: ClipView) -> Program[tuple["SumPlan", ClipStart | None]]:
         """The plan for the noisy size, and where its search starts; None if there is nothing to search for."""
@@ -172,3 +257,14 @@ class SumPlan:
         """How averages of clipped records are taken."""
         spent = Fraction(0) if self.rows is None else self.eps_size
         return AverageRule(self.eps_noise, self.neighbors, self.rows, self.search.nullable, spent, self.zcdp)
+
+
+def smallest(enough: Callable[[int], bool], start: int) -> int:
+    """The smallest number from `start` on that is enough, to two digits, where more is enough too."""
+    low, high = start, 2 * start
+    while not enough(high) and high < 1 << 60:
+        low, high = high, 2 * high
+    while high - low > max(high // 64, 1):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -47,11 +47,19 @@ class ClipTuning:
     walks_swap: Fraction = Fraction(2, 5)
     few: Fraction = Fraction(9, 20)
     octaves: Fraction = Fraction(2, 5)
+    tail: Fraction = Fraction(1, 5)  # of what is left after the size, for the counts of octaves around a clip
+    # A clip is moved where less lies beyond than this part of the noise that it adds; and of each count beyond, this
+    # many scales are taken as noise. Around a centre intervals gain more from wider clips than for magnitudes.
+    moved: float = 0.8
+    moved_two_sided: float = 0.5
+    shrunk: float = 1.0
+    shrunk_two_sided: float = 0.4
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
     # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
+    counted: Fraction = Fraction(1, 10)  # for the numbers of rows of groups, beside their sums
     least_clip: Fraction = Fraction(1, 40)
     ranks: RankTuning = TUNING  # of the frame
 
@@ -63,6 +71,10 @@ class ClipTuning:
         """Epsilon of a centre and of a scale, times the number of records."""
         times = 2 if neighbors == "swap" else 1
         return (self.ranks.center_nats * times if two_sided else 0), self.ranks.scale_nats * times
+
+    def moves(self, two_sided: bool) -> tuple[float, float]:
+        """The weight of the noise and what is taken from counts, where a clip is moved."""
+        return (self.moved_two_sided, self.shrunk_two_sided) if two_sided else (self.moved, self.shrunk)
 
     def clip_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction:
         """What of a total epsilon the clip may cost, for about `size` records."""

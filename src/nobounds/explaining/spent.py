@@ -12,6 +12,7 @@ _FOR = {
     "size": "learning roughly how many records there are",
     "scale": "learning the order of magnitude of the data",
     "clip": "finding the bounds within which records are counted",
+    "tail": "counting records around these bounds, to bound what they cut off",
     "noise": "the noise on the answer",
     "answer": "choosing the answer",
     "counts": "the counts",

@@ -102,8 +102,8 @@ class ReleaseStatement:
 
     @property
     def unbounded(self) -> bool:
-        """Whether there were too few records to find bounds."""
-        return self.interval is not None and math.inf in (self.interval[1], -self.interval[0])
+        """Whether nothing is known of the error: there were too few records to find bounds, or too much beyond."""
+        return self.interval == (-math.inf, math.inf)
 
     @property
     def kind(self) -> str:

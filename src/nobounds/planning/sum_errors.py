@@ -16,6 +16,7 @@ from nobounds.arrays import Floats
 from nobounds.clipping.average import FEW_MISSING
 from nobounds.clipping.clip import ClipStart, Search
 from nobounds.clipping.plan import SumPlan
+from nobounds.clipping.tail import anchored, cells, moved_rung
 from nobounds.clipping.widths import DEVIATIONS, WidthWalk
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
@@ -34,6 +35,7 @@ from nobounds.ranks.route import Price
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises
 LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the law of the number of records is evaluated
+TAIL_LOOKS = 4  # at the noise of the counts of octaves
 _MOST = 1 << 20  # of a count's errors are taken one by one
 
 
@@ -90,10 +92,14 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
         assert search.ladder.lower is not None
         assert search.ladder.upper is not None
         return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
-    walks = search.walks(search.deviations(SamplePoint(sample), start), start)
+    around = search.deviations(SamplePoint(sample), start)
+    walks = search.walks(around, start)
+    found = [_rungs(search, walk, number) for walk in walks]
+    if plan.eps_tail:
+        found = _moved(plan, start, around, found, number)
     by_side = {
-        side: _widths(search, walk, start.octave, number)
-        for side, walk in zip(search.sides(start.center), walks, strict=True)
+        side: (np.array([finite_float(search.width_at(rung, start.octave)) for rung in rungs]), chances)
+        for side, (rungs, chances) in zip(search.sides(start.center), found, strict=True)
     }
     if 0 in by_side:
         widths, chances = by_side[0]
@@ -110,14 +116,44 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
     return lows, highs, chances[kept] / chances[kept].sum()
 
 
-def _widths(search: Search, width_walk: WidthWalk, octave: int | None, number: int) -> tuple[Floats, Floats]:
-    """The widths on one side, and their probabilities."""
+def _rungs(search: Search, width_walk: WidthWalk, number: int) -> tuple[list[int], Floats]:
+    """The rungs where a walk halts, and their probabilities."""
     first, last, masses = walk_blocks(width_walk.walk, number)
     kept = masses > LEAST
     places = ((first + last) // 2)[kept].tolist()
-    return np.array([finite_float(search.width(width_walk.candidates, place, octave)) for place in places]), masses[
-        kept
-    ]
+    return [search.rung(width_walk.candidates, place) for place in places], masses[kept]
+
+
+def _moved(
+    plan: SumPlan, start: ClipStart, around: Histogram, found: list[tuple[list[int], Floats]], number: int
+) -> list[tuple[list[int], Floats]]:
+    """The rungs after the counts of octaves have moved them; the noise of the counts is taken at a few points."""
+    signs = plan.tailing.signs(start.center)
+    most = [rungs[int(np.argmax(chances))] for rungs, chances in found]
+    result = []
+    for which, (rungs, chances) in enumerate(found):
+        others = most[:which] + most[which + 1 :]
+        anchors = [anchored([rung, *others])[0] for rung in rungs]
+        own = signs[which : which + 1] if plan.search.two_sided else signs
+        counts = np.array([[cells(around, sign, anchor) for sign in own] for anchor in anchors], dtype=np.float64)
+        chance: dict[int, float] = {}
+        for look in range(TAIL_LOOKS):
+            noise = _count_noise(plan, counts.shape, TAIL_LOOKS * number + look)
+            moves = plan.tailing.moves(counts + noise).reshape(len(anchors))
+            for rung, anchor, move, mass in zip(rungs, anchors, moves.tolist(), chances.tolist(), strict=True):
+                end = moved_rung(anchor, move) if anchor else rung
+                chance[end] = chance.get(end, 0.0) + mass / TAIL_LOOKS
+        result.append((list(chance), np.array(list(chance.values()))))
+    return result
+
+
+def _count_noise(plan: SumPlan, shape: tuple[int, ...], number: int) -> Floats:
+    """Noise for the counts of octaves, the same for a number each time."""
+    noise = plan.tail.count_noise
+    points = np.random.default_rng(number).random(shape)
+    if noise.gaussian:
+        return noise.scale * normal_quantile(points)
+    return np.asarray(-noise.scale * np.sign(points - 0.5) * np.log(2 * np.minimum(points, 1 - points)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

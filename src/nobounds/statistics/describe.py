@@ -15,15 +15,20 @@ from functools import partial
 from statistics import median
 from typing import Any, Unpack
 
+import numpy as np
+
 from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
 from nobounds.accounting.spending import Spending, nominal
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average, AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, Search
-from nobounds.clipping.plan import CHANCE
+from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.tail import TailRule
+from nobounds.clipping.tailing import Tailing
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.view import RecordsView
+from nobounds.clipping.widths import DEVIATIONS
 from nobounds.counting.lattice import Lattice, Squares, totals
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
@@ -44,10 +49,11 @@ from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Request, admit
-from nobounds.statistics.keywords import DescribeKeywords, spelled_out, terms_of
+from nobounds.statistics.keywords import DEFAULTS, DescribeKeywords, spelled_out, terms_of
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
+TAIL = Fraction(2, 5)  # of the share of the mean, for the octaves around its clip
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
@@ -66,6 +72,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     >>> described["age"].values["50%"]
     48
     """
+    marks = options.get("marks", DEFAULTS["marks"])
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
     def answer(plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss) -> Program[Description]:
@@ -83,7 +90,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         columns: dict[str, Summary] = {}
         for name in kept:
             data, ladder, own = table.columns[name], plan.ladders[name], None if rows is None else rows[name]
-            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], own, shared[name])
+            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], own, shared[name], marks)
             columns[name] = yield from job.summary()
         return Description(columns, facts.skipped | few, loss, parameters)
 
@@ -225,10 +232,11 @@ class _Job:
     size: int
     rows: int | None  # public under swap
     parts: Mapping[str, Fraction]
+    marks: bool = True
 
     def summary(self) -> Program[Summary]:
         """All statistics of the column that are answered."""
-        values: dict[str, int | float] = {"count": self.count}
+        values: dict[str, int | float | None] = {"count": self.count}
         bars = {"count": self._count_bar(), "mean": (-math.inf, math.inf), "std": (0.0, math.inf)}
         if "median" in self.parts:
             quantiles = yield from self._quantiles()
@@ -238,14 +246,14 @@ class _Job:
             plain = int if self.ladder.integral else finite_float
             values["min"] = min(plain(clip.low), *quantiles.values())
             values["max"] = max(plain(clip.high), *quantiles.values())
-            moments, intervals = yield from self._moments(clip, left)
+            moments, intervals = yield from self._moments(clip, quantiles, left)
             values, bars = values | moments, bars | intervals
-        shown = answered(self.parts)
+        shown = {name: values[name] if name in answered(self.parts) else None for name in STATISTICS}
         return Summary(
-            {name: values[name] if name in shown else None for name in STATISTICS},
+            shown,
             bars,
             {name: round_up(cost * self._times) for name, cost in self._costs().items()},
-            {name: TOO_FEW for name in STATISTICS if name not in shown},
+            {name: TOO_FEW for name, value in shown.items() if value is None},
         )
 
     def _count_bar(self) -> tuple[float, float]:
@@ -308,19 +316,46 @@ class _Job:
         start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
         return (yield from search.widths(RecordsView(self.data.chunks), start, self.size))
 
-    def _moments(self, clip: Clip, left: Fraction) -> Program[tuple[dict[str, float], dict[str, tuple[float, float]]]]:
-        """Mean and standard deviation within the clip, as far as they get a share, with their intervals."""
+    def _moments(
+        self, clip: Clip, quantiles: dict[str, int | float], left: Fraction
+    ) -> Program[tuple[dict[str, float | None], dict[str, tuple[float, float]]]]:
+        """Mean and standard deviation within the clip, as far as they get a share, with their intervals.
+
+        Part of the share of the mean buys counts of the octaves around the clip. They may move it, and bound what it
+        cuts off from the mean; the standard deviation is at least what it is within the clip.
+        """
         plan, zcdp = self.plan, self.plan.spending.zcdp
-        rule = AverageRule(plan.epsilon(left), plan.neighbors, self.rows, self.facts.nullable, zcdp=zcdp)
+        for_tail = left * TAIL
+        epsilon = plan.epsilon(left - for_tail)
+        tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), epsilon)
+        octave = _octave(quantiles)
+        start = ClipStart(clip.center, octave, Fraction(0))
+        widths = {1: clip.high - clip.center, -1: clip.center - clip.low}
+        rungs = tuple(_rung(widths[side], octave) for side in tailing.search.sides(clip.center))
+        tailed = yield from tailing.program(RecordsView(self.data.chunks), start, rungs, True)
+        clip = tailed.clip
+        rule = AverageRule(epsilon, plan.neighbors, self.rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
         count, total = totals(self.data.chunks(), lattice.steps)
         average = yield from rule.release(count, total, lattice.width)
-        mean = finite_float(min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high))
-        bar = finite_float(Fraction(average.half_interval(CHANCE)) * lattice.step)
-        values, bars = {"mean": mean}, {"mean": (mean - bar, mean + bar)}
+        value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
+        bar = Fraction(average.half_interval(CHANCE)) * lattice.step
+        values: dict[str, float | None] = {"mean": finite_float(value)}
+        bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)))}
         if "std" in self.parts:
-            values["std"], bars["std"] = yield from self._std(rule, lattice, average)
-        return values, bars if clip.trusted else {}
+            values["std"], (low, _) = yield from self._std(rule, lattice, average)
+            bars["std"] = (low if clip.trusted else 0.0, math.inf)
+        if not self.marks:
+            return values, bars
+        return {name: None if self._useless(name, bars[name], clip) else each for name, each in values.items()}, bars
+
+    def _useless(self, name: str, bar: tuple[float, float], clip: Clip) -> bool:
+        """Whether an interval says nothing: it has no end, or is wider than the clip of the mean."""
+        low, high = bar
+        if name == "std":
+            return not clip.trusted
+        wide = math.isfinite(high - low) and high - low >= finite_float(clip.high - clip.low) > 0
+        return wide or (math.isinf(low) and math.isinf(high))
 
     def _std(self, rule: AverageRule, lattice: Lattice, average: Average) -> Program[tuple[float, tuple[float, float]]]:
         """The standard deviation around a noisy average on a lattice."""
@@ -336,6 +371,12 @@ class _Job:
             for shift in (-part, Fraction(0), part)
         )
         return std, (low, high)
+
+
+def _rung(width: Fraction, octave: int | None) -> int:
+    """The rung of a width, over the octave of the scale."""
+    over = finite_float(width / Fraction(2) ** (octave or 0))
+    return abs(int(DEVIATIONS.rungs(np.array([over]))[0])) if over > 0 else 0
 
 
 def _octave(quantiles: Mapping[str, int | float]) -> int | None:

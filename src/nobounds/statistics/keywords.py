@@ -28,6 +28,7 @@ class Spent(TypedDict, total=False):
     epsilon: Number | None
     rho: Number | None
     rng: Rng
+    marks: bool
 
 
 class Budgeted(TypedDict, total=False):
@@ -107,7 +108,12 @@ class VectorKeywords(Budgeted, total=False):
     rng: Rng
 
 
-DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
+DEFAULTS: dict[str, Any] = {
+    "neighbors": "add-remove",
+    "noise": "exponential",
+    "method": "auto",
+    "marks": True,
+}  # of others None
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",
@@ -125,6 +131,7 @@ MEANINGS = {
     'permute-and-flip, "exponential" the exponential mechanism; with too few records for these, the walk is taken.',
     "budget": "a `Budget` that is charged before the data are read.",
     "rng": "a seeded generator for tests and experiments; a release for others must leave it None.",
+    "marks": "False answers even where there are too few rows, for research.",
 }
 
 F = TypeVar("F", bound=Callable[..., Any])

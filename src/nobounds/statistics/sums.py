@@ -7,33 +7,35 @@ Part of epsilon buys a clip (see `clipping.clip`), the rest pays for noise on th
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Unpack
 
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import sum_scales
-from nobounds.clipping.clip import Clip
-from nobounds.clipping.plan import CHANCE, SumPlan
+from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import Lattice, totals
 from nobounds.engines.column import Column
-from nobounds.exact import MAX, finite_float
+from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
+from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
-from nobounds.statistics.keywords import CountKeywords, SumKeywords, spelled_out, stated_of, terms_of
+from nobounds.statistics.keywords import DEFAULTS, CountKeywords, SumKeywords, spelled_out, stated_of, terms_of
 
 
 @spelled_out
 def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
     """A private sum of data whose bounds nobody knows.
 
-    The release states the clip, the scale of the noise, and in `interval` a 95% interval for the added noise. The
-    interval excludes bias from clipping; with too few records it is infinite.
+    The release states the clip, the scale of the noise, and in `interval` a 95% interval for the sum of the sample: for
+    what noise changed, and for what clipping cut off. Where too much may lie beyond the clip, an end is infinite. With
+    too few rows the value is None.
 
     >>> import random
     >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
@@ -76,11 +78,25 @@ def _clipped(
     def plan(facts: Facts) -> SumPlan:
         return SumPlan.of(facts, terms, stated, centered=statistic == "mean")
 
-    return release_column(statistic, statistic, terms, plan, answer, data, options)
+    def marked(plan: SumPlan, data: Column) -> Program[Answer]:
+        return _marked((yield from answer(plan, data)), options.get("marks", DEFAULTS["marks"]))
+
+    return release_column(statistic, statistic, terms, plan, marked, data, options)
+
+
+def _marked(noisy: Answer, marks: bool) -> Answer:
+    """An answer from too few rows is left out, or with `marks` False its reason is."""
+    if noisy.reason is None:
+        return noisy
+    if marks:
+        return replace(noisy, value=None)
+    parameters = {name: each for name, each in noisy.parameters.items() if name != "needed"}
+    return replace(noisy, parameters=parameters, reason=None)
 
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
-    plan, clip = yield from plan.program(data.chunks)
+    settled = yield from plan.program(data.chunks)
+    plan, clip = settled.plan, settled.clip
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
     if plan.neighbors == "swap":
@@ -92,37 +108,40 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return _answer(plan, clip, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, plan.integral)
+    return _answered(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, Fraction(1), plan.integral)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
-    plan, clip = yield from plan.program(data.chunks)
+    settled = yield from plan.program(data.chunks)
+    plan, clip = settled.plan, settled.clip
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     count, total = totals(data.chunks(), lattice.steps)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return _answer(plan, clip, value, bar, scale, whole=False)
+    return _answered(settled, value, bar, scale, max(average.count, Fraction(1)), whole=False)
 
 
-def _answer(plan: SumPlan, clip: Clip, value: Fraction, bar: Fraction, scale: Fraction, whole: bool) -> Answer:
+def _answered(
+    settled: Settled, value: Fraction, bar: Fraction, scale: Fraction, records: Fraction, whole: bool
+) -> Answer:
+    """The answer; `records` is what a sum was divided by."""
+    plan, clip = settled.plan, settled.clip
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
     parameters: dict[str, Any] = {
         "clip": [plain(clip.low), plain(clip.high)],
-        "interval": {"level": 1 - CHANCE, "of": "noise"},
+        "interval": settled.tailed.describe(),
+        "half_interval": finite_float(bar) if clip.trusted else None,  # of the noise alone
         "noise": plan.additive.name,
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    ends = min(_end(value - bar), MAX), max(_end(value + bar), -MAX)  # infinite outward only
-    interval = ends if clip.trusted else (-math.inf, math.inf)
-    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts())
-
-
-def _end(end: Fraction) -> float:
-    """The end of an interval; infinite if it is beyond the floats."""
-    return finite_float(end) + 0.0 if abs(end) <= MAX else math.inf if end > 0 else -math.inf
+    reason = None if clip.trusted else TOO_FEW
+    if reason is not None:
+        parameters["needed"] = settled.needed()
+    interval = settled.tailed.interval(value, bar, records)
+    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts(), reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
-from nobounds.clipping.plan import CHANCE, SumPlan
+from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.plan import SumPlan
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
@@ -33,6 +34,7 @@ from nobounds.mechanisms.decisions import Bits, Together
 from nobounds.programs.program import Program
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import ordered
+from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.sums import CountPlan
 
 
@@ -49,7 +51,21 @@ class GroupAnswers:
     parts: dict[str, Cost] | None = None  # of the cost, where they depend on the number of groups
 
 
-Summed: TypeAlias = tuple[NDArray[Any], Floats, dict[str, Any]]
+USELESS = 0.5  # of the width of the clip: a mean whose half interval is wider may lie anywhere in it
+
+
+class Summed(NamedTuple):
+    """Noisy sums or means, their half intervals for the noise, and noisy numbers of rows.
+
+    A group with at most `seen` rows may have none; `useless` marks those whose intervals say nothing.
+    """
+
+    values: NDArray[Any]
+    bars: Floats
+    counts: NDArray[Any]
+    seen: float
+    useless: NDArray[np.bool_]
+    parameters: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,33 +121,67 @@ def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswer
     return GroupAnswers(tallied.keys, values, parameters, np.maximum(_around(noisy, bar), 0))
 
 
-def sums_by_group(ladder: Ladder, plan: Callable[[int], SumPlan], data: GroupedColumn) -> Program[GroupAnswers]:
-    """The sum of each group, or its mean (see `average`), by the plan for that many groups."""
+def sums_by_group(
+    ladder: Ladder, plan: Callable[[int], SumPlan], marks: bool, data: GroupedColumn
+) -> Program[GroupAnswers]:
+    """The sum of each group, or its mean (see `average`), by the plan for that many groups.
+
+    Intervals are for the noise: what the common clip cut off in one group is not bounded by what it cut off in all.
+    """
     tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
     # The number of groups is public or already noised; the cost is the same for every number.
-    settled, clip = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
-    values, bars, parameters = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
+    found = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
+    settled, clip = found.plan, found.clip
+    summed = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
-    parameters = {"clip": ends, "noise": settled.additive.name} | parameters | ladder.describe()
+    parameters = {"clip": ends, "noise": settled.additive.name} | summed.parameters | ladder.describe()
     parameters["interval"] = {"level": 1 - CHANCE, "of": "noise"}
-    intervals = _around(values, bars if clip.trusted else math.inf)
-    return GroupAnswers(tallied.keys, values, parameters, intervals, parts=settled.parts())
+    intervals = _around(summed.values, summed.bars if clip.trusted else math.inf)
+    counts = _fitting(np.maximum(summed.counts, 0))
+    if not marks:
+        return GroupAnswers(tallied.keys, summed.values, parameters, intervals, counts, parts=settled.parts())
+    reasons = _reasons(summed, clip.trusted)
+    if not clip.trusted:
+        parameters["needed"] = found.needed()
+    values = _masked(summed.values, reasons)
+    intervals[np.ma.getmaskarray(values)] = -math.inf, math.inf
+    return GroupAnswers(tallied.keys, values, parameters, intervals, counts, reasons, settled.parts())
 
 
-def _sums(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program[Summed]:
-    """Noisy sums, their half intervals, and parameters of the release."""
+def _reasons(summed: "Summed", trusted: bool) -> tuple[str | None, ...]:
+    """Why groups are not answered, by their noisy numbers of rows alone."""
+    few = np.ones(len(summed.values), dtype=bool) if not trusted else summed.useless
+    why = np.where(summed.counts <= summed.seen, NONE_SEEN, np.where(few, TOO_FEW, ""))
+    return tuple(each or None for each in why.tolist())
+
+
+def _masked(values: NDArray[Any], reasons: tuple[str | None, ...]) -> NDArray[Any]:
+    """The values, masked where there is a reason."""
+    missing = np.array([reason is not None for reason in reasons], dtype=bool)
+    return np.ma.array(np.where(missing, 0, values).astype(values.dtype), mask=missing) if missing.any() else values
+
+
+def _sums(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
+    """Noisy sums, and a noisy number of rows beside each; one of no use may be noise all of it."""
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     counts, sums = _totals(tallied, lattice, lattice.largest)
     noisy = yield NoisyGroups(sums + lattice.low * counts, plan.additive, plan.additive.cost, lattice.largest)
+    rows = yield NoisyGroups(counts, plan.for_counts, plan.for_counts.cost)
     scale = plan.additive.scale(lattice.largest)
-    bar = _worth(plan.additive.half_interval(scale, 0.0, CHANCE), lattice)
+    steps = plan.additive.half_interval(scale, 0.0, CHANCE)
+    bar = _worth(steps, lattice)
     values = _scaled(noisy, lattice.exponent, plan.integral)
     parameters = {"noise_scale": _worth(scale, lattice), "half_interval": bar if clip.trusted else None}
-    return values, np.full(len(values), bar), parameters
+    numbers = rows.astype(np.float64)
+    seen = plan.for_counts.half_interval(plan.for_counts.scale(1), 0.0, 2 * CHANCE)
+    return Summed(values, np.full(len(values), bar), rows, seen, numbers * lattice.largest <= steps, parameters)
 
 
-def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program[Summed]:
-    """Noisy means, likewise: a record changes both sums by the width together, so they cost as much as one."""
+def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
+    """Noisy means, likewise: a record changes both sums by the width together, so they cost as much as one.
+
+    Both sums together are the number of rows.
+    """
     lattice = Lattice.of(clip.low, clip.high, plan.integral)
     width = lattice.width
     counts, sums = _totals(tallied, lattice, width)
@@ -146,7 +196,10 @@ def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program[Summed]:
     scale = plan.additive.scale(width)
     bar = plan.additive.half_interval(scale, 0.0, CHANCE) / np.maximum(whole, 1.0)
     bars = np.minimum(bar, 1.0) * _worth(width, lattice)
-    return values, bars, {"noise_scale": _worth(scale, lattice)}
+    each = plan.additive.scale(1)
+    seen = plan.additive.half_interval(each, each, 2 * CHANCE)
+    rows = np.rint(whole / width).astype(np.int64)
+    return Summed(values, bars, rows, seen, bar >= USELESS, {"noise_scale": _worth(scale, lattice)})
 
 
 def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -70,22 +70,24 @@ class Grouping:
         """How many records each group has."""
         return self._release("count", "count", column, spending, CountPlan.of, counts_by_group, rng)
 
-    def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng) -> GroupedRelease:
+    def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool = True) -> GroupedRelease:
         """The sum of each group."""
-        return self._summed("sum", column, spending, stated, rng)
+        return self._summed("sum", column, spending, stated, rng, marks)
 
-    def mean(self, column: str, spending: Spending, stated: Stated, rng: Rng) -> GroupedRelease:
+    def mean(self, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool = True) -> GroupedRelease:
         """The mean of each group."""
-        return self._summed("mean", column, spending, stated, rng)
+        return self._summed("mean", column, spending, stated, rng, marks)
 
-    def _summed(self, statistic: str, column: str, spending: Spending, stated: Stated, rng: Rng) -> GroupedRelease:
+    def _summed(
+        self, statistic: str, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool
+    ) -> GroupedRelease:
         known = 1 if self.keyed.known is None else max(len(self.keyed.known[0]), 1)
 
         def plan(facts: Facts, terms: Terms, groups: int = known) -> SumPlan:
             return SumPlan.for_groups(facts, terms, stated, statistic == "mean", groups)
 
         def answer(first: SumPlan, data: GroupedColumn) -> Program[GroupAnswers]:
-            return sums_by_group(first.search.ladder, partial(plan, data.facts, self._terms(spending)), data)
+            return sums_by_group(first.search.ladder, partial(plan, data.facts, self._terms(spending)), marks, data)
 
         return self._release(statistic, statistic, column, spending, plan, answer, rng)
 

@@ -1,0 +1,180 @@
+"""The excess: how much the records beyond a clip are beyond it, from noisy counts of octaves around the clip.
+
+The true sum is the clipped sum plus the excess, which no private method can bound without an assumption. Ours: octave t
+of the deviations holds about exp(s + d t - g t**2) records, g >= 0, so counts fall log-concavely beyond the clip; they
+scatter by RELATIVE around that as well as like Poisson counts. The posterior under a flat prior on a grid of (s, d, g)
+gives points that fill the law of the excess evenly. All of it is post-processing of noisy counts, in floats.
+"""
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+
+POINTS = 512  # that stand for the law of the excess
+BELOW = 2  # octaves below the clip that the model is fitted to
+ASSUMES = "counts of octaves fall log-concavely beyond the clip: no separate group of very large values"
+RELATIVE = 0.2  # standard deviation of a count over its mean, where the mean is large
+_CURVES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.5])  # g
+_PRIOR = np.log(np.array([20.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))
+_PRIOR -= np.logaddexp.reduce(_PRIOR)
+_EMPTY = math.log(4.0)  # prior odds that a side has no records at all in these octaves
+_FALLS = -0.8  # beyond the clip log-means fall by at least this from octave to octave
+_SLOPES = np.arange(-4.0, 1.6, 0.35)  # d, at the octave below the clip
+_STEP, _LEAST = 0.4, -4.0  # of s
+_FINE, _LOWEST = 0.2, -10.0  # of the logarithms of means in tables
+_NUMBERS = 100  # numbers of records in a table
+_NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
+_AROUND = 14  # scales of the noise that a count may be off
+_LN2 = math.log(2)
+
+
+class CountNoise(NamedTuple):
+    """The noise of a count: Laplace of this scale, or Gaussian of this standard deviation."""
+
+    scale: float
+    gaussian: bool
+
+    def log_density(self, away: Floats) -> Floats:
+        """The log-density, up to a constant."""
+        part = away / self.scale
+        return -(part**2) / 2 if self.gaussian else -np.abs(part)
+
+
+class _Cell(NamedTuple):
+    """What a noisy count tells: a log-likelihood for each log-mean, and the law of the number of records given it."""
+
+    numbers: Floats
+    likelihood: Floats
+    passed: Floats  # cumulative probabilities, one row for each log-mean
+
+
+def excess(noisy: Ints, noise: CountNoise, most: float = math.inf) -> Floats:
+    """Points of the law of the excess over the clip, from the noisy counts of octaves (see `tail`).
+
+    The first BELOW ones are below the clip, the last one is of all records beyond the last edge. No record exceeds the
+    clip by more than `most`, in units of the clip.
+    """
+    top = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4)
+    logs = np.arange(_LOWEST, top + 3, _FINE)
+    cells = [_cell(float(count), noise, logs) for count in noisy]
+    starts = np.arange(_LEAST, top + 1, _STEP)
+    s, d, g = (axis.ravel() for axis in np.meshgrid(starts, _SLOPES, _CURVES, indexing="ij"))
+    means = _means(s, d, g, len(noisy) + _NEAR)
+    last = len(noisy) - 1
+    open_means = np.logaddexp.reduce(means[:, last:], axis=1)
+    places = _places(np.column_stack([means[:, :last], open_means]), logs)
+    fit = sum((cell.likelihood[places[:, k]] for k, cell in enumerate(cells)), np.tile(_PRIOR, len(s) // len(_PRIOR)))
+    fit -= math.log(len(starts) * len(_SLOPES))
+    empty = _EMPTY + float(noise.log_density(noisy.astype(np.float64)).sum())
+    peak = max(float(fit.max()), empty)
+    passed = np.cumsum(np.exp(fit - peak))
+    whole = passed[-1] + math.exp(empty - peak)
+    which = np.searchsorted(passed, (np.arange(POINTS) + 0.5) / POINTS * whole)
+    some = which < len(s)
+    which = np.minimum(which, len(s) - 1)
+    places, means = places[which], _means(s[which], d[which], g[which], len(noisy) + _FAR)
+    total = np.zeros(POINTS)
+    uniform = _uniform(2 * len(noisy) + 2)
+    for k in range(BELOW, last):
+        number = _number(cells[k], places[:, k], uniform[2 * k])
+        total += _octave(number, 2.0 ** (k - BELOW), means[:, k + 1] - means[:, k], uniform[2 * k + 1], most)
+    number = _number(cells[last], places[:, last], uniform[2 * last])
+    total += _beyond(number, 2.0 ** (last - BELOW), means[:, last:], uniform[2 * last + 1], most)
+    return np.where(some, total, 0.0)
+
+
+def _means(s: Floats, d: Floats, g: Floats, many: int) -> Floats:
+    """The log-means of octaves; beyond the clip they fall."""
+    rises = d[:, None] - g[:, None] * (2 * np.arange(many - BELOW) + 1)  # from the octave below the clip on
+    rises = np.minimum(rises, _FALLS)
+    below = np.arange(BELOW - 1, 0, -1)
+    before = s[:, None] - d[:, None] * below - g[:, None] * below**2
+    return np.column_stack([before, s, s[:, None] + np.cumsum(rises, axis=1)])
+
+
+def _cell(count: float, noise: CountNoise, logs: Floats) -> _Cell:
+    """A noisy count: numbers of records around it, negative binomial with variance m + (RELATIVE m)**2, and noise."""
+    around = _AROUND * noise.scale
+    low, high = max(math.floor(count - around), 0), max(math.ceil(count + around), math.ceil(around))
+    numbers = np.unique(np.rint(np.linspace(low, high, _NUMBERS)))
+    shape = 1 / RELATIVE**2
+    steps = np.gradient(numbers) if len(numbers) > 1 else np.ones(1)
+    own = np.array([math.lgamma(x + shape) - math.lgamma(x + 1) for x in numbers.tolist()]) - math.lgamma(shape)
+    own += np.log(steps) + noise.log_density(numbers - count)
+    mean = np.exp(logs)[:, None]
+    joint = own + shape * -np.log1p(mean / shape) + numbers * -np.log1p(shape / mean)
+    peak = joint.max(axis=1, keepdims=True)
+    masses = np.exp(joint - peak)
+    whole = masses.sum(axis=1)
+    return _Cell(numbers, peak[:, 0] + np.log(whole), np.cumsum(masses, axis=1) / whole[:, None])
+
+
+def _places(means: Floats, logs: Floats) -> Ints:
+    """The nearest log-means of a table."""
+    return np.clip(np.rint((means - _LOWEST) / _FINE), 0, len(logs) - 1).astype(np.int64)
+
+
+def _number(cell: _Cell, rows: Ints, uniform: Floats) -> Floats:
+    """A number of records for each point, by the inverse of its law."""
+    at = (cell.passed[rows] < uniform[:, None]).sum(axis=1)
+    numbers: Floats = cell.numbers[np.minimum(at, len(cell.numbers) - 1)]
+    return numbers
+
+
+def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float) -> Floats:
+    """How much so many records in the octave from this edge are beyond the clip, together."""
+    mean, spread = inside_octave(slope)
+    total = edge * (number * mean + np.sqrt(number) * spread * _normal(uniform)) - number
+    return np.clip(total, number * min(edge - 1, most), number * min(2 * edge - 1, most))
+
+
+def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: float) -> Floats:
+    """The same for all records beyond an edge: the largest one by its law, and the others at their mean below it."""
+    parts = np.exp(means - means.max(axis=1, keepdims=True))
+    passed = np.cumsum(parts, axis=1)
+    whole = passed[:, -1:]
+    at = (passed < uniform[:, None] ** (1 / np.maximum(number, 1))[:, None] * whole).sum(axis=1)
+    at = np.minimum(at, parts.shape[1] - 1)
+    mean, _ = inside_octave(means[:, 1:] - means[:, :-1])
+    values = edge * 2.0 ** np.arange(parts.shape[1] - 1) * mean
+    values = np.minimum(np.column_stack([values, 2 * values[:, -1:]]) - 1, most)
+    up_to = np.cumsum(parts * values, axis=1) / passed
+    rows = np.arange(len(at))
+    return np.where(number > 0, values[rows, at] + np.maximum(number - 1, 0) * up_to[rows, at], 0.0)
+
+
+def inside_octave(slope: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of 2**u for u in [0, 1] with density exp(slope u)."""
+    slope = np.clip(slope, -12.0, 3.0)
+    slope = np.where(np.abs(slope) < 1e-3, 1e-3, slope)
+
+    def moment(power: int) -> Floats:
+        rate = slope + power * _LN2
+        rate = np.where(np.abs(rate) < 1e-3, 1e-3, rate)
+        return np.asarray(slope / rate * np.expm1(rate) / np.expm1(slope))
+
+    mean = moment(1)
+    return mean, np.sqrt(np.maximum(moment(2) - mean**2, 0.0))
+
+
+@lru_cache(maxsize=8)
+def _uniform(many: int) -> Floats:
+    """Points that fill the unit cube evenly, without the order of any coordinate."""
+    root = 2.0
+    for _ in range(60):  # the root of x**(many + 1) = x + 1
+        root = (1 + root) ** (1 / (many + 1))
+    steps = root ** -np.arange(1.0, many + 1)
+    return np.asarray((0.5 + np.outer(steps, np.arange(1, POINTS + 1))) % 1.0)
+
+
+def _normal(uniform: Floats) -> Floats:
+    """Normal variables at these points of their law, nearly."""
+    return _INVERSE[(uniform * len(_INVERSE)).astype(np.int64)]
+
+
+_INVERSE = np.array([NormalDist().inv_cdf((k + 0.5) / 256) for k in range(256)])

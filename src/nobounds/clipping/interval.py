@@ -1,0 +1,91 @@
+"""The interval of a clipped sum: what noise may have changed, and what clipping may have cut off.
+
+The true sum is the released one, minus its noise, plus the excess above the clip, minus the excess below it. The law of
+the noise is known, and octaves give the law of the excess (see `tail`), so the interval holds 95% of their joint law.
+Where the excess above is so large that no upper end would be of use, there is only a lower end; the same the other way
+round. With both, nothing is claimed.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from nobounds.arrays import Floats
+from nobounds.clipping.excess import CountNoise
+from nobounds.clipping.tail import Side
+
+CHANCE = 0.05  # intervals hold 95% of the time
+# An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
+USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
+_STRIDE = 197  # through the points of one side for those of the other; it has no factor 2
+_STEPS = 80
+
+
+class Reach(NamedTuple):
+    """How far the truth may lie below and above a released number; infinite where nothing is claimed."""
+
+    below: float
+    above: float
+
+
+def reach(
+    sides: Sequence[Side],
+    unit: Fraction,
+    counts: CountNoise,
+    most: Sequence[float],
+    bar: float,
+    value: float,
+    gaussian: bool,
+) -> Reach:
+    """The reach around a clipped sum, for the sides of its clip and a 95% half interval `bar` of its noise.
+
+    `most` says how much a record on each side may exceed the clip, by public bounds. All of it is in units of `unit`.
+    """
+    beyond = {side.sign: side.excess(counts, each, unit) for side, each in zip(sides, most, strict=True)}
+    above, below = (beyond.get(sign, np.zeros(1)) for sign in (1, -1))
+    limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
+    upper, lower = (_quantile(points, 1 - CHANCE / 2) <= limit for points in (above, below))
+    if upper and lower:
+        points = _differences(above, below)
+        return Reach(_end(-points, bar, gaussian, CHANCE / 2), _end(points, bar, gaussian, CHANCE / 2))
+    if lower:  # the excess above is at least 0
+        return Reach(_end(below, bar, gaussian, CHANCE), math.inf)
+    return Reach(math.inf, _end(above, bar, gaussian, CHANCE) if upper else math.inf)
+
+
+def _quantile(points: Floats, part: float) -> float:
+    """The point that this part of all points does not exceed."""
+    return float(np.sort(points)[math.ceil(part * len(points)) - 1])
+
+
+def _differences(above: Floats, below: Floats) -> Floats:
+    """Points of the law of the difference."""
+    many = max(len(above), len(below))
+    places = np.arange(many)
+    return above[places % len(above)] - below[places * _STRIDE % len(below)]
+
+
+def _end(points: Floats, bar: float, gaussian: bool, chance: float) -> float:
+    """What the sum of a point and noise, with this 95% half interval, exceeds with this probability."""
+    low, high = float(points.min()) - 8 * bar, float(points.max()) + 8 * bar
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        above = float(np.mean(_tail(middle - points, bar, gaussian)))
+        low, high = (middle, high) if above > chance else (low, middle)
+    return high
+
+
+def _tail(away: Floats, bar: float, gaussian: bool) -> Floats:
+    """The probability that noise with this 95% half interval is above each number."""
+    if bar == 0:
+        return np.where(away < 0, 1.0, 0.0)
+    if gaussian:
+        scale = bar / NormalDist().inv_cdf(1 - CHANCE / 2)
+        return np.array([0.5 * math.erfc(x) for x in (away / (scale * math.sqrt(2))).tolist()])
+    part = away * (-math.log(CHANCE) / bar)
+    small = np.exp(-np.abs(part)) / 2
+    return np.where(part > 0, small, 1 - small)

@@ -1,0 +1,132 @@
+"""The tail of a clip: noisy counts of the octaves around it, which bound what clipping changed and may move the clip.
+
+Once a clip is found, one decision buys noisy counts of the octaves of the deviations on each side of its centre, from
+1/64 of the width to 8 times the width, and of all records beyond. A record is in at most one of these cells: it adds 1
+to one count under add-remove, and moves 1 between two of them under swap. The counts say whether another clip, a power
+of two wider or narrower, has the smaller error; this is chosen before the noise of the sum is drawn, and catches clips
+that ran away. They also give the law of what lies beyond (see `excess`). docs/proofs/tail.md has the cost.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, gaussian, pure
+from nobounds.accounting.loss import Neighbors
+from nobounds.arrays import Floats, Ints
+from nobounds.clipping.excess import BELOW, CountNoise, excess, inside_octave
+from nobounds.clipping.widths import BITS, DEVIATIONS
+from nobounds.counting.histogram import Histogram
+from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
+from nobounds.noise.additive import Additive, GaussianNoise
+
+LOWEST, HIGHEST = -6, 3  # the first and the last edge over the width, as powers of two
+CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
+MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
+NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
+RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
+CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
+_BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
+_FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
+
+
+@dataclass(frozen=True, slots=True)
+class TailRule:
+    """How octaves are counted, all of it public."""
+
+    epsilon: Fraction  # nominal under zCDP
+    neighbors: Neighbors
+    zcdp: bool = False
+
+    def cost(self) -> Cost:
+        """The cost of all counts together."""
+        return gaussian(self.epsilon**2 / 2) if self.zcdp else pure(self.epsilon)
+
+    @property
+    def noise(self) -> AddedNoise:
+        """The noise on each count; under swap the squares of the two changes add up."""
+        if self.zcdp and self.neighbors == "swap":
+            return GaussianNoise(self.epsilon**2 / 4)
+        return Additive(self.epsilon, self.zcdp)
+
+    @property
+    def sensitivity(self) -> int:
+        """How far a record moves the counts, in the norm of the noise; in `noise` where that is not whole."""
+        return 2 if self.neighbors == "swap" and not self.zcdp else 1
+
+    @property
+    def count_noise(self) -> CountNoise:
+        """The noise as the law of the excess takes it."""
+        parameter = float(self.noise.parameter(self.sensitivity))
+        return CountNoise(math.sqrt(parameter) if self.zcdp else 1 / parameter, self.zcdp)
+
+    def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
+        """The noisy counts of the cells on these sides, around the rungs of the clip."""
+        counts = np.concatenate([cells(around, *side) for side in zip(signs, anchors, strict=True)])
+        return NoisyMany(counts.tolist(), self.noise, self.cost, self.sensitivity)
+
+
+def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
+    """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
+    deviation = noise.scale * math.sqrt((1 if noise.gaussian else 2) * len(noisy))
+    return sum(noisy) >= CARRIED * deviation
+
+
+def anchored(rungs: Sequence[int]) -> tuple[int, ...]:
+    """The rungs that octaves are counted around: those of the clip, and none much narrower than the other."""
+    widest = max(rungs, default=0)
+    return tuple(max(rung, widest - NARROWEST, 1 if widest else 0) for rung in rungs)
+
+
+def cells(around: Histogram, sign: int, anchor: int) -> Ints:
+    """How many records lie in each octave around a rung, on one side of the centre (sensitive)."""
+    rungs = sign * around.rungs
+    which = np.minimum((rungs - anchor - 1 >> BITS) - LOWEST, CELLS - 1)
+    inside = (rungs > 0) & (which >= 0)
+    return np.bincount(which[inside], around.counts[inside], CELLS).astype(np.int64)
+
+
+def biases(noisy: Floats, less: float) -> Floats:
+    """About how much lies beyond the width moved by each of MOVES, in widths, by noisy counts in the last axis.
+
+    Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall. The
+    faster they fall, the nearer are records to the lower edge of their octave.
+    """
+    counts = np.maximum(noisy - np.where(np.arange(CELLS) >= -LOWEST, less, 0.0), 0.0)
+    counts[..., _FALLING:] = np.minimum.accumulate(counts[..., _FALLING:], axis=-1)
+    slopes = np.diff(np.log(counts + 1), axis=-1, prepend=0.0)
+    edges = 2.0 ** np.arange(LOWEST, HIGHEST + 1)
+    values = edges * inside_octave(slopes)[0]
+    values[..., -1] *= _BEYOND
+    beyond: Floats = np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0**MOVES, 0.0), axis=-2)
+    return beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a clip: its noisy counts, its width, and how far it was moved."""
+
+    sign: int  # 1 above the centre, -1 below
+    noisy: tuple[int, ...]
+    width: Fraction
+    move: int  # a power of two
+
+    def rises(self, noise: CountNoise) -> bool:
+        """Whether counts clearly rise beyond the clip: then nothing is known of what lies there."""
+        beyond = np.array(self.noisy[self.move - LOWEST - 1 :])
+        return bool(np.any(np.diff(beyond) > RISES * noise.scale))
+
+    def excess(self, noise: CountNoise, most: float, unit: Fraction) -> Floats:
+        """Points of the law of the excess on this side, in units of `unit`, as is `most` (see `excess`)."""
+        width = float(self.width / unit)
+        if width == 0 or self.rises(noise):
+            return np.full(1, math.inf)
+        return width * excess(np.array(self.noisy[self.move - LOWEST - BELOW :]), noise, most / width)
+
+
+def moved_rung(anchor: int, move: int) -> int:
+    """The rung of a width that is moved by a power of two."""
+    return min(max(anchor + (move << BITS), 1), DEVIATIONS.last)

@@ -1,0 +1,126 @@
+"""A clip with its tail: moved by the noisy counts of octaves around it, with intervals that include what it cuts off.
+
+`tail` has the counts, `excess` the law of what lies beyond, and `interval` both together with the noise.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
+from nobounds.clipping.excess import ASSUMES
+from nobounds.clipping.interval import CHANCE, reach
+from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, carried, moved_rung
+from nobounds.clipping.widths import BITS
+from nobounds.exact import MAX, finite_float
+from nobounds.ladders.ladder import Ladder
+from nobounds.programs.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Tailed:
+    """A clip, and its sides as octaves show them.
+
+    `sides` is empty if nothing lies beyond the clip, and None if nothing is known of what does.
+    """
+
+    clip: Clip
+    sides: tuple[Side, ...] | None
+    rule: TailRule
+    ladder: Ladder
+
+    def describe(self) -> dict[str, object]:
+        """What an interval is for, as a release says it."""
+        return {"level": 1 - CHANCE, "of": "sample"} | ({"assumes": ASSUMES} if self.sides else {})
+
+    def interval(self, value: Fraction, bar: Fraction, records: Fraction) -> tuple[float, float]:
+        """The interval around a clipped sum, or around a mean: a sum over this many records.
+
+        `bar` is the 95% half interval of its noise. Infinite ends are outward only.
+        """
+        if not self.clip.trusted or self.sides is None:
+            return -math.inf, math.inf
+        if not self.sides:
+            return _end(value, -bar, -1), _end(value, bar, 1)
+        low, high = self.ladder.lower, self.ladder.upper
+        unit = max(side.width for side in self.sides) or Fraction(1)
+        upper = math.inf if high is None else finite_float((high - self.clip.high) / unit)
+        lower = math.inf if low is None else finite_float((self.clip.low - low) / unit)
+        most = [upper if side.sign > 0 else lower for side in self.sides]
+        sums = [finite_float(each * records / unit) for each in (bar, value)]
+        below, above = reach(self.sides, unit, self.rule.count_noise, most, *sums, self.rule.zcdp)
+        first, last = (Fraction(each) * unit / records if math.isfinite(each) else None for each in (-below, above))
+        return (
+            -math.inf if first is None else _end(value, min(first, Fraction(0)), -1),
+            math.inf if last is None else _end(value, max(last, Fraction(0)), 1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tailing:
+    """How a clip is moved, all of it public: by a search, the counts of octaves, and the epsilon of the noise."""
+
+    search: Search
+    rule: TailRule
+    eps_noise: Fraction
+
+    def bounded(self, clip: Clip) -> Tailed:
+        """A clip that nothing lies beyond."""
+        return Tailed(clip, (), self.rule, self.search.ladder)
+
+    def unknown(self, clip: Clip) -> Tailed:
+        """A clip of which nothing more is known."""
+        return Tailed(clip, None, self.rule, self.search.ladder)
+
+    def program(self, view: ClipView, start: ClipStart, rungs: tuple[int, ...], trusted: bool) -> Program[Tailed]:
+        """The clip whose sides end near these rungs, moved by the noisy counts of the octaves around it."""
+        search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
+        each = anchors if search.two_sided else anchors * len(signs)
+        noisy: list[int] = yield self.rule.decision(search.deviations(view, start), signs, each)
+        trusted = trusted and (carried(noisy, self.rule.count_noise) or not any(anchors))
+        if not any(anchors):
+            return self.unknown(search.clip_at(start, rungs, trusted))
+        counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
+        moves = np.atleast_1d(self.moves(counts)).tolist()
+        ends = [moved_rung(anchor, move) for anchor, move in zip(anchors, moves, strict=True)]
+        clip = search.clip_at(start, ends, trusted)
+        ends = ends if search.two_sided else ends * len(signs)
+        sides = [
+            Side(
+                sign,
+                tuple(noisy[k * CELLS : (k + 1) * CELLS]),
+                search.width_at(end, start.octave),
+                end - anchor >> BITS,
+            )
+            for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
+        ]
+        return Tailed(clip, tuple(sides), self.rule, search.ladder)
+
+    def signs(self, center: Fraction) -> tuple[int, ...]:
+        """The sides of the centre where records may lie."""
+        low, high = self.search.ladder.lower, self.search.ladder.upper
+        sides = ((1, high is None or high > center), (-1, low is None or low < center))
+        return tuple(sign for sign, some in sides if some)
+
+    def moves(self, counts: Floats) -> Ints:
+        """The powers of two that the sides of a clip are moved by, for noisy counts of each side (in the last axes).
+
+        Where magnitudes are clipped, both sides move together.
+        """
+        weight, shrunk = self.search.tuning.moves(self.search.two_sided)
+        unit, less = weight / float(self.eps_noise), shrunk * self.rule.count_noise.scale
+        beyond = biases(counts, less)
+        beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
+        return MOVES[np.argmin(beyond + unit * 2.0**MOVES, axis=-1)]
+
+
+def _end(value: Fraction, reach: Fraction, side: int) -> float:
+    """The end of an interval on a side of a value, so far from it; infinite beyond the floats, outward only."""
+    found = value + reach
+    if abs(found) <= MAX:
+        return finite_float(found) + 0.0
+    sign = 1 if found > 0 else -1
+    return sign * (math.inf if sign == side else MAX)

@@ -1,0 +1,61 @@
+"""The law of the excess: it covers the excess of families that fall log-concavely, and not that of a far cluster."""
+
+import numpy as np
+import pytest
+
+from nobounds.clipping.excess import BELOW, CountNoise, excess
+
+NOISE = CountNoise(5.0, False)
+FAMILIES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "exponential": lambda rng, n: rng.exponential(1, n),
+    "lognormal": lambda rng, n: rng.lognormal(0, 1, n),
+    "Pareto(2.5)": lambda rng, n: 1 + rng.pareto(2.5, n),
+}
+
+
+def noisy_octaves(values, clip, rng):
+    """Noisy counts of the octaves from two below the clip on."""
+    edges = clip * 2.0 ** np.arange(-BELOW, 4)
+    counts = np.append(np.histogram(values, edges)[0], np.sum(values > edges[-1]))
+    return np.rint(counts + rng.laplace(0, NOISE.scale, len(counts))).astype(np.int64)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_upper_end_holds(family):
+    """The 95 % point of the law is above the excess in about 95 % of data sets."""
+    rng, held = np.random.default_rng(1), []
+    for _ in range(40):
+        values = np.sort(FAMILIES[family](rng, 2000))
+        clip = float(values[-12])
+        points = excess(noisy_octaves(values, clip, rng), NOISE)
+        held.append(np.maximum(values - clip, 0).sum() / clip <= np.quantile(points, 0.95))
+    assert np.mean(held) >= 0.85
+
+
+def test_a_far_cluster_is_not_seen():
+    """One record in a hundred, fifty times larger: the assumption fails, and so does the upper end."""
+    rng = np.random.default_rng(2)
+    values = np.append(rng.random(2000), np.full(8, 50.0))
+    points = excess(noisy_octaves(values, 1.0, rng), NOISE)
+    assert np.quantile(points, 0.9) < 8 * 49
+
+
+def test_an_empty_side_has_hardly_any_excess():
+    """Where all counts may be noise, most of the law is at 0."""
+    points = excess(np.array([2, -4, 1, 5, -3, 0]), NOISE)
+    assert np.mean(points == 0) > 0.5
+    assert np.median(points) == 0
+
+
+def test_public_bounds_bound_the_excess():
+    """No record exceeds the clip by more than a public bound allows."""
+    counts = np.array([400, 300, 100, 40, 20, 10])
+    assert excess(counts, NOISE, most=0.5).max() < 0.5 * excess(counts, NOISE).max()
+
+
+def test_wider_noise_gives_a_wider_law():
+    """The same counts tell less if they are noisier."""
+    counts = np.array([400, 150, 30, 5, 1, 0])
+    ends = [np.quantile(excess(counts, CountNoise(scale, True)), 0.95) for scale in (1.0, 20.0)]
+    assert ends[0] < ends[1]

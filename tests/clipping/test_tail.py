@@ -1,0 +1,79 @@
+"""Octaves around a clip: what they count, what they cost, and how they move the clip."""
+
+import random
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+from nobounds.clipping.tail import CELLS, LOWEST, TailRule, anchored, biases, carried, cells
+from nobounds.clipping.widths import DEVIATIONS
+from nobounds.counting.histogram import Histogram
+
+ANCHOR = int(DEVIATIONS.rungs(np.array([1.0]))[0]) - 1  # the rung that ends at 1
+
+
+def around(values):
+    """Deviations as the search for a clip sees them."""
+    return Histogram.of([np.array(values, dtype=float)], DEVIATIONS)
+
+
+def test_a_record_is_in_one_cell_of_its_side():
+    """Octaves below and above the clip, the last without an end; small deviations are in none."""
+    table = around([0.0, 0.001, 0.3, 0.7, 1.5, 3.0, 5.0, 9.0, 1e9, -0.7])
+    above = cells(table, 1, ANCHOR).tolist()
+    assert above[-LOWEST - 2 :] == [1, 1, 1, 1, 1, 2]
+    assert sum(above) == 7
+    assert cells(table, -1, ANCHOR).tolist() == [0] * 5 + [1] + [0] * 4
+
+
+@pytest.mark.parametrize("zcdp", [False, True])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_octaves_cost_what_they_say(neighbors, zcdp):
+    """The worst neighbour changes the counts by what the noise is for, exactly."""
+    rule = TailRule(F(1, 3), neighbors, zcdp)
+    one, other = around([0.7]), around([3.0] if neighbors == "swap" else [])
+    moved = np.abs(cells(one, 1, ANCHOR) - cells(other, 1, ANCHOR))
+    parameter = rule.noise.parameter(rule.sensitivity)
+    if zcdp:
+        assert F(int((moved**2).sum())) / (2 * parameter) == pytest.approx(rule.cost().rho)
+    else:
+        assert int(moved.sum()) * parameter == rule.cost().epsilon
+
+
+def test_the_noise_of_counts_is_the_one_that_intervals_take():
+    """The scale of the law of the excess is that of the draws."""
+    for zcdp in (False, True):
+        rule = TailRule(F(1, 2), "swap", zcdp)
+        decision = rule.decision(around([]), (1,), (ANCHOR,))
+        source = random.Random(1).getrandbits
+        drawn = np.array([decision.draw(source) for _ in range(300)])
+        spread = np.sqrt((drawn**2).mean()) if zcdp else np.abs(drawn).mean()
+        assert spread == pytest.approx(rule.count_noise.scale, rel=0.08)
+
+
+def test_a_narrow_side_is_counted_on_the_scale_of_the_other():
+    """A side of width 0 gets octaves too, unless both have width 0."""
+    assert anchored((80, 0)) == (80, 32)
+    assert anchored((0, 0)) == (0, 0)
+    assert anchored((300,)) == (300,)
+
+
+def test_biases_fall_with_the_width_and_see_what_lies_beyond():
+    """A wider clip cuts off less; counts far beyond weigh more."""
+    light, heavy = np.zeros((2, CELLS))
+    light[-LOWEST - 1], heavy[-LOWEST - 1 :] = 200, [200, 100, 60, 40, 20]
+    assert np.all(np.diff(biases(heavy, 0.0)) < 0)
+    assert np.all(biases(heavy, 0.0) > biases(light, 0.0))
+
+
+def test_a_clip_far_beyond_all_records_is_noticed():
+    """Noise alone hardly ever passes for records, and a hundred records do."""
+    rule, source = TailRule(F(1, 5), "add-remove"), random.Random(3).getrandbits
+    drawn = [
+        carried(rule.decision(around([]), (1, -1), (ANCHOR,) * 2).draw(source), rule.count_noise) for _ in range(400)
+    ]
+    assert np.mean(drawn) < 0.12
+    records = around([0.6] * 150)
+    found = [carried(rule.decision(records, (1, -1), (ANCHOR,) * 2).draw(source), rule.count_noise) for _ in range(50)]
+    assert np.mean(found) > 0.9

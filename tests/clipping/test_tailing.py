@@ -1,0 +1,78 @@
+"""A clip with its tail: intervals of sums and means that include what clipping cuts off."""
+
+import math
+import random
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+import nobounds as nb
+from nobounds.clipping.clip import Clip
+from nobounds.clipping.excess import ASSUMES
+from nobounds.clipping.tail import LOWEST, Side, TailRule
+from nobounds.clipping.tailing import Tailed
+from nobounds.ladders.ladder import Ladder
+
+LINE = Ladder.float_bits(8)
+RULE = TailRule(F(1, 5), "add-remove")
+LIGHT = (0, 0, 20, 60, 150, 300, 10, 0, 1, -2)
+HEAVY = (0, 0, 0, 300, 250, 200, 170, 150, 120, 400)
+NOTHING = (1, -3, 2, 0, 0, 4, -1, 2, -2, 0)
+
+
+def tailed(*sides, trusted=True, ladder=LINE):
+    """A clip from -1 to 1 whose sides have these counts."""
+    made = tuple(Side(sign, noisy, F(1), 0) for sign, noisy in zip((1, -1), sides, strict=False))
+    return Tailed(Clip(F(-1), F(1), F(0), trusted), made, RULE, ladder)
+
+
+def test_without_a_tail_the_interval_is_the_noise():
+    """Where nothing lies beyond the clip, nothing is assumed."""
+    found = Tailed(Clip(F(0), F(1), F(0), True), (), RULE, LINE)
+    assert found.interval(F(500), F(6), F(1)) == (494, 506)
+    assert "assumes" not in found.describe()
+    assert tailed(LIGHT).describe()["assumes"] == ASSUMES
+
+
+def test_a_light_tail_widens_the_interval_upwards():
+    """A little on the side where records lie beyond, and next to nothing on the other."""
+    low, high = tailed(LIGHT, NOTHING).interval(F(500), F(6), F(1))
+    assert 5 < 500 - low < 9
+    assert 507 < high < 520
+
+
+def test_a_heavy_tail_leaves_one_end():
+    """Too much beyond the clip on one side: at least. On both sides: nothing is claimed."""
+    low, high = tailed(HEAVY, NOTHING).interval(F(500), F(6), F(1))
+    assert 500 - low < 12
+    assert high == math.inf
+    assert tailed(HEAVY, HEAVY).interval(F(500), F(6), F(1)) == (-math.inf, math.inf)
+
+
+def test_counts_that_rise_contradict_the_assumption():
+    """A count beyond the clip clearly above the one before it: no upper end."""
+    rising = (*LIGHT[: -LOWEST + 1], 5, 5, 200)
+    assert tailed(rising, NOTHING).interval(F(10**6), F(6), F(1))[1] == math.inf
+
+
+def test_a_clip_that_is_not_trusted_promises_nothing():
+    """Too few records: both ends are infinite."""
+    assert tailed(LIGHT, trusted=False).interval(F(500), F(6), F(1)) == (-math.inf, math.inf)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("statistic", ["sum", "mean"])
+def test_intervals_hold_on_incomes(statistic, neighbors):
+    """The interval holds the truth of the sample, where that of the noise alone often does not."""
+    rng, held, noise = np.random.default_rng(5), [], []
+    for seed in range(25):
+        data = rng.lognormal(10, 1, 3000)
+        true = float(getattr(np, statistic)(data))
+        found = getattr(nb, statistic)(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed))
+        low, high = found.interval
+        held.append(low <= true <= high)
+        noise.append(abs(found.value - true) <= found.parameters["half_interval"])
+    assert sum(held) >= 22
+    assert sum(held) >= sum(noise)
