@@ -79,6 +79,19 @@ class RankTuning:
     joint_bits: int = 10
     joint_nats: int = 1 << 32  # at most: places of finer rungs would not fit into 64 bits
     joint_size_share: Fraction = Fraction(1, 20)
+    # Intervals: nats of a rank beyond an end for which it is answered; scales of its noise that a size may be too large
+    # by; nats of a scale around 0, and of epsilon at most; bits of the ladder beyond log2 of the records over the ranks
+    # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and the bits
+    # of all numbers for a guaranteed interval.
+    answered_nats: int = 20
+    careful: int = 2
+    scale_alone: int = 24
+    most_scale: Fraction = Fraction(1, 5)
+    end_choice_bits: int = 5
+    off_center_bits: int = 5
+    most_end_bits: int = 28
+    flat_octaves: int = 1
+    guaranteed_bits: int = 16
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 
 

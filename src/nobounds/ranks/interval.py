@@ -1,0 +1,294 @@
+"""The interval of a quantile: two ends, each chosen some ranks beyond the quantile, and the point between them.
+
+The size comes first. It decides how far beyond the quantile the ends aim (see `ends`), and whether there are records
+enough beyond each: an end with fewer than 20 nats there is infinite. Then a centre and a scale are bought, or with few
+records a scale around 0 alone, and each end is chosen by the exponential mechanism on a ladder in that frame, under a
+prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of equal records lie
+inside. The point is the roundest number near the middle of the two, which costs nothing; where an end is infinite, the
+point is chosen in its place.
+
+An end aims at slope * n + (q - slope) * size. A slope of one half halves the noise of the choice under add-remove, and
+the error of the noisy size counts |q - 1/2| times.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from nobounds.accounting.cost import Cost, both, gaussian, pure, range_bounded
+from nobounds.accounting.spending import rest, share
+from nobounds.exact import Number, finite_float, rational
+from nobounds.ladders.frame import Frame, roundest
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import Prior, prior_flat, prior_of
+from nobounds.ladders.rungs import Grid
+from nobounds.mechanisms.decisions import Choose, Noisy
+from nobounds.noise.additive import Additive
+from nobounds.programs.program import Program
+from nobounds.ranks.auto import SizeRule, even, size_rule
+from nobounds.ranks.ends import Spread, calibrated, guaranteed
+from nobounds.ranks.framing import FrameRule
+from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in
+from nobounds.ranks.problem import Problem
+from nobounds.ranks.route import placed
+from nobounds.ranks.tuning import RankTuning
+from nobounds.ranks.values import value_of
+from nobounds.ranks.view import View
+from nobounds.release.schema import Interval
+
+Of: TypeAlias = Literal["population", "sample"]
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The interval that the user asks for: its level, what it is for, and whether it holds for every data set."""
+
+    level: Fraction
+    of: Of = "population"
+    guarantee: bool = False
+
+    @classmethod
+    def checked(cls, level: Number, of: object, guarantee: object) -> "Wanted":
+        """The interval as the user gives it."""
+        exact = rational(level, "interval")
+        if not HALF <= exact < 1:
+            raise ValueError(f"interval must be at least 0.5 and less than 1, got interval={level!r}")
+        if not isinstance(of, str) or of not in get_args(Of):
+            raise ValueError(f"of must be one of {', '.join(get_args(Of))}, got of={of!r}")
+        if not isinstance(guarantee, bool):
+            raise TypeError(f"guarantee must be True or False, got guarantee of type {type(guarantee).__name__}")
+        return cls(exact, of, guarantee)  # type: ignore[arg-type]
+
+
+class Found(NamedTuple):
+    """The point, None if it is not answered; its interval; and the noisy size."""
+
+    value: int | float | None
+    ends: Interval
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the size decides, all of it public then: the frame to buy, and how each end is chosen."""
+
+    size: int
+    frame: FrameRule | None
+    each: Fraction  # epsilon of an end
+    rate: Fraction
+    bits: int
+    away: int  # ranks from the quantile to the aim of an end
+    finite: tuple[bool, bool]
+    answers: bool  # whether there are records enough for the point
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalPlan:
+    """A plan for a quantile and its interval, for one total epsilon; all of it public."""
+
+    problem: Problem
+    wanted: Wanted
+    epsilon: Fraction
+    zcdp: bool
+    size: SizeRule
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(cls, problem: Problem, wanted: Wanted, epsilon: Fraction, zcdp: bool = False) -> "IntervalPlan":
+        """Plan the spending: the size, if it is sensitive, gets more the farther the quantile is from the median."""
+        rule = size_rule(problem, epsilon)
+        if rule.epsilon and problem.neighbors == "add-remove":
+            part = Fraction(round(float(2 * (problem.qs[0] - HALF) ** 2) ** (1 / 3) * 64), 64)
+            rule = SizeRule(epsilon * max(problem.tuning.size_share, part / (2 + part)), None, rule.at_most)
+        return cls(problem, wanted, epsilon, zcdp, rule)
+
+    @property
+    def q(self) -> Fraction:
+        """The quantile."""
+        return self.problem.qs[0]
+
+    @property
+    def ladder(self) -> Ladder:
+        """The candidates."""
+        return self.problem.ladder
+
+    @property
+    def tuning(self) -> RankTuning:
+        """The constants of the problem."""
+        return self.problem.tuning
+
+    @property
+    def slope(self) -> Fraction:
+        """How much of the rank that an end aims at follows the true size; the rest follows the noisy one."""
+        return HALF if self.problem.neighbors == "add-remove" else self.q
+
+    def cost(self) -> Cost:
+        """The cost of the size, the frame and the ends, whatever the size is."""
+        return self._size_cost() + self._rest_cost()
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for."""
+        return {"size": self._size_cost(), "answer": self._rest_cost()}
+
+    def _size_cost(self) -> Cost:
+        return pure(self.size.epsilon)
+
+    @property
+    def _left(self) -> Fraction:
+        return self.epsilon - self.size.epsilon
+
+    def _rest_cost(self) -> Cost:
+        return gaussian(self._left**2 / 8) if self.zcdp else pure(self._left)
+
+    def _end_cost(self, epsilon: Fraction) -> Cost:
+        """The cost of a choice; under swap of a record that moves, and of one that turns from missing to present."""
+        moved = range_bounded(epsilon)
+        if self.problem.neighbors == "add-remove" or not self.problem.nullable:
+            return moved
+        return Cost(both(moved, pure(epsilon * max(self.slope, 1 - self.slope))).kinds, moved.rho)
+
+    def rate(self, each: Fraction) -> Fraction:
+        """The rate of the noise of a choice."""
+        if self.problem.neighbors == "swap":
+            return each / 2
+        return each / (2 * max(self.slope, 1 - self.slope))
+
+    def learned(self, view: View) -> Program[int]:
+        """The number of records, or a noisy one."""
+        if self.size.known is not None:
+            return self.size.known
+        noisy: int = yield Noisy(view.total, Additive(self.size.epsilon), self._size_cost)
+        return min(max(0, noisy), self.size.at_most)
+
+    @property
+    def _size_noise(self) -> float:
+        """The scale of the noise of the size."""
+        return float(1 / self.size.epsilon) if self.size.epsilon else 0.0
+
+    def least(self, size: int) -> int:
+        """The number of records, at least, for a noisy size."""
+        return max(size - math.ceil(self.tuning.careful * self._size_noise), 1)
+
+    def frame_rule(self, size: int) -> FrameRule | None:
+        """The frame that is bought: a centre and a scale, or a scale around 0; none for a guaranteed interval."""
+        if self.wanted.guarantee:
+            return None
+        tuning, times = self.tuning, 2 if self.problem.neighbors == "swap" else 1
+        nats = self.least(size) * self._left / times
+        if nats >= tuning.framed_inner:
+            return FrameRule.affordable(self.problem, self.least(size))
+        nats_scale = Fraction(tuning.scale_alone * times, self.least(size))
+        return FrameRule.of(self.problem, Fraction(0), min(nats_scale, self._left * tuning.most_scale))
+
+    @lru_cache(maxsize=256)  # noqa: B019 - a small public value
+    def setting(self, size: int) -> Setting:
+        """What a size decides."""
+        rule, tuning = self.frame_rule(size), self.tuning
+        spent = () if rule is None else (rule.center.epsilon, rule.eps_scale)
+        each = share(rest(self._left, spent, self.zcdp), 2, self.zcdp)
+        rate = self.rate(each)
+        away = math.ceil(self._away(size, rate))
+        nats = float(self.least(size) * rate)
+        low, high = (float(self.q) + side * away / max(size, 1) for side in (-1, 1))
+        finite = low * nats >= tuning.answered_nats, (1 - high) * nats >= tuning.answered_nats
+        tail = float(min(self.q, 1 - self.q))
+        bits = max(math.ceil(math.log2(max(size, 1) / away)), 0) + tuning.end_choice_bits
+        if rule is not None and not rule.center.epsilon:
+            bits += tuning.off_center_bits
+        return Setting(
+            size, rule, each, rate, min(bits, tuning.most_end_bits), away, finite, tail * nats >= tuning.answered_nats
+        )
+
+    def _away(self, size: int, rate: Fraction) -> float:
+        """Ranks from the quantile to the aim of an end."""
+        q, tail = float(self.q), float(1 - self.wanted.level) / 2
+        moved = abs(float(self.q - self.slope)) * self._size_noise
+        population = self.wanted.of == "population"
+        if not self.wanted.guarantee:
+            deviation = math.sqrt(size * q * (1 - q)) if population else 0.0
+            return calibrated(Spread(1 / float(rate), moved, deviation), tail)
+        most = size + math.ceil(self._size_noise * math.log(4 / tail))
+        prior = prior_of(self._absolute)
+        return guaranteed(1 / float(rate), math.log(prior.most), moved, max(most, 1), q, tail, population)
+
+    @property
+    def _absolute(self) -> Ladder:
+        """All numbers, for a guaranteed interval."""
+        return self.ladder.finest(self.tuning.guaranteed_bits, self.tuning.prior_floor)
+
+    def placed(self, setting: Setting, frame: Frame | None) -> tuple[Ladder, Prior]:
+        """The rungs that ends are chosen among, and what each weighs."""
+        if frame is None:
+            return self._absolute, prior_of(self._absolute)
+        rungs = even(setting.bits)
+        assert isinstance(rungs.map, Grid)
+        wide = frame.at_least(setting.bits) if frame.unit is not None else frame
+        return placed(rungs, wide), prior_flat(rungs.map, int(frame.octave - wide.octave) + self.tuning.flat_octaves)
+
+    def program(self, view: View, marks: bool = True) -> Program[Found]:
+        """The point and its interval: the size, the frame, and the choices."""
+        size = yield from self.learned(view)
+        setting = self.setting(size)
+        if marks and not setting.answers:
+            return Found(None, (-math.inf, math.inf), size)
+        frame = None if setting.frame is None else (yield from setting.frame.program(self.problem, view))
+        ladder, prior = self.placed(setting, frame)
+        choose = partial(self._choice, view, setting, ladder, prior)
+        low, high = setting.finite
+        if low and high:
+            first = yield choose(-setting.away)
+            second = yield choose(setting.away)
+            ends = self.edge(ladder, min(first, second), 0), self.edge(ladder, max(first, second), 1)
+            return Found(self.between(ends), ends, size)
+        point = yield choose(0)
+        ends = self._bound(-math.inf), self._bound(math.inf)
+        if low:
+            end = yield choose(-setting.away)
+            ends = self.edge(ladder, min(end, point), 0), ends[1]
+        if high:
+            end = yield choose(setting.away)
+            ends = ends[0], self.edge(ladder, max(end, point), 1)
+        return Found(value_of(self.ladder, ladder, point), ends, size)
+
+    def _choice(self, view: View, setting: Setting, ladder: Ladder, prior: Prior, away: int) -> Choose:
+        aim = SliceAim(self.slope, (self.q - self.slope) * setting.size + away, leaf=True)
+
+        def runs() -> object:
+            return runs_in(view.counts.full(ladder), Slice.whole(ladder, 1), aim, setting.rate, NOT_LOWERED, prior)
+
+        return Choose(runs, True, partial(self._end_cost, setting.each))  # type: ignore[arg-type]
+
+    def edge(self, ladder: Ladder, rung: int, upper: int) -> float:
+        """The outer edge of a rung, as the outermost number on it, within the bounds."""
+        end = ladder.span(rung, rung)[upper]
+        unit = self.ladder.map.unit if isinstance(self.ladder.map, Grid) else None
+        if unit is not None and math.isfinite(end):
+            steps = Fraction(end) / unit
+            end = finite_float((math.floor(steps) if upper else math.ceil(steps)) * unit)
+        return self._bound(end)
+
+    def _bound(self, end: float) -> float:
+        """An end within the public bounds."""
+        low, high = self.ladder.lower, self.ladder.upper
+        end = end if low is None else max(end, finite_float(low))
+        return end if high is None else min(end, finite_float(high))
+
+    def between(self, ends: Interval) -> int | float:
+        """The roundest number near the middle of an interval, on the grid if there is one."""
+        low, high = ends
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return self.ladder.within(Fraction(low if math.isfinite(low) else high if math.isfinite(high) else 0))
+        near = (high - low) / 16
+        middle = low / 2 + high / 2
+        value = Fraction(float(roundest(np.array([middle - near]), np.array([middle + near]))[0]))
+        if isinstance(self.ladder.map, Grid):
+            value = round(value / self.ladder.map.unit) * self.ladder.map.unit
+        return self.ladder.within(min(max(value, Fraction(low)), Fraction(high)))
+
+
+NOT_LOWERED = Lowered(0, Fraction(0))
