@@ -60,6 +60,11 @@ class Prior:
         """What all rungs weigh together."""
         return int(self._before[-1]) << self.shift
 
+    @cached_property
+    def nats(self) -> float:
+        """ln of what all rungs weigh over the lightest one."""
+        return math.log(self.most) - math.log(min(self._each))
+
     def mass(self, first: int, last: int) -> int:
         """What the rungs from `first` to `last` weigh."""
         low, high = self._blocks(first, last)

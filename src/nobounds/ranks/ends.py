@@ -8,18 +8,21 @@ ties, and a margin for data with ties. `guaranteed` adds up bounds that hold for
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
+from nobounds.arrays import Floats
+
 POINTS = 1 << 13  # of a law on a lattice
 WIDEST = 24.0  # scales that a lattice reaches from 0
-MARGIN = 1.0  # nats of a choice that its ties and its prior may cost, beyond its law on smooth data
+MARGIN = 0.5  # nats of a choice that its ties and its prior may cost, beyond its law on smooth data
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What moves the rank of an end: scales of Laplace noise of the choice and of the size, and a sample's deviation."""
+    """What moves the rank of an end: the ranks of a nat of the choice, the scale of Laplace noise of the size, and the
+    standard deviation of the sample's own rank.
+    """
 
     choice: float
     size: float
@@ -31,12 +34,12 @@ def calibrated(spread: Spread, tail: float) -> float:
     """The distance that the sum of the three, as on smooth data, passes with this probability; and the margin."""
     widest = max(WIDEST * max(spread.choice, spread.size), 9 * spread.deviation)
     places = np.linspace(-widest, widest, POINTS + 1)
-    law = _laplace(places, spread.choice)
+    away = np.abs(places) / spread.choice
+    law = _lattice((away + 1) * np.exp(-away))  # of one distance, where the larger of two has the weight exp(-away)
     if spread.size * POINTS > widest:
-        law = np.convolve(law, _laplace(places, spread.size), "same")
+        law = np.convolve(law, _lattice(np.exp(-np.abs(places) / spread.size)), "same")
     if spread.deviation * POINTS > widest:
-        density = np.exp(-((places / spread.deviation) ** 2) / 2)
-        law = np.convolve(law, density / density.sum(), "same")
+        law = np.convolve(law, _lattice(np.exp(-((places / spread.deviation) ** 2) / 2)), "same")
     beyond = np.cumsum(law[::-1])[::-1]
     return float(places[np.searchsorted(-beyond, -tail)]) + MARGIN * spread.choice + 1
 
@@ -44,7 +47,7 @@ def calibrated(spread: Spread, tail: float) -> float:
 def guaranteed(choice: float, least: float, size: float, n: int, q: float, tail: float, population: bool) -> float:
     """The distance that holds for every data set, by a union bound (docs/proofs/intervals.md).
 
-    choice: the ranks of a nat of the choice, and `least` minus the log of what a rung weighs at least.
+    choice: the ranks of a nat of the choice, and `least` the nats that the lightest pair of rungs may be behind.
     size: the scale of the noise of the size that moves the aim; n: at least the number of records.
     """
     parts = 1 + (size > 0) + population
@@ -75,11 +78,5 @@ def _divergence(p: float, q: float) -> float:
     return heads + tails
 
 
-def _laplace(places: np.ndarray, scale: float) -> np.ndarray:
-    density = np.exp(-np.abs(places) / scale)
+def _lattice(density: Floats) -> Floats:
     return density / density.sum()
-
-
-def normal_point(level: float) -> float:
-    """The point that a normal number is within at this level."""
-    return NormalDist().inv_cdf((1 + level) / 2)

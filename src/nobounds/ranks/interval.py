@@ -2,13 +2,13 @@
 
 The size comes first. It decides how far beyond the quantile the ends aim (see `ends`), and whether there are records
 enough beyond each: an end with fewer than 20 nats there is infinite. Then a centre and a scale are bought, or with few
-records a scale around 0 alone, and each end is chosen by the exponential mechanism on a ladder in that frame, under a
-prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of equal records lie
+records a scale around 0 alone, and both ends are chosen at once (see `mechanisms.joint.pair`) on a ladder in that
+frame, under a prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of equal records lie
 inside. The point is the roundest number near the middle of the two, which costs nothing; where an end is infinite, the
 point is chosen in its place.
 
-An end aims at slope * n + (q - slope) * size. A slope of one half halves the noise of the choice under add-remove, and
-the error of the noisy size counts |q - 1/2| times.
+An end aims at n / 2 + (q - 1/2) * size. So a record more moves it by one half against the ranks, which is the least
+that is possible, and the error of the noisy size counts |q - 1/2| times.
 """
 
 import math
@@ -20,13 +20,15 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from nobounds.accounting.cost import Cost, both, gaussian, pure, range_bounded
-from nobounds.accounting.spending import rest, share
+from nobounds.accounting.spending import rest
 from nobounds.exact import Number, finite_float, rational
 from nobounds.ladders.frame import Frame, roundest
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_flat, prior_of
 from nobounds.ladders.rungs import Grid
-from nobounds.mechanisms.decisions import Choose, Noisy
+from nobounds.mechanisms.decisions import Noisy
+from nobounds.mechanisms.joint.pair import ChoosePair
+from nobounds.mechanisms.runs import Runs
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, even, size_rule
@@ -38,8 +40,8 @@ from nobounds.ranks.route import placed
 from nobounds.ranks.tuning import RankTuning
 from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
-from nobounds.release.schema import Interval
 
+Interval: TypeAlias = tuple[float, float]
 Of: TypeAlias = Literal["population", "sample"]
 HALF = Fraction(1, 2)
 
@@ -79,7 +81,7 @@ class Setting:
 
     size: int
     frame: FrameRule | None
-    each: Fraction  # epsilon of an end
+    epsilon: Fraction  # for the choice of both ends
     rate: Fraction
     bits: int
     away: int  # ranks from the quantile to the aim of an end
@@ -102,9 +104,10 @@ class IntervalPlan:
     def of(cls, problem: Problem, wanted: Wanted, epsilon: Fraction, zcdp: bool = False) -> "IntervalPlan":
         """Plan the spending: the size, if it is sensitive, gets more the farther the quantile is from the median."""
         rule = size_rule(problem, epsilon)
-        if rule.epsilon and problem.neighbors == "add-remove":
-            part = Fraction(round(float(2 * (problem.qs[0] - HALF) ** 2) ** (1 / 3) * 64), 64)
-            rule = SizeRule(epsilon * max(problem.tuning.size_share, part / (2 + part)), None, rule.at_most)
+        if rule.epsilon:
+            over = 8 if problem.neighbors == "swap" else 2  # how much more a choice moves an end than the size does
+            part = Fraction(round(float((problem.qs[0] - HALF) ** 2 / over) ** (1 / 3) * 64), 64)
+            rule = SizeRule(epsilon * max(problem.tuning.interval_size, part / (1 + part)), None, rule.at_most)
         return cls(problem, wanted, epsilon, zcdp, rule)
 
     @property
@@ -121,11 +124,6 @@ class IntervalPlan:
     def tuning(self) -> RankTuning:
         """The constants of the problem."""
         return self.problem.tuning
-
-    @property
-    def slope(self) -> Fraction:
-        """How much of the rank that an end aims at follows the true size; the rest follows the noisy one."""
-        return HALF if self.problem.neighbors == "add-remove" else self.q
 
     def cost(self) -> Cost:
         """The cost of the size, the frame and the ends, whatever the size is."""
@@ -145,18 +143,16 @@ class IntervalPlan:
     def _rest_cost(self) -> Cost:
         return gaussian(self._left**2 / 8) if self.zcdp else pure(self._left)
 
-    def _end_cost(self, epsilon: Fraction) -> Cost:
+    def _choice_cost(self, epsilon: Fraction) -> Cost:
         """The cost of a choice; under swap of a record that moves, and of one that turns from missing to present."""
         moved = range_bounded(epsilon)
         if self.problem.neighbors == "add-remove" or not self.problem.nullable:
             return moved
-        return Cost(both(moved, pure(epsilon * max(self.slope, 1 - self.slope))).kinds, moved.rho)
+        return Cost(both(moved, pure(epsilon / 2)).kinds, moved.rho)
 
-    def rate(self, each: Fraction) -> Fraction:
-        """The rate of the noise of a choice."""
-        if self.problem.neighbors == "swap":
-            return each / 2
-        return each / (2 * max(self.slope, 1 - self.slope))
+    def rate(self, epsilon: Fraction) -> Fraction:
+        """The rate of the noise of a choice: a record more moves a rank by one half, and one that moves by 1."""
+        return epsilon / 2 if self.problem.neighbors == "swap" else epsilon
 
     def learned(self, view: View) -> Program[int]:
         """The number of records, or a noisy one."""
@@ -190,8 +186,8 @@ class IntervalPlan:
         """What a size decides."""
         rule, tuning = self.frame_rule(size), self.tuning
         spent = () if rule is None else (rule.center.epsilon, rule.eps_scale)
-        each = share(rest(self._left, spent, self.zcdp), 2, self.zcdp)
-        rate = self.rate(each)
+        epsilon = rest(self._left, spent, self.zcdp)
+        rate = self.rate(epsilon)
         away = math.ceil(self._away(size, rate))
         nats = float(self.least(size) * rate)
         low, high = (float(self.q) + side * away / max(size, 1) for side in (-1, 1))
@@ -201,20 +197,20 @@ class IntervalPlan:
         if rule is not None and not rule.center.epsilon:
             bits += tuning.off_center_bits
         return Setting(
-            size, rule, each, rate, min(bits, tuning.most_end_bits), away, finite, tail * nats >= tuning.answered_nats
+            size, rule, epsilon, rate, min(bits, tuning.most_end_bits), away, finite, tail * nats >= tuning.answered_nats
         )
 
     def _away(self, size: int, rate: Fraction) -> float:
         """Ranks from the quantile to the aim of an end."""
         q, tail = float(self.q), float(1 - self.wanted.level) / 2
-        moved = abs(float(self.q - self.slope)) * self._size_noise
+        moved = abs(float(self.q - HALF)) * self._size_noise
         population = self.wanted.of == "population"
         if not self.wanted.guarantee:
             deviation = math.sqrt(size * q * (1 - q)) if population else 0.0
             return calibrated(Spread(1 / float(rate), moved, deviation), tail)
         most = size + math.ceil(self._size_noise * math.log(4 / tail))
         prior = prior_of(self._absolute)
-        return guaranteed(1 / float(rate), math.log(prior.most), moved, max(most, 1), q, tail, population)
+        return guaranteed(1 / float(rate), 2 * prior.nats, moved, max(most, 1), q, tail, population)
 
     @property
     def _absolute(self) -> Ladder:
@@ -238,30 +234,33 @@ class IntervalPlan:
             return Found(None, (-math.inf, math.inf), size)
         frame = None if setting.frame is None else (yield from setting.frame.program(self.problem, view))
         ladder, prior = self.placed(setting, frame)
-        choose = partial(self._choice, view, setting, ladder, prior)
+        # Where an end is infinite, the point is chosen in its place.
+        aims = tuple(side * setting.away if finite else 0 for side, finite in zip((-1, 1), setting.finite, strict=True))
+        chosen: tuple[int, int] = yield self._choice(view, setting, ladder, prior, aims)
+        first, second = sorted(chosen)
         low, high = setting.finite
+        ends = (
+            self.edge(ladder, first, 0) if low else self._bound(-math.inf),
+            self.edge(ladder, second, 1) if high else self._bound(math.inf),
+        )
         if low and high:
-            first = yield choose(-setting.away)
-            second = yield choose(setting.away)
-            ends = self.edge(ladder, min(first, second), 0), self.edge(ladder, max(first, second), 1)
             return Found(self.between(ends), ends, size)
-        point = yield choose(0)
-        ends = self._bound(-math.inf), self._bound(math.inf)
-        if low:
-            end = yield choose(-setting.away)
-            ends = self.edge(ladder, min(end, point), 0), ends[1]
-        if high:
-            end = yield choose(setting.away)
-            ends = ends[0], self.edge(ladder, max(end, point), 1)
-        return Found(value_of(self.ladder, ladder, point), ends, size)
+        return Found(value_of(self.ladder, ladder, first if high else second), ends, size)
 
-    def _choice(self, view: View, setting: Setting, ladder: Ladder, prior: Prior, away: int) -> Choose:
-        aim = SliceAim(self.slope, (self.q - self.slope) * setting.size + away, leaf=True)
+    def _choice(
+        self, view: View, setting: Setting, ladder: Ladder, prior: Prior, aims: tuple[int, ...]
+    ) -> ChoosePair:
+        middle = round((self.q - HALF) * setting.size)
 
-        def runs() -> object:
-            return runs_in(view.counts.full(ladder), Slice.whole(ladder, 1), aim, setting.rate, NOT_LOWERED, prior)
+        def runs() -> tuple[Runs, Runs]:
+            histogram, whole = view.counts.full(ladder), Slice.whole(ladder, 1)
+            low, high = (
+                runs_in(histogram, whole, SliceAim(HALF, Fraction(middle + aim), True), setting.rate, NOT_LOWERED, prior)
+                for aim in aims
+            )
+            return low, high
 
-        return Choose(runs, True, partial(self._end_cost, setting.each))  # type: ignore[arg-type]
+        return ChoosePair(runs, partial(self._choice_cost, setting.epsilon))
 
     def edge(self, ladder: Ladder, rung: int, upper: int) -> float:
         """The outer edge of a rung, as the outermost number on it, within the bounds."""

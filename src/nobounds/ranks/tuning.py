@@ -84,6 +84,7 @@ class RankTuning:
     # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and the bits
     # of all numbers for a guaranteed interval.
     answered_nats: int = 20
+    interval_size: Fraction = Fraction(1, 20)  # of epsilon for the size, at least
     careful: int = 2
     scale_alone: int = 24
     most_scale: Fraction = Fraction(1, 5)
