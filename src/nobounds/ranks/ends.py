@@ -15,7 +15,6 @@ from nobounds.arrays import Floats
 
 POINTS = 1 << 13  # of a law on a lattice
 WIDEST = 24.0  # scales that a lattice reaches from 0
-MARGIN = 0.5  # nats of a choice that its ties and its prior may cost, beyond its law on smooth data
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +29,8 @@ class Spread:
 
 
 @lru_cache(maxsize=1024)
-def calibrated(spread: Spread, tail: float) -> float:
-    """The distance that the sum of the three, as on smooth data, passes with this probability; and the margin."""
+def calibrated(spread: Spread, tail: float, margin: float) -> float:
+    """The distance that the sum of the three, as on smooth data, passes with this probability; and a margin, in nats."""
     widest = max(WIDEST * max(spread.choice, spread.size), 9 * spread.deviation)
     places = np.linspace(-widest, widest, POINTS + 1)
     away = np.abs(places) / spread.choice
@@ -41,7 +40,7 @@ def calibrated(spread: Spread, tail: float) -> float:
     if spread.deviation * POINTS > widest:
         law = np.convolve(law, _lattice(np.exp(-((places / spread.deviation) ** 2) / 2)), "same")
     beyond = np.cumsum(law[::-1])[::-1]
-    return float(places[np.searchsorted(-beyond, -tail)]) + MARGIN * spread.choice + 1
+    return float(places[np.searchsorted(-beyond, -tail)]) + margin * spread.choice + 1
 
 
 def guaranteed(choice: float, least: float, size: float, n: int, q: float, tail: float, population: bool) -> float:
