@@ -258,9 +258,9 @@ def whole_epsilon(problem, q, epsilon, weighted, zcdp):
     return epsilon, epsilon / (2 * auto.rank_sensitivity(q, problem.neighbors))
 
 
-def exact_when_few(self, view, real=Question.program):
+def exact_when_few(self, view, size=None, real=Question.program):
     """Records are looked at between two decisions, where there are few of them."""
-    values = yield from real(self, view)
+    values = yield from real(self, view, size)
     coarse = view.coarse
     return tuple(float(coarse.ladder.value(int(coarse.rungs[0]))) for _ in values) if coarse.total == 1 else values
 
@@ -381,9 +381,9 @@ def two_frames(self, plan, view, real=Question.framed):
     return (yield from real(self, plan, view))
 
 
-def round_in_the_gap(self, view, real=Question.program):
+def round_in_the_gap(self, view, size=None, real=Question.program):
     """The roundest number between the two records that an answer lies between."""
-    values = yield from real(self, view)
+    values = yield from real(self, view, size)
     records = np.concatenate([[-1e300], view.coarse.ladder.map.floats(view.coarse.rungs), [1e300]])
     places = np.clip(np.searchsorted(records, values), 1, len(records) - 1)
     return tuple(roundest(records[places - 1], records[places]).tolist())

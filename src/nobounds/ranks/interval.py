@@ -273,6 +273,14 @@ class IntervalPlan:
 
         return ChoosePair(runs, partial(self._choice_cost, setting.epsilon))
 
+    def needed(self, size: int, total: Fraction) -> dict[str, float]:
+        """What would do for the quantile: how many rows, or how much epsilon or rho."""
+        tail, noise = min(self.q, 1 - self.q), self.tuning.careful * self._size_noise
+        rate = self.setting(size).rate
+        rows = float(self.tuning.answered_nats / (rate * tail)) + noise
+        more = (rows / max(size, self._size_noise, 1)) ** (2 if self.zcdp else 1) * float(total)
+        return {"rows": rounded_up(rows), "rho" if self.zcdp else "epsilon": float(f"{more * 1.005:.2g}")}
+
     def edge(self, ladder: Ladder, rung: int, upper: int) -> float:
         """The outer edge of a rung, as the outermost number on it, within the bounds."""
         end = ladder.span(rung, rung)[upper]
@@ -302,3 +310,9 @@ class IntervalPlan:
 
 
 NOT_LOWERED = Lowered(0, Fraction(0))
+
+
+def rounded_up(rows: float) -> int:
+    """A number of rows in two digits."""
+    digits = max(len(str(math.ceil(rows))) - 2, 0)
+    return -(-math.ceil(rows) // 10**digits) * 10**digits

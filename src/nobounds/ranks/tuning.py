@@ -84,6 +84,7 @@ class RankTuning:
     # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and the bits
     # of all numbers for a guaranteed interval.
     answered_nats: int = 20
+    answered_walk: int = 250  # nats in all, for a walk in a tail or to an extreme
     margin: float = 0.25  # nats of a choice beyond its law on smooth data; and for a sample, or with few records
     wide_margin: float = 2.5
     interval_size: Fraction = Fraction(1, 20)  # of epsilon for the size, at least
