@@ -176,6 +176,39 @@ CASES = {
         Case(f"epsilon {epsilon}", of_column(nb.quantile, 0.5, epsilon=epsilon), [without(at_a_level(epsilon), 3)])
         for epsilon in (1, 5)
     ],
+    "quantile, interval": [
+        *columns(
+            nb.quantile,
+            [
+                ({"epsilon": 1, "interval": 0.95, "marks": False}, SOME),
+                ({"epsilon": 1, "interval": 0.95, **STATED}, SOME),
+                ({"epsilon": 30, "interval": 0.95}, FEW),
+                ({"epsilon": 30, "interval": 0.9, "of": "sample", "resolution": 0.5, "lower": 0}, FEW),
+                ({"epsilon": 1, "interval": 0.95, "guarantee": True, **STATED}, FEW),
+                ({"rho": 0.2, "interval": 0.95, **STATED}, FEW),
+                ({"epsilon": 1, "interval": 0.95, **STATED, **SWAP}, FEW),
+                ({"epsilon": 30, "interval": 0.95, **SWAP}, SOME),
+                ({"rho": 0.5, "interval": 0.95, "marks": False, **SWAP}, FEW),
+            ],
+            0.5,
+        ),
+        *columns(
+            nb.quantile,
+            [({"epsilon": 1, "interval": 0.95, **STATED}, FEW), ({"epsilon": 30, "interval": 0.95, **SWAP}, FEW)],
+            0.9,
+        ),
+        hundreds(nb.quantile, 0.5, epsilon=1, interval=0.95),
+    ],
+    "quantile, percentiles": columns(
+        nb.quantile,
+        [
+            ({"epsilon": 1, "ranks": True, **STATED}, SOME),
+            ({"epsilon": 1, "ranks": True, "interval": 0.95, **STATED}, FEW),
+            ({"rho": 0.2, "ranks": True, **STATED}, FEW),
+            ({"epsilon": 1, "ranks": True, **STATED, **SWAP}, FEW),
+        ],
+        0.5,
+    ),
     "quantile, walk": columns(
         nb.quantile,
         [

@@ -39,12 +39,19 @@ def answers(plan: Question | Halving, size: int) -> tuple[bool, ...]:
 
 def needed(plan: Question | Halving, size: int, total: Fraction, zcdp: bool) -> dict[str, float]:
     """What would do for all quantiles: how many rows for this epsilon or rho, or how much of it for this many rows."""
+    times = _rows(plan) / max(size, plan.size.noise, 1)  # epsilon and the noise of the size scale together
+    more = times ** (2 if zcdp else 1) * float(total)
+    return {"rows": needed_rows(plan), "rho" if zcdp else "epsilon": float(f"{more * 1.005:.2g}")}
+
+
+def needed_rows(plan: Question | Halving) -> int:
+    """How many rows all quantiles of a plan need, in two digits."""
+    return rounded_up(_rows(plan))
+
+
+def _rows(plan: Question | Halving) -> float:
     nats = max(needed_nats(plan.problem, q) for q in plan.qs)
-    noise = plan.problem.tuning.careful * plan.size.noise
-    rows = rounded_up(float(nats / _epsilon(plan) + noise))
-    times = (nats / _epsilon(plan) + noise) / max(size, plan.size.noise, 1)  # epsilon and its noise scale together
-    more = float(times) ** (2 if zcdp else 1) * float(total)
-    return {"rows": rows, "rho" if zcdp else "epsilon": float(f"{more * 1.005:.2g}")}
+    return float(nats / _epsilon(plan) + plan.problem.tuning.careful * plan.size.noise)
 
 
 def _epsilon(plan: Question | Halving) -> Fraction:

@@ -53,5 +53,5 @@ class Percentiles:
 def around(value: float) -> Ladder:
     """Three rungs: numbers below the value, the value itself, and numbers above it."""
     value = min(max(float(value), -1e308), 1e308)
-    before, after = math.nextafter(value, -math.inf), math.nextafter(value, math.inf)
-    return Ladder.of(map(Fraction, (before, value, after, math.nextafter(after, math.inf))))
+    after = math.nextafter(value, math.inf)
+    return Ladder.of(map(Fraction, (value, after, math.nextafter(after, math.inf))))

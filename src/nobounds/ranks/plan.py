@@ -1,6 +1,6 @@
 """Plans for quantiles, made from public facts alone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -54,6 +54,13 @@ def plan_quantile(
 def plan_separately(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question:
     """The plan for quantiles in equal parts of what may be spent, each by the best route."""
     return _separately(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows))
+
+
+def plan_for_groups(facts: Facts, terms: Terms, options: Options, q: Fraction) -> Question:
+    """The plan for a quantile of each group: more goes to the size, which is released as the count of the group."""
+    problem = problem_of(facts, terms, options, (q,))
+    tuning = replace(problem.tuning, size_share=problem.tuning.group_count)
+    return _separately(replace(problem, tuning=tuning), terms.spending.each(facts.unit.rows))
 
 
 def plan_together(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question | Halving:

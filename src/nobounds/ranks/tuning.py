@@ -12,6 +12,7 @@ class RankTuning:
     """How epsilon is split, how fine candidates are, and when a frame is bought."""
 
     size_share: Fraction = Fraction(1, 40)  # of epsilon, for the noisy size
+    group_count: Fraction = Fraction(1, 10)  # of epsilon, for the noisy count of each group, which is released
     size_nats: int = 25  # over the rows, if only missing records are sensitive
     # Nats are records times epsilon; under swap, where a rank costs twice as much, half of that.
     # How seldom a centre and a scale of 40 nats fail, by exact laws: tests/ranks/test_framing.py.
