@@ -19,7 +19,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.ladders.facts import Facts
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
-from nobounds.statistics.quantiles import quantiles
+from support.unmarked import quantiles
 
 FIVE = [0.05, 0.25, 0.5, 0.75, 0.95]
 RELATIONS = ["add-remove", "swap"]

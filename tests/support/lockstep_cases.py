@@ -178,13 +178,19 @@ CASES = {
         hundreds(nb.quantile, 0.9, epsilon=2),
     ],
     "quantile, marks": [
-        *columns(nb.quantile, [({"epsilon": 5, "marks": True}, SOME), ({"epsilon": 9, "marks": True, **SWAP}, FEW)], 0.5),
+        *columns(
+            nb.quantile, [({"epsilon": 5, "marks": True}, SOME), ({"epsilon": 9, "marks": True, **SWAP}, FEW)], 0.5
+        ),
         *columns(nb.quantiles, [({"epsilon": 9, "marks": True}, FEW)], [0.1, 0.5]),
         *columns(nb.maximum, [({"epsilon": 9, "marks": True}, SOME)]),
         *columns(nb.bounds, [({"epsilon": 9, "marks": True}, FEW)]),
     ],
     "quantile, at a level": [
-        Case(f"epsilon {epsilon}", of_column(nb.quantile, 0.5, epsilon=epsilon, marks=False), [without(at_a_level(epsilon), 3)])
+        Case(
+            f"epsilon {epsilon}",
+            of_column(nb.quantile, 0.5, epsilon=epsilon, marks=False),
+            [without(at_a_level(epsilon), 3)],
+        )
         for epsilon in (1, 5)
     ],
     "quantile, interval": [

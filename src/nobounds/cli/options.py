@@ -264,7 +264,9 @@ class SearchOptions:
     ] = None
     of: Annotated[
         str,
-        typer.Option(metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))),
+        typer.Option(
+            metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))
+        ),
     ] = "population"
     guarantee: Annotated[
         bool, typer.Option("--guarantee", help="An interval that holds for every data set, by proven bounds.")

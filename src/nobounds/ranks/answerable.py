@@ -41,12 +41,12 @@ def needed(plan: Question | Halving, size: int, total: Fraction, zcdp: bool) -> 
     """What would do for all quantiles: how many rows for this epsilon or rho, or how much of it for this many rows."""
     times = _rows(plan) / max(size, plan.size.noise, 1)  # epsilon and the noise of the size scale together
     more = times ** (2 if zcdp else 1) * float(total)
-    return {"rows": needed_rows(plan), "rho" if zcdp else "epsilon": float(f"{more * 1.005:.2g}")}
+    return {"rows": needed_rows(plan), "rho" if zcdp else "epsilon": rounded_up(more)}
 
 
 def needed_rows(plan: Question | Halving) -> int:
     """How many rows all quantiles of a plan need, in two digits."""
-    return rounded_up(_rows(plan))
+    return math.ceil(rounded_up(_rows(plan)))
 
 
 def _rows(plan: Question | Halving) -> float:

@@ -2,7 +2,7 @@
 
 An end misses if the rank that it lands on passes the one it is for. Three things move that: the choice of the end, the
 noise of the size, and for a population the sample itself. `calibrated` takes the laws that these have on data without
-ties, and a margin for data with ties. `guaranteed` adds up bounds that hold for every data set (docs/proofs).
+ties, and a margin for those with ties. `guaranteed` adds up bounds that hold for every data set.
 """
 
 import math
@@ -19,9 +19,7 @@ WIDEST = 24.0  # scales that a lattice reaches from 0
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What moves the rank of an end: the ranks of a nat of the choice, the scale of Laplace noise of the size, and the
-    standard deviation of the sample's own rank.
-    """
+    """What moves the rank of an end: ranks of a nat of the choice, noise of the size, deviation of the sample."""
 
     choice: float
     size: float
@@ -43,16 +41,26 @@ def calibrated(spread: Spread, tail: float, margin: float) -> float:
     return float(places[np.searchsorted(-beyond, -tail)]) + margin * spread.choice + 1
 
 
-def guaranteed(choice: float, least: float, size: float, n: int, q: float, tail: float, population: bool) -> float:
-    """The distance that holds for every data set, by a union bound (docs/proofs/intervals.md).
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What bounds the rank of an end on every data set.
 
-    choice: the ranks of a nat of the choice, and `least` the nats that the lightest pair of rungs may be behind.
-    size: the scale of the noise of the size that moves the aim; n: at least the number of records.
+    choice: the ranks of a nat of the choice, and `behind` the nats that the lightest pair of rungs may be behind all.
+    noise: the scale of the noise of the size, and `moved` the part of it that moves the aim of an end.
     """
-    parts = 1 + (size > 0) + population
-    nats = math.log(parts / tail)
-    sample = binomial_reach(n, q, tail / parts) if population else 0.0
-    return choice * (least + nats) + size * max(nats - math.log(2), 0.0) + sample + 1
+
+    choice: float
+    behind: float
+    noise: float
+    moved: float
+
+
+def guaranteed(bounds: Bounds, size: int, q: float, tail: float, population: bool) -> float:
+    """The distance that holds for every data set, by a union bound over what may go wrong (docs/proofs/intervals.md)."""
+    nats = math.log((1 + (bounds.noise > 0) + population) / tail)
+    wrong = bounds.noise * nats  # by which the size may be wrong
+    sample = binomial_reach(max(math.ceil(size + wrong), 1), q, math.exp(-nats)) if population else 0.0
+    return bounds.choice * (bounds.behind + nats) + bounds.moved * wrong + sample + 1
 
 
 def binomial_reach(n: int, q: float, tail: float) -> float:
@@ -62,7 +70,7 @@ def binomial_reach(n: int, q: float, tail: float) -> float:
 
 def _chernoff(n: int, q: float, tail: float) -> float:
     """The smallest t with exp(-n KL(q - t/n, q)) at most `tail`."""
-    low, high, nats = 0.0, q * n, math.log(1 / tail)
+    low, high, nats = 0.0, q * n, -math.log(tail)
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if n * _divergence(q - middle / n, q) < nats else (low, middle)

@@ -32,7 +32,7 @@ from nobounds.mechanisms.runs import Runs
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, even, size_rule
-from nobounds.ranks.ends import Spread, calibrated, guaranteed
+from nobounds.ranks.ends import Bounds, Spread, calibrated, guaranteed
 from nobounds.ranks.framing import FrameRule
 from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in
 from nobounds.ranks.problem import Problem
@@ -205,7 +205,14 @@ class IntervalPlan:
         if rule is not None and not rule.center.epsilon:
             bits += tuning.off_center_bits
         return Setting(
-            size, rule, epsilon, rate, min(bits, tuning.most_end_bits), away, finite, tail * nats >= tuning.answered_nats
+            size,
+            rule,
+            epsilon,
+            rate,
+            min(bits, tuning.most_end_bits),
+            away,
+            finite,
+            tail * nats >= tuning.answered_nats,
         )
 
     def _away(self, size: int, rate: Fraction) -> float:
@@ -219,9 +226,8 @@ class IntervalPlan:
             wide = not population or not self._is_framed(size)
             margin = self.tuning.wide_margin if wide else self.tuning.margin
             return calibrated(Spread(1 / float(rate), moved, deviation), tail, margin)
-        most = size + math.ceil(self._size_noise * math.log(4 / tail))
-        prior = prior_of(self._absolute)
-        return guaranteed(1 / float(rate), 2 * prior.nats, moved, max(most, 1), q, tail, population)
+        bounds = Bounds(1 / float(rate), 2 * prior_of(self._absolute).nats, self._size_noise, abs(float(self.q - HALF)))
+        return guaranteed(bounds, size, q, tail, population)
 
     @property
     def _absolute(self) -> Ladder:
@@ -258,15 +264,15 @@ class IntervalPlan:
             return Found(self.between(ends), ends, size)
         return Found(value_of(self.ladder, ladder, first if high else second), ends, size)
 
-    def _choice(
-        self, view: View, setting: Setting, ladder: Ladder, prior: Prior, aims: tuple[int, ...]
-    ) -> ChoosePair:
+    def _choice(self, view: View, setting: Setting, ladder: Ladder, prior: Prior, aims: tuple[int, ...]) -> ChoosePair:
         middle = round((self.q - HALF) * setting.size)
 
         def runs() -> tuple[Runs, Runs]:
             histogram, whole = view.counts.full(ladder), Slice.whole(ladder, 1)
             low, high = (
-                runs_in(histogram, whole, SliceAim(HALF, Fraction(middle + aim), True), setting.rate, NOT_LOWERED, prior)
+                runs_in(
+                    histogram, whole, SliceAim(HALF, Fraction(middle + aim), True), setting.rate, NOT_LOWERED, prior
+                )
                 for aim in aims
             )
             return low, high
@@ -279,7 +285,7 @@ class IntervalPlan:
         rate = self.setting(size).rate
         rows = float(self.tuning.answered_nats / (rate * tail)) + noise
         more = (rows / max(size, self._size_noise, 1)) ** (2 if self.zcdp else 1) * float(total)
-        return {"rows": rounded_up(rows), "rho" if self.zcdp else "epsilon": float(f"{more * 1.005:.2g}")}
+        return {"rows": math.ceil(rounded_up(rows)), "rho" if self.zcdp else "epsilon": rounded_up(more)}
 
     def edge(self, ladder: Ladder, rung: int, upper: int) -> float:
         """The outer edge of a rung, as the outermost number on it, within the bounds."""
@@ -312,7 +318,8 @@ class IntervalPlan:
 NOT_LOWERED = Lowered(0, Fraction(0))
 
 
-def rounded_up(rows: float) -> int:
-    """A number of rows in two digits."""
-    digits = max(len(str(math.ceil(rows))) - 2, 0)
-    return -(-math.ceil(rows) // 10**digits) * 10**digits
+def rounded_up(number: float) -> float:
+    """A number in two digits, not below it."""
+    power = math.floor(math.log10(number)) - 1 if number > 0 else 0
+    step = Fraction(10) ** power
+    return float(math.ceil(Fraction(number) / step) * step)

@@ -86,7 +86,9 @@ class GroupedTable(SharedOnly):
     def _quantile(self, statistic: str, column: str, q: Fraction, options: Any) -> GroupedRelease:
         self._table.require_numeric(column)
         grouping, spending = self._grouping(), self._spending(options)
-        return grouping.quantile(statistic, column, q, spending, stated_of(options), options.get("rng"), flag(options, "marks"))
+        return grouping.quantile(
+            statistic, column, q, spending, stated_of(options), options.get("rng"), flag(options, "marks")
+        )
 
     def _spending(self, options: Any) -> Spending:
         spending = Spending.of(options.get("epsilon"), options.get("rho"))

@@ -103,7 +103,9 @@ class Steps:
         """The weights of the first steps in doubles, in units of which every pair of rungs weighs at least 1."""
         half = float(self.rate) / 2
         gaps = np.append(np.diff(self.twice).astype(np.float64), np.inf)[:many]
-        masses = [np.ldexp(self.prior.masses(self.first[k][:many], self.last[k][:many]), self.prior.shift) for k in (0, 1)]
+        masses = [
+            np.ldexp(self.prior.masses(self.first[k][:many], self.last[k][:many]), self.prior.shift) for k in (0, 1)
+        ]
         falls = np.exp(-half * (self.twice[:many] - self.twice[0]))
         return np.asarray(falls * -np.expm1(-half * gaps) * masses[0] * masses[1])
 
