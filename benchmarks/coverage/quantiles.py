@@ -1,8 +1,8 @@
 """How often the intervals of quantiles hold, and how wide they are: `python benchmarks/coverage/quantiles.py --help`.
 
-Each cell is a family, a number of rows, an epsilon and a quantile. In each run a sample is drawn, released, and compared
-with the quantile of the family, or with that of the sample. A cell does not hold if that many misses have a probability
-below 1e-3 under the claimed level, by a one-sided binomial test. Widths are over those of the interval between order
+Each cell is a family, a number of rows, an epsilon and a quantile. In each run a sample is drawn and released. The
+interval is for the quantile of the family, or for that of the sample. A cell does not hold if that many misses have a
+probability below 1e-3 under the claimed level, by a one-sided binomial test. Widths are over those of the interval between order
 statistics, which is not private.
 """
 
@@ -146,12 +146,12 @@ def page(all_seen: list[Seen], command: str) -> str:
     lines = [
         "# Do the intervals of quantiles hold?",
         "",
-        f"Written by `{command}`. A cell is a family, a number of rows, an epsilon and a quantile. *Held* is the lowest",
-        "share of answered runs in which the interval held, over eight families: four smooth ones, and four with ties.",
-        f"A calibrated cell *does not hold* if so few have a probability below {UNLIKELY:g} at {CALIBRATED:.0%}, a guaranteed",
-        f"one at {GUARANTEED:.0%}. *Width* is the largest and the median over the families, over the width of the interval",
-        "between order statistics, which is not private. Runs that are not answered, or with an infinite end, have too few",
-        "rows at that epsilon.",
+        f"Written by `{command}`. A cell is a family, a number of rows, an epsilon and a quantile. *Held* is the",
+        "lowest share of answered runs in which the interval held, over eight families: four smooth, four with ties.",
+        f"A calibrated cell *does not hold* if so few have a probability below {UNLIKELY:g} at {CALIBRATED:.0%}, ",
+        f"a guaranteed one at {GUARANTEED:.0%}. *Width* is the largest and the median over the families, over that of",
+        "the interval between order statistics, which is not private. Runs that are not answered, or with an infinite",
+        "end, have too few rows at that epsilon.",
         "",
     ]
     kinds = {
@@ -180,10 +180,21 @@ def _row(n: int, epsilon: float, q: float, row: list[Seen], of: str) -> str:
     bad = ", ".join(each.cell.family for each in row if not each.holds)
     infinite = sum(each.infinite for each in row) / max(answered, 1)
     shown = "-" if math.isnan(held) else f"{held:.3f}"
-    return f"| {n:,} | {epsilon:g} | {q:g} | {shown} | {width} | {1 - answered / runs:.0%} | {infinite:.0%} | {bad or '-'} |"
+    cells = (
+        f"{n:,}",
+        f"{epsilon:g}",
+        f"{q:g}",
+        shown,
+        width,
+        f"{1 - answered / runs:.0%}",
+        f"{infinite:.0%}",
+        bad or "-",
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
+    """Run the cells, print them, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reps", type=int, default=400, help="runs of each cell")
     parser.add_argument("--quick", action="store_true", help="a smaller grid")

@@ -28,7 +28,7 @@ class Spread:
 
 @lru_cache(maxsize=1024)
 def calibrated(spread: Spread, tail: float, margin: float) -> float:
-    """The distance that the sum of the three, as on smooth data, passes with this probability; and a margin, in nats."""
+    """The distance that the sum of the three, as on smooth data, passes with this probability; and a margin in nats."""
     widest = max(WIDEST * max(spread.choice, spread.size), 9 * spread.deviation)
     places = np.linspace(-widest, widest, POINTS + 1)
     away = np.abs(places) / spread.choice
@@ -56,7 +56,7 @@ class Bounds:
 
 
 def guaranteed(bounds: Bounds, size: int, q: float, tail: float, population: bool) -> float:
-    """The distance that holds for every data set, by a union bound over what may go wrong (docs/proofs/intervals.md)."""
+    """The distance that holds for every data set, by a union bound (docs/proofs/intervals.md)."""
     nats = math.log((1 + (bounds.noise > 0) + population) / tail)
     wrong = bounds.noise * nats  # by which the size may be wrong
     sample = binomial_reach(max(math.ceil(size + wrong), 1), q, math.exp(-nats)) if population else 0.0
@@ -86,4 +86,4 @@ def _divergence(p: float, q: float) -> float:
 
 
 def _lattice(density: Floats) -> Floats:
-    return density / density.sum()
+    return np.asarray(density / density.sum())

@@ -3,8 +3,8 @@
 The size comes first. It decides how far beyond the quantile the ends aim (see `ends`), and whether there are records
 enough beyond each: an end with fewer than 20 nats there is infinite. Then a centre and a scale are bought, or with few
 records a scale around 0 alone, and both ends are chosen at once (see `mechanisms.joint.pair`) on a ladder in that
-frame, under a prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of equal records lie
-inside. The point is the roundest number near the middle of the two, which costs nothing; where an end is infinite, the
+frame, under a prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of
+equal records lie inside. The point is the roundest number near the middle of the two, which costs nothing; where an end is infinite, the
 point is chosen in its place.
 
 An end aims at n / 2 + (q - 1/2) * size. So a record more moves it by one half against the ranks, which is the least
@@ -222,7 +222,7 @@ class IntervalPlan:
         population = self.wanted.of == "population"
         if not self.wanted.guarantee:
             deviation = math.sqrt(size * q * (1 - q)) if population else 0.0
-            # Heaps of equal records, and the prior with few records, pull an end farther than its law on smooth data says.
+            # Heaps of equal records, and with few records the prior, pull an end farther than on smooth data.
             wide = not population or not self._is_framed(size)
             margin = self.tuning.wide_margin if wide else self.tuning.margin
             return calibrated(Spread(1 / float(rate), moved, deviation), tail, margin)

@@ -82,8 +82,8 @@ class RankTuning:
     joint_size_share: Fraction = Fraction(1, 20)
     # Intervals: nats of a rank beyond an end for which it is answered; scales of its noise that a size may be too large
     # by; nats of a scale around 0, and of epsilon at most; bits of the ladder beyond log2 of the records over the ranks
-    # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and the bits
-    # of all numbers for a guaranteed interval.
+    # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and bits of
+    # all numbers for a guaranteed interval.
     answered_nats: int = 20
     answered_walk: int = 250  # nats in all, for a walk in a tail or to an extreme
     margin: float = 0.25  # nats of a choice beyond its law on smooth data; and for a sample, or with few records

@@ -51,8 +51,8 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
     With too few rows for the epsilon (fewer than about 120 / epsilon for a median, more for a tail) it is not answered:
     the value is None, and `reason` and `parameters["needed"]` say why and what would do.
 
-    `interval=0.95` gives an interval as well, in `.interval`, for the same epsilon: for the population that the rows are
-    a sample of, or with `of="sample"` for the rows themselves. Its ends are calibrated on synthetic data, with and
+    `interval=0.95` gives an interval as well, in `.interval`, for the same epsilon: for the population that the rows
+    are a sample of, or with `of="sample"` for the rows themselves. Its ends are calibrated on synthetic data, with and
     without ties; with `guarantee=True` they hold for every data set, and are wider. An end with too few rows beyond it
     is infinite.
 
@@ -72,7 +72,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
             noisy = yield from _marked(plan.answer, view, terms, marks)
         else:
             noisy = yield from _with_interval(plan.answer, view, terms, marks)
-        if plan.percentiles is not None and noisy.value is not None:
+        if plan.percentiles is not None and isinstance(noisy.value, int | float):
             parameters["percentiles"] = yield from plan.percentiles.program(view, noisy.value)
         return replace(noisy, parameters=parameters | noisy.parameters)
 
@@ -107,8 +107,8 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
 
     def answer(plan: Question | Halving, data: Column) -> Program[Answer]:
         noisy = yield from _marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
-        found = noisy.value if isinstance(noisy.value, tuple) else (noisy.value,)
-        values = dict(zip(qs, found, strict=True))
+        each = noisy.value if isinstance(noisy.value, tuple) else (noisy.value,)
+        values = dict(zip(qs, each, strict=True))
         parameters = {"q": [str(rank) for rank in ranks], **plan.ladder.describe(), **_stated_rows(searched)}
         return replace(noisy, value=tuple(values[rank] for rank in ranks), parameters=parameters | noisy.parameters)
 
@@ -171,8 +171,8 @@ def _marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> 
     shown = answers(plan, size) if marks else (True,) * len(plan.qs)
     values: tuple[int | float | None, ...] = (None,) * len(shown)
     if any(shown):
-        found = yield from plan.program(view, size)
-        pairs = zip(sorted(found), shown, strict=True)
+        noisy = yield from plan.program(view, size)
+        pairs = zip(sorted(noisy), shown, strict=True)
         values = tuple(value if kept else None for value, kept in pairs)
     few = {} if all(shown) else {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
     value = values[0] if len(values) == 1 else values
@@ -181,7 +181,7 @@ def _marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> 
 
 def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
     """A quantile and its interval."""
-    found = yield from plan.program(view, marks)
+    bracket = yield from plan.program(view, marks)
     wanted = plan.wanted
     parameters: dict[str, Any] = {
         "interval": {
@@ -191,10 +191,10 @@ def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) ->
             "guarantee": wanted.guarantee,
         }
     }
-    if found.value is None:
-        parameters["needed"] = plan.needed(found.size, terms.spending.amount)
-        return Answer(None, parameters, (found.ends,), reason=TOO_FEW)
-    return Answer(found.value, parameters, (found.ends,))
+    if bracket.value is None:
+        parameters["needed"] = plan.needed(bracket.size, terms.spending.amount)
+        return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW)
+    return Answer(bracket.value, parameters, (bracket.ends,))
 
 
 def _wanted(q: Fraction, searched: Options, options: Any) -> Wanted | None:

@@ -38,7 +38,6 @@ from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.sums import CountPlan
 
-
 SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
 
 
@@ -91,7 +90,7 @@ class GroupedColumn:
 def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn, marks: bool) -> Program[GroupAnswers]:
     """The quantile of a question for each group; records are tallied on a fine ladder.
 
-    The noisy count of each group comes first. It decides the plan of the group, and with `marks` whether it is answered.
+    The noisy count of each group comes first. It decides its plan, and with `marks` whether it is answered.
     """
     tallied = yield from data.tallied(ladder)
     tally = tallied.tally
