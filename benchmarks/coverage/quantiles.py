@@ -2,8 +2,8 @@
 
 Each cell is a family, a number of rows, an epsilon and a quantile. In each run a sample is drawn and released. The
 interval is for the quantile of the family, or for that of the sample. A cell does not hold if that many misses have a
-probability below 1e-3 under the claimed level, by a one-sided binomial test. Widths are over those of the interval between order
-statistics, which is not private.
+probability below 1e-3 under the claimed level, by a one-sided binomial test. Widths are over those of the
+interval between order statistics, which is not private.
 """
 
 import argparse

@@ -4,8 +4,8 @@ The size comes first. It decides how far beyond the quantile the ends aim (see `
 enough beyond each: an end with fewer than 20 nats there is infinite. Then a centre and a scale are bought, or with few
 records a scale around 0 alone, and both ends are chosen at once (see `mechanisms.joint.pair`) on a ladder in that
 frame, under a prior that is flat within the scale. Ends are moved outward to the edges of their rungs, so heaps of
-equal records lie inside. The point is the roundest number near the middle of the two, which costs nothing; where an end is infinite, the
-point is chosen in its place.
+equal records lie inside. The point is the roundest number near the middle of the two, which costs nothing; where an end
+is infinite, the point is chosen in its place.
 
 An end aims at n / 2 + (q - 1/2) * size. So a record more moves it by one half against the ranks, which is the least
 that is possible, and the error of the noisy size counts |q - 1/2| times.
@@ -202,6 +202,8 @@ class IntervalPlan:
         finite = low * nats >= tuning.answered_nats, (1 - high) * nats >= tuning.answered_nats
         tail = float(min(self.q, 1 - self.q))
         bits = max(math.ceil(math.log2(max(size, 1) / away)), 0) + tuning.end_choice_bits
+        if self._is_wide(size, rate):
+            bits -= tuning.fewer_bits
         if rule is not None and not rule.center.epsilon:
             bits += tuning.off_center_bits
         return Setting(
@@ -215,6 +217,11 @@ class IntervalPlan:
             tail * nats >= tuning.answered_nats,
         )
 
+    def _is_wide(self, size: int, rate: Fraction) -> bool:
+        """Whether the noise of the choice is most of what moves an end: then heaps and the prior need a wide margin."""
+        deviation = math.sqrt(size * self.q * (1 - self.q)) if self.wanted.of == "population" else 0.0
+        return not self._is_framed(size) or deviation * float(rate) < self.tuning.sample_nats
+
     def _away(self, size: int, rate: Fraction) -> float:
         """Ranks from the quantile to the aim of an end."""
         q, tail = float(self.q), float(1 - self.wanted.level) / 2
@@ -223,8 +230,7 @@ class IntervalPlan:
         if not self.wanted.guarantee:
             deviation = math.sqrt(size * q * (1 - q)) if population else 0.0
             # Heaps of equal records, and with few records the prior, pull an end farther than on smooth data.
-            wide = not population or not self._is_framed(size)
-            margin = self.tuning.wide_margin if wide else self.tuning.margin
+            margin = self.tuning.wide_margin if self._is_wide(size, rate) else self.tuning.margin
             return calibrated(Spread(1 / float(rate), moved, deviation), tail, margin)
         bounds = Bounds(1 / float(rate), 2 * prior_of(self._absolute).nats, self._size_noise, abs(float(self.q - HALF)))
         return guaranteed(bounds, size, q, tail, population)

@@ -87,12 +87,14 @@ class RankTuning:
     answered_nats: int = 20
     answered_walk: int = 250  # nats in all, for a walk in a tail or to an extreme
     margin: float = 0.25  # nats of a choice beyond its law on smooth data; and for a sample, or with few records
-    wide_margin: float = 2.5
+    wide_margin: float = 4.5
+    sample_nats: float = 3.0  # of the deviation of a sample, below which the margin is the wide one
     interval_size: Fraction = Fraction(1, 20)  # of epsilon for the size, at least
     careful: int = 2
-    scale_alone: int = 24
+    scale_alone: int = 40
     most_scale: Fraction = Fraction(1, 5)
     end_choice_bits: int = 5
+    fewer_bits: int = 2  # where the margin is the wide one: heavier rungs hit heaps
     off_center_bits: int = 5
     most_end_bits: int = 28
     flat_octaves: int = 1
