@@ -21,9 +21,11 @@ def answer(cell: Cell, data: Any, rng: random.Random) -> Any:
     options: dict[str, Any] = {"epsilon": str(cell.epsilon), "neighbors": cell.relation, "rng": rng}
     options |= statement(cell, data)
     if cell.statistic == "deciles":
-        return nobounds.quantiles(data, list(cell.qs), **options).value
+        return nobounds.quantiles(data, list(cell.qs), marks=False, **options).value
     if cell.statistic.startswith("q="):
-        return nobounds.quantile(data, cell.qs[0], **options).value
+        return nobounds.quantile(data, cell.qs[0], marks=False, **options).value
+    if cell.statistic in ("maximum", "minimum", "bounds"):
+        options["marks"] = False
     return getattr(nobounds, cell.statistic)(data, **options).value
 
 

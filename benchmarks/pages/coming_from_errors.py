@@ -46,7 +46,9 @@ def nobounds(neighbors: str, tasks: tuple[str, ...] = tuple(TASKS)) -> Found:
         if task in ("sum", "mean"):
             return float((nb.sum if task == "sum" else nb.mean)(data, **options).value)
         q = TASKS[task]
-        return float((nb.maximum(data, **options) if q == 1 else nb.quantile(data, q, **options)).value)
+        return float(
+            (nb.maximum(data, marks=False, **options) if q == 1 else nb.quantile(data, q, marks=False, **options)).value
+        )
 
     return {"nobounds, no bound": errors(ask, 1.0, tasks)}
 

@@ -37,9 +37,11 @@ def nobounds() -> dict[str, Answer]:
     import nobounds as nb
 
     return {
-        "maximum, add-remove": lambda data, bound: nb.maximum(data, epsilon=EPSILON).value,
-        "maximum, swap": lambda data, bound: nb.maximum(data, epsilon=EPSILON, neighbors="swap").value,
-        "maximum, told the bound": lambda data, bound: nb.maximum(data, epsilon=EPSILON, lower=0, upper=bound).value,
+        "maximum, add-remove": lambda data, bound: nb.maximum(data, marks=False, epsilon=EPSILON).value,
+        "maximum, swap": lambda data, bound: nb.maximum(data, marks=False, epsilon=EPSILON, neighbors="swap").value,
+        "maximum, told the bound": lambda data, bound: (
+            nb.maximum(data, marks=False, epsilon=EPSILON, lower=0, upper=bound).value
+        ),
     }
 
 

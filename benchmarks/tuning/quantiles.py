@@ -121,7 +121,7 @@ def one_by_one(qs: tuple[Fraction, ...], neighbors: Neighbors, **spent: Fraction
 
     def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
         options = {"resolution": given.resolution, "neighbors": neighbors, "rng": rng, **part}
-        return np.array([nb.quantile(data, q, **options).value for q in qs], dtype=np.float64)
+        return np.array([nb.quantile(data, q, marks=False, **options).value for q in qs], dtype=np.float64)
 
     return answer
 

@@ -16,13 +16,15 @@ from nobounds.statistics.keywords import DEFAULTS, MEANINGS, Spent, spelled_out
 from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.table import Table
 
-SPENT = {"epsilon", "rho", "rng", "marks"}
+LOSS = {"epsilon", "rho", "rng"}
+SPENT = LOSS | {"marks"}
 BOUNDED = SPENT | {"lower", "upper", "resolution"}
 WALKED = BOUNDED | {"beta", "noise", "ladder"}
 CHARGED = {"neighbors", "budget"}
+INTERVAL = {"interval", "of", "guarantee", "ranks"}
 # The keywords of each statistic, written out once more.
 FUNCTIONS = {
-    nb.quantile: WALKED | {"rows", "method"} | CHARGED,
+    nb.quantile: WALKED | {"rows", "method", *INTERVAL} | CHARGED,
     nb.quantiles: BOUNDED | {"rows"} | CHARGED,
     nb.maximum: WALKED | CHARGED,
     nb.minimum: WALKED | CHARGED,
@@ -31,11 +33,11 @@ FUNCTIONS = {
     nb.mean: BOUNDED | CHARGED,
     nb.count: SPENT | CHARGED,
     nb.describe: BOUNDED | CHARGED,
-    nb.vector_sum: SPENT - {"marks"} | {"delta", "upper"} | CHARGED,
-    nb.vector_mean: SPENT - {"marks"} | {"delta", "upper"} | CHARGED,
+    nb.vector_sum: LOSS | {"delta", "upper"} | CHARGED,
+    nb.vector_mean: LOSS | {"delta", "upper"} | CHARGED,
 }
 METHODS = {
-    Table.quantile: WALKED | {"rows", "method"},
+    Table.quantile: WALKED | {"rows", "method", *INTERVAL},
     Table.quantiles: BOUNDED | {"rows"},
     Table.maximum: WALKED,
     Table.minimum: WALKED,

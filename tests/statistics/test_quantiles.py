@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.unmarked import quantiles
 
 import nobounds as nb
 from nobounds.accounting.budget import Budget, BudgetExceeded
@@ -19,7 +20,6 @@ from nobounds.engines.memory.arrays import column
 from nobounds.ladders.facts import Facts
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
-from nobounds.statistics.quantiles import quantiles
 
 FIVE = [0.05, 0.25, 0.5, 0.75, 0.95]
 RELATIONS = ["add-remove", "swap"]

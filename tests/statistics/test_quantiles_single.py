@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import unmarked
 
 import nobounds as nb
 
@@ -35,10 +36,10 @@ ARRAYS = {
     "no integers": np.array([], dtype=np.int32),
 }
 CALLS = {
-    "median": lambda x, **o: nb.quantile(x, 0.5, **o),
-    "median by flip": lambda x, **o: nb.quantile(x, 0.5, method="flip", **o),
-    "q = 0": lambda x, **o: nb.quantile(x, 0, **o),
-    "q = 1": lambda x, **o: nb.quantile(x, 1, **o),
+    "median": lambda x, **o: unmarked.quantile(x, 0.5, **o),
+    "median by flip": lambda x, **o: unmarked.quantile(x, 0.5, method="flip", **o),
+    "q = 0": lambda x, **o: unmarked.quantile(x, 0, **o),
+    "q = 1": lambda x, **o: unmarked.quantile(x, 1, **o),
     "maximum": nb.maximum,
     "minimum": nb.minimum,
     "bounds": nb.bounds,
@@ -70,11 +71,11 @@ def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neigh
     options = {"epsilon": 10_000, "neighbors": neighbors, "noise": noise}
     for q in (0.01, 0.3, 0.5, 0.9, 0.999):
         rank = round(q * 5000)
-        assert data[rank - 2] * 0.995 < nb.quantile(data, q, **options).value < data[rank + 1] * 1.005
+        assert data[rank - 2] * 0.995 < unmarked.quantile(data, q, **options).value < data[rank + 1] * 1.005
     if noise != "gumbel":  # whose ties at the threshold are fair coins, however small the noise
-        assert nb.maximum(data, **options).value == pytest.approx(data.max(), rel=0.01)
-        assert nb.minimum(data, **options).value == pytest.approx(data.min(), abs=0.03 * float(np.median(data)))
-        low, high = nb.bounds(-data, **options).value  # by longer steps, and a record or two lie outside
+        assert unmarked.maximum(data, **options).value == pytest.approx(data.max(), rel=0.01)
+        assert unmarked.minimum(data, **options).value == pytest.approx(data.min(), abs=0.03 * float(np.median(data)))
+        low, high = unmarked.bounds(-data, **options).value  # by longer steps, and a record or two lie outside
         assert -1.1 * data.max() < low < -0.9 * data[-3] and abs(high) < 0.1 * float(np.median(data))
 
 
@@ -83,13 +84,13 @@ def test_grids_return_grid_values():
     """Integer types answer with Python ints, cents with cents, booleans with 0 or 1."""
     rng = np.random.default_rng(2)
     ages = rng.integers(18, 90, 3000)
-    assert isinstance(nb.quantile(ages, 0.5, epsilon=1).value, int)
+    assert isinstance(unmarked.quantile(ages, 0.5, epsilon=1).value, int)
     cents = rng.integers(100, 400, 3000) / 100
-    value = nb.quantile(cents, 0.5, epsilon=1, resolution=0.01).value
+    value = unmarked.quantile(cents, 0.5, epsilon=1, resolution=0.01).value
     assert value == round(value, 2)
-    assert nb.maximum(np.array([True, False] * 500), epsilon=1).value in (0, 1)
-    assert nb.quantile(np.arange(1000) * 5, 0.5, epsilon=50, resolution=5).value % 5 == 0
-    assert nb.quantile(ages, 0.5, epsilon=1, resolution=0.5).value * 2 % 1 == 0
+    assert unmarked.maximum(np.array([True, False] * 500), epsilon=1).value in (0, 1)
+    assert unmarked.quantile(np.arange(1000) * 5, 0.5, epsilon=50, resolution=5).value % 5 == 0
+    assert unmarked.quantile(ages, 0.5, epsilon=1, resolution=0.5).value * 2 % 1 == 0
 
 
 @pytest.mark.medium
@@ -98,27 +99,27 @@ def test_bounds_shorten_the_ladder_and_clamp():
     data = np.linspace(-100, 100, 4000)
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        assert nb.minimum(data, epsilon=0.5, lower=0, rng=rng).value >= 0
-        assert nb.maximum(data, epsilon=0.5, upper=10, rng=rng).value <= 10
-        assert -1 <= nb.quantile(data, 0.5, epsilon=0.01, lower=-1, upper=1, rng=rng).value <= 1
-    assert nb.quantile(data, 0.5, epsilon=10_000, lower=30, upper=50).value == pytest.approx(30, rel=0.01)
+        assert unmarked.minimum(data, epsilon=0.5, lower=0, rng=rng).value >= 0
+        assert unmarked.maximum(data, epsilon=0.5, upper=10, rng=rng).value <= 10
+        assert -1 <= unmarked.quantile(data, 0.5, epsilon=0.01, lower=-1, upper=1, rng=rng).value <= 1
+    assert unmarked.quantile(data, 0.5, epsilon=10_000, lower=30, upper=50).value == pytest.approx(30, rel=0.01)
 
 
 def test_a_type_states_its_bounds():
     """Unsigned integers are not below 0 and booleans 0 or 1, so nothing is spent to learn it."""
     counts = np.random.default_rng(3).poisson(3, 2000).astype(np.uint16)
-    release = nb.maximum(counts, epsilon=1)
+    release = unmarked.maximum(counts, epsilon=1)
     assert release.parameters["lower"] == "0"
-    assert "lower" not in nb.maximum(counts.astype(np.int16), epsilon=1).parameters
-    assert nb.maximum(np.ones(100, dtype=bool), epsilon=1).parameters["upper"] == "1"
+    assert "lower" not in unmarked.maximum(counts.astype(np.int16), epsilon=1).parameters
+    assert unmarked.maximum(np.ones(100, dtype=bool), epsilon=1).parameters["upper"] == "1"
 
 
 def test_a_finer_beta_gives_finer_answers():
     """beta bounds the ratio of neighbouring candidates."""
     data = np.random.default_rng(4).lognormal(0, 1, 200_000)
     truth = np.quantile(data, 0.5)
-    coarse = nb.quantile(data, 0.5, epsilon=1000, beta=1.5).value
-    fine = nb.quantile(data, 0.5, epsilon=1000, beta=1.00001).value
+    coarse = unmarked.quantile(data, 0.5, epsilon=1000, beta=1.5).value
+    fine = unmarked.quantile(data, 0.5, epsilon=1000, beta=1.00001).value
     assert abs(fine - truth) < 1e-4 < abs(coarse - truth)
 
 
@@ -126,10 +127,12 @@ def test_a_finer_beta_gives_finer_answers():
 def test_a_ladder_of_one_s_own():
     """Only the given candidates can come out."""
     ladder = nb.Ladder.uniform(0, 10, 10)
-    value = nb.quantile(np.linspace(0, 10, 1000), 0.5, epsilon=100, ladder=ladder).value
+    value = unmarked.quantile(np.linspace(0, 10, 1000), 0.5, epsilon=100, ladder=ladder).value
     assert value == pytest.approx(4.5, abs=1)
     geometric = nb.Ladder.geometric(1.01)
-    assert nb.quantile(np.linspace(0, 10, 1000), 0.5, epsilon=100, ladder=geometric).value == pytest.approx(5, rel=0.02)
+    assert unmarked.quantile(np.linspace(0, 10, 1000), 0.5, epsilon=100, ladder=geometric).value == pytest.approx(
+        5, rel=0.02
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ def test_wrong_parameters_are_named(options, error, words):
     """The message has the parameter, the rule and the value."""
     q = options.pop("q", 0.5)
     with pytest.raises(error, match=words):
-        nb.quantile([1.0, 2.0], q, **options)
+        unmarked.quantile([1.0, 2.0], q, **options)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,7 @@ def test_wrong_parameters_are_named(options, error, words):
 def test_what_is_not_a_column_of_numbers_is_refused(data):
     """By its type or dimensions alone."""
     with pytest.raises((TypeError, ValueError), match="data must"):
-        nb.quantile(data, 0.5, epsilon=1)
+        unmarked.quantile(data, 0.5, epsilon=1)
 
 
 VALUES = st.one_of(
@@ -222,7 +225,7 @@ def test_neighbours_look_alike_from_outside(data, extra, q, neighbors, resolutio
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for records in (data, other):
-            release = nb.quantile(
+            release = unmarked.quantile(
                 np.array(records, dtype=float),
                 q,
                 epsilon=1,
@@ -240,12 +243,12 @@ def test_extreme_ranks_are_served():
     """A q with hundreds of digits is an exact rational like any other."""
     data = np.arange(1000.0)
     for q in (5e-324, "1e-400", 1e-300, F(1, 3**200), 1 - F(1, 10**30), 0.123456789012345):
-        assert math.isfinite(nb.quantile(data, q, epsilon=1).value)
+        assert math.isfinite(unmarked.quantile(data, q, epsilon=1).value)
 
 
 def test_a_release_travels_as_json_and_prints_safely():
     """What was written comes back equal; the number of rows is not in it."""
-    release = nb.bounds(np.arange(4321.0), epsilon=0.3)
+    release = unmarked.bounds(np.arange(4321.0), epsilon=0.3)
     assert nb.Release.from_json(release.to_json()) == release
     assert "4321" not in str(release) + repr(release)
     assert release.loss.epsilon == 0.3
@@ -255,9 +258,9 @@ def test_a_release_travels_as_json_and_prints_safely():
 def test_the_same_seed_gives_the_same_answer_and_none_gives_fresh_ones():
     """A seeded generator is for tests; without one answers differ."""
     data = np.random.default_rng(0).lognormal(0, 2, 500)
-    first, second = (nb.maximum(data, epsilon=0.1, rng=np.random.default_rng(9)).value for _ in range(2))
+    first, second = (unmarked.maximum(data, epsilon=0.1, rng=np.random.default_rng(9)).value for _ in range(2))
     assert first == second
-    assert len({nb.maximum(data, epsilon=0.1).value for _ in range(20)}) > 5
+    assert len({unmarked.maximum(data, epsilon=0.1).value for _ in range(20)}) > 5
 
 
 def test_every_kind_of_container_gives_the_same_law():
@@ -278,7 +281,7 @@ def test_every_kind_of_container_gives_the_same_law():
         pa.array(data),
         pa.chunked_array([data[:300], data[300:]]),
     ]
-    answers = {nb.quantile(kind, 0.75, epsilon=1, rng=np.random.default_rng(3)).value for kind in kinds}
+    answers = {unmarked.quantile(kind, 0.75, epsilon=1, rng=np.random.default_rng(3)).value for kind in kinds}
     assert len(answers) == 1
 
 
@@ -288,21 +291,21 @@ def test_the_largest_floats_are_served_near_the_ends(q):
     """A private scale at the end of the range of floats is no error, and the answer is finite."""
     data = np.clip(np.random.default_rng(0).normal(size=1000), -3, 3) * 5e307
     for seed in range(20):
-        assert np.isfinite(nb.quantile(data, q, epsilon=1, rng=random.Random(seed)).value)
+        assert np.isfinite(unmarked.quantile(data, q, epsilon=1, rng=random.Random(seed)).value)
     endless = np.concatenate([np.full(700, np.inf), np.arange(300.0)])
     for seed in range(60):
-        assert np.isfinite(nb.quantile(endless, q, epsilon=1, rng=random.Random(seed)).value)
+        assert np.isfinite(unmarked.quantile(endless, q, epsilon=1, rng=random.Random(seed)).value)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 10**9, 10**400], ids=["0", "1", "1e9", "1e400"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_any_stated_number_of_rows_is_served_and_costs_no_more(rows, neighbors):
     """A wrong statement may cost accuracy, but neither an error nor privacy."""
-    release = nb.quantile([1.0, 2.0, 3.0], 0.5, epsilon=1, neighbors=neighbors, rows=rows, rng=random.Random(1))
+    release = unmarked.quantile([1.0, 2.0, 3.0], 0.5, epsilon=1, neighbors=neighbors, rows=rows, rng=random.Random(1))
     assert np.isfinite(release.value)
     assert release.loss.epsilon <= 1
     with pytest.raises(ValueError, match="rows must be a whole number"):
-        nb.quantile([1.0], 0.5, epsilon=1, rows=-1)
+        unmarked.quantile([1.0], 0.5, epsilon=1, rows=-1)
 
 
 @pytest.mark.medium

@@ -88,10 +88,14 @@ MOVED = [
 ALL, SOME, FEW = slice(None), slice(1, None, 2), slice(2, None, 3)
 
 
+RANKED = {nb.quantile, nb.quantiles, nb.maximum, nb.minimum, nb.bounds}
+
+
 def columns(function, settings, *args):
-    """A case for each setting: options, and which of the pairs the fast tests take."""
+    """A case for each setting: options, and which of the pairs the fast tests take; few rows are answered too."""
     cases = []
     for options, some in settings:
+        options = {"marks": False, **options} if function in RANKED else options
         pairs = MOVED if "neighbors" in options else ADDED
         more = [pair for k, pair in enumerate(pairs) if k not in range(len(pairs))[some]]
         at = ", ".join([*map(str, args), named(options)])
@@ -101,6 +105,7 @@ def columns(function, settings, *args):
 
 def hundreds(function, *args, **options):
     """A case with a few hundred rows."""
+    options = {"marks": False, **options} if function in RANKED else options
     pairs = [changed(HUNDREDS, 7, 1e5)] if "neighbors" in options else [without(HUNDREDS, 7)]
     more = [changed(HUNDREDS, 299, NAN)] if "neighbors" in options else [without(HUNDREDS, 150), without(HUNDREDS, 299)]
     return Case(f"300 rows, {named(options)}", of_column(function, *args, **options), pairs, more, divergences=False)
@@ -172,10 +177,56 @@ CASES = {
         hundreds(nb.quantile, 0.5, epsilon=1, **SWAP),
         hundreds(nb.quantile, 0.9, epsilon=2),
     ],
+    "quantile, marks": [
+        *columns(
+            nb.quantile, [({"epsilon": 5, "marks": True}, SOME), ({"epsilon": 9, "marks": True, **SWAP}, FEW)], 0.5
+        ),
+        *columns(nb.quantiles, [({"epsilon": 9, "marks": True}, FEW)], [0.1, 0.5]),
+        *columns(nb.maximum, [({"epsilon": 9, "marks": True}, SOME)]),
+        *columns(nb.bounds, [({"epsilon": 9, "marks": True}, FEW)]),
+    ],
     "quantile, at a level": [
-        Case(f"epsilon {epsilon}", of_column(nb.quantile, 0.5, epsilon=epsilon), [without(at_a_level(epsilon), 3)])
+        Case(
+            f"epsilon {epsilon}",
+            of_column(nb.quantile, 0.5, epsilon=epsilon, marks=False),
+            [without(at_a_level(epsilon), 3)],
+        )
         for epsilon in (1, 5)
     ],
+    "quantile, interval": [
+        *columns(
+            nb.quantile,
+            [
+                ({"epsilon": 1, "interval": 0.95}, SOME),
+                ({"epsilon": 1, "interval": 0.95, "marks": True}, FEW),
+                ({"epsilon": 1, "interval": 0.95, **STATED}, SOME),
+                ({"epsilon": 30, "interval": 0.95}, FEW),
+                ({"epsilon": 30, "interval": 0.9, "of": "sample", "resolution": 0.5, "lower": 0}, FEW),
+                ({"epsilon": 1, "interval": 0.95, "guarantee": True, **STATED}, FEW),
+                ({"rho": 0.2, "interval": 0.95, **STATED}, FEW),
+                ({"epsilon": 1, "interval": 0.95, **STATED, **SWAP}, FEW),
+                ({"epsilon": 30, "interval": 0.95, **SWAP}, SOME),
+                ({"rho": 0.5, "interval": 0.95, **SWAP}, FEW),
+            ],
+            0.5,
+        ),
+        *columns(
+            nb.quantile,
+            [({"epsilon": 1, "interval": 0.95, **STATED}, FEW), ({"epsilon": 30, "interval": 0.95, **SWAP}, FEW)],
+            0.9,
+        ),
+        hundreds(nb.quantile, 0.5, epsilon=1, interval=0.95),
+    ],
+    "quantile, percentiles": columns(
+        nb.quantile,
+        [
+            ({"epsilon": 1, "ranks": True, **STATED}, SOME),
+            ({"epsilon": 1, "ranks": True, "interval": 0.95, **STATED}, FEW),
+            ({"rho": 0.2, "ranks": True, **STATED}, FEW),
+            ({"epsilon": 1, "ranks": True, **STATED, **SWAP}, FEW),
+        ],
+        0.5,
+    ),
     "quantile, walk": columns(
         nb.quantile,
         [

@@ -41,9 +41,11 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
 from nobounds.ranks import auto, view
 from nobounds.ranks.framing import Around, FrameRule, prior_choice
+from nobounds.ranks.interval import IntervalPlan
 from nobounds.ranks.many import halving
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.joint import JointRule
+from nobounds.ranks.percentiles import Percentiles
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums
@@ -270,9 +272,9 @@ def whole_epsilon(problem, q, epsilon, weighted, zcdp):
     return epsilon, epsilon / (2 * auto.rank_sensitivity(q, problem.neighbors))
 
 
-def exact_when_few(self, view, real=Question.program):
+def exact_when_few(self, view, size=None, real=Question.program):
     """Records are looked at between two decisions, where there are few of them."""
-    values = yield from real(self, view)
+    values = yield from real(self, view, size)
     coarse = view.coarse
     return tuple(float(coarse.ladder.value(int(coarse.rungs[0]))) for _ in values) if coarse.total == 1 else values
 
@@ -393,9 +395,9 @@ def two_frames(self, plan, view, real=Question.framed):
     return (yield from real(self, plan, view))
 
 
-def round_in_the_gap(self, view, real=Question.program):
+def round_in_the_gap(self, view, size=None, real=Question.program):
     """The roundest number between the two records that an answer lies between."""
-    values = yield from real(self, view)
+    values = yield from real(self, view, size)
     records = np.concatenate([[-1e300], view.coarse.ladder.map.floats(view.coarse.rungs), [1e300]])
     places = np.clip(np.searchsorted(records, values), 1, len(records) - 1)
     return tuple(roundest(records[places - 1], records[places]).tolist())
@@ -483,14 +485,9 @@ def everything(self, spending):
     return Terms(spending)
 
 
-def group_sizes_raw(program, view, decide, past=(), real=group_driver.ways):
+def group_sizes_raw(question, everyone, decide, sizes, real=group_driver.sized):
     """Groups go on by their number of records, not by a noisy one."""
-    if past:
-        yield from real(program, view, decide, past)
-        return
-    totals = view.groups.take(view.who).totals
-    for total in np.unique(totals).tolist():
-        yield from real(program, view.only(np.flatnonzero(totals == total)), decide, (int(total),))
+    return real(question, everyone, decide, everyone.groups.totals)
 
 
 def group_scales(self, around, rate, cost, real=GroupsView.spread):
@@ -501,6 +498,25 @@ def group_scales(self, around, rate, cost, real=GroupsView.spread):
 def group_frames_raw(self, codes, real=GroupsView.table):
     """Frames of groups by their number of records as well."""
     return real(self, codes + self.groups.take(self.who).totals % 2)
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def half_end_noise(self, epsilon, real=IntervalPlan.rate):
+    """Both ends of an interval with half their noise."""
+    return 2 * real(self, epsilon)
+
+
+def ends_by_the_raw_size(self, view):
+    """Ends that aim by the number of records itself."""
+    yield from ()
+    return view.total
+
+
+def counts_of_one_record(self):
+    """Percentiles as if a record that moves changed one count."""
+    return 1
 
 
 COST, RHO = "times the epsilon|tells .* of epsilon", "times the rho|tells .* of rho"
@@ -568,6 +584,18 @@ PLANTED = {
     "targets of gaps by the records": ("quantiles", f"{DECIDES}|{COST}", [(JointRule, "stretches", gaps_by_records)]),
     "ties spread anew with each record": ("quantiles", COST, [(stretches, "spread", untied)]),
     "slices under swap at half their noise": ("quantiles", COST, [(Halving, "rate", halves_both_ways)]),
+    "ends at half their noise": ("quantile, interval", COST, [(IntervalPlan, "rate", half_end_noise)]),
+    "ends by the raw size": (
+        "quantile, interval",
+        f"{RELEASES}|{DECIDES}",
+        [(IntervalPlan, "learned", ends_by_the_raw_size)],
+    ),
+    "percentiles under swap at the noise of add-remove": (
+        "quantile, percentiles",
+        COST,
+        [(Percentiles, "sensitivity", property(counts_of_one_record))],
+    ),
+    "marks by the raw size": ("quantile, marks", f"{RELEASES}|{DECIDES}", [(Question, "learned", raw_level)]),
     "many hits for the price of one": ("SparseVector, classical", COST, [(Rates, "costs", one_hit)]),
     "a stream's threshold at half its noise": (
         "AboveThreshold",
@@ -583,7 +611,7 @@ PLANTED = {
     "a stream without noise": ("AboveThreshold", f"{RELEASES}|{DECIDES}", [(above_threshold, "hits_of", bare_queries)]),
     "rows per unit forgotten": ("Table.count", PRICE, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
     "rows of a unit not bounded": ("Table.sum", COST, [(local, "bounded", all_rows)]),
-    "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "ways", group_sizes_raw)]),
+    "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "sized", group_sizes_raw)]),
     "half the noise on the scales of groups": (GROUPED, COST, [(GroupsView, "spread", group_scales)]),
     "frames of groups by their raw sizes": (
         GROUPED,

@@ -1,6 +1,7 @@
 """The commands: a private summary of a table, and private quantiles, extremes, sums, means and counts of columns."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -103,18 +104,18 @@ def quantile(
     walk: WalkOptions,
     search: SearchOptions,
 ) -> None:
-    """Private quantiles, all for one epsilon; --by, --beta, --noise and --method go with a single --q.
+    """Private quantiles, all for one epsilon; --by, --beta, --noise, --method and --interval go with a single --q.
 
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
     if groups.by and (len(q) > 1 or (walk, search) != (WalkOptions(), SearchOptions())):
-        raise ValueError("--by goes with a single --q, and without --beta, --noise, --method and --rows")
+        raise ValueError("--by goes with a single --q, and without --beta, --noise, --method, --rows and --interval")
     if groups.by:
         _answer(common, groups, "quantile", column, q[0], **facts.known)
     elif len(q) == 1:
         _answer(common, groups, "quantile", column, q[0], **facts.known, **walk.keywords, **search.keywords)
-    elif walk != WalkOptions() or search.method != SearchOptions().method:
-        raise ValueError("--beta, --noise and --method go with a single --q; leave them out for several")
+    elif walk != WalkOptions() or replace(search, rows=None) != SearchOptions():
+        raise ValueError("--beta, --noise, --method and --interval go with a single --q; leave them out for several")
     else:
         _answer(common, groups, "quantiles", column, q, rows=search.rows, **facts.known)
 

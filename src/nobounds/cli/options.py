@@ -13,7 +13,7 @@ from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.cli.complete import columns
 from nobounds.cli.help import words
 from nobounds.cli.text import Text
-from nobounds.statistics.keywords import Method, Noise
+from nobounds.statistics.keywords import Method, Noise, Of
 
 NUMBER = "NUMBER"
 ColumnName = Annotated[
@@ -259,10 +259,24 @@ class SearchOptions:
         str | None, typer.Option(metavar=NUMBER, help="The number of records, if it may be stated; roughly will do.")
     ] = None
 
+    interval: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="An interval at this level, 0.95 say; for the same epsilon.")
+    ] = None
+    of: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))
+        ),
+    ] = "population"
+    guarantee: Annotated[
+        bool, typer.Option("--guarantee", help="An interval that holds for every data set, by proven bounds.")
+    ] = False
+
     @property
     def keywords(self) -> dict[str, Any]:
         """The keywords of the library."""
-        return {"method": self.method, "rows": self.rows}
+        interval = {"interval": self.interval, "of": self.of, "guarantee": self.guarantee}
+        return {"method": self.method, "rows": self.rows, **interval}
 
 
 def _option(field: str) -> str:

@@ -54,21 +54,23 @@ class NoisyGroups(Hidden):
 class GroupQuantiles:
     """The answers of all groups to one question: an array for each of its quantiles.
 
-    A driver may look inside, at the decisions about each group.
+    `sizes` are the noisy sizes of the groups, if these are learned already. A driver may look inside, at the decisions
+    about each group.
     """
 
     question: Question
     groups: Groups
+    sizes: NDArray[Any] | None = None
 
     def cost(self) -> Cost:
-        return self.question.cost()
+        return self.question.cost() if self.sizes is None else self.question.parts()["answer"]
 
     @property
     def public(self) -> Hashable:
-        return self.question, len(self.groups)
+        return self.question, len(self.groups), None if self.sizes is None else tuple(self.sizes.tolist())
 
     def draw(self, source: RandomSource) -> list[Values]:
-        return answers(self.question, self.groups, source)
+        return answers(self.question, self.groups, source, self.sizes)
 
     def settled_by(self, driver: Driver) -> list[Values]:
         """The answers, by a driver that settles the decisions about each group."""
@@ -78,7 +80,7 @@ class GroupQuantiles:
             outcomes = driver.decide(Together(tuple(map(many.one, range(len(many)))), many.cost))
             return np.array([many.code(outcome) for outcome in outcomes], dtype=np.int64)
 
-        return settled(self.question, everyone, decide)
+        return settled(self.question, everyone, decide, self.sizes)
 
     def __repr__(self) -> str:
         return f"GroupQuantiles({len(self.groups)} groups, data hidden)"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nobounds.arrays import Ints
 from nobounds.groups.draws import Draws
@@ -16,35 +17,42 @@ from nobounds.groups.view import GroupsView, Many
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Draw, Program, sent
 from nobounds.ranks.question import Question
+from nobounds.ranks.route import OneRoute
 from nobounds.ranks.values import Values, values_at, zeros
 
 R = TypeVar("R")
 Decide: TypeAlias = Callable[[Many], Ints]  # the code of each group
 
 
-def answers(question: Question, groups: Groups, source: RandomSource) -> list[Values]:
-    """Private quantiles of each group, one array for each q of the question.
+def answers(
+    question: Question, groups: Groups, source: RandomSource, sizes: NDArray[Any] | None = None
+) -> list[Values]:
+    """Private quantiles of each group, one array for each q of the question; `sizes` if they are learned already.
 
     Whole numbers if the ladder of the question is integral (as objects if one does not fit into 64 bits), else floats.
     """
-    return answered(question, groups, Draws(source))
+    return answered(question, groups, Draws(source), sizes)
 
 
-def answered(question: Question, groups: Groups, draws: Draws) -> list[Values]:
+def answered(question: Question, groups: Groups, draws: Draws, sizes: NDArray[Any] | None = None) -> list[Values]:
     """Like `answers`, with random words from `draws`."""
     everyone = GroupsView(groups, np.arange(len(groups)), question.ladder)
     if question.noise == "exponential":
-        return settled(question, everyone, lambda decision: decision.codes(draws))
+        return settled(question, everyone, lambda decision: decision.codes(draws), sizes)
+    assert sizes is None, "sizes are learned first where groups are answered together"
     rows = [Draw(draws.after(g)).run(question.program(everyone.alone(g))) for g in range(len(groups))]
     columns = zip(*rows, strict=True) if rows else [() for _ in question.qs]
     return [_array(list(column), question.ladder.integral) for column in columns]
 
 
-def settled(question: Question, everyone: GroupsView, decide: Decide) -> list[Values]:
+def settled(
+    question: Question, everyone: GroupsView, decide: Decide, sizes: NDArray[Any] | None = None
+) -> list[Values]:
     """The answers of all groups, as a function settles the decisions about many of them."""
     own, problem = question.ladder, question.problem
     values = [zeros(len(everyone.who), own.integral) for _ in question.qs]
-    for routes, view in ways(question.settled, everyone, decide):
+    started = ways(question.settled, everyone, decide) if sizes is None else sized(question, everyone, decide, sizes)
+    for routes, view in started:
         for which, (q, route) in enumerate(zip(question.qs, routes, strict=True)):
             for block in view.blocks():
                 codes: Any = decide(route.last(q, problem, block))
@@ -55,6 +63,17 @@ def settled(question: Question, everyone: GroupsView, decide: Decide) -> list[Va
                     values[which] = values[which].astype(object)
                 values[which][block.who] = of_block
     return values
+
+
+def sized(
+    question: Question, everyone: GroupsView, decide: Decide, sizes: NDArray[Any]
+) -> Iterator[tuple[tuple[OneRoute, ...], GroupsView]]:
+    """The ways of groups whose noisy sizes are learned already: those of the same level go on together."""
+    rising = np.array(question.size.levels[::-1])
+    kept = np.asarray(np.clip(sizes, 0, rising[-1]), dtype=np.int64)
+    levels = rising[np.searchsorted(rising, kept, side="right") - 1]
+    for level in np.unique(levels).tolist():
+        yield from ways(question.settled, everyone.only(np.flatnonzero(levels == level)), decide, (level,))
 
 
 def ways(

@@ -23,6 +23,7 @@ CENTER, SPREAD = 4, 69  # of the exponents of 2: the middle, and the square of t
 ZERO = 20  # the part of the whole that 0 weighs is one over this
 _ONE = 1 << 30  # the weight of the heaviest octave
 _FINEST = 24  # log2 of the rungs an octave up to which each rung weighs a whole number of units
+_FLAT = 20  # a flat prior has this many more bits for its lowest octaves
 _SCALE_WIDTH = 6  # octaves by which a scale may easily be larger or smaller than expected
 
 
@@ -58,6 +59,11 @@ class Prior:
     def most(self) -> int:
         """What all rungs weigh together."""
         return int(self._before[-1]) << self.shift
+
+    @cached_property
+    def nats(self) -> float:
+        """ln of what all rungs weigh over the lightest one."""
+        return math.log(self.most) - math.log(min(self._each))
 
     def mass(self, first: int, last: int) -> int:
         """What the rungs from `first` to `last` weigh."""
@@ -150,6 +156,21 @@ def prior_around(rungs: Any, center: int, tight: bool = False) -> Prior:
     return _both_sides(starts, units, sizes, ("numbers", rungs, center, tight))
 
 
+@lru_cache(maxsize=256)
+def prior_flat(rungs: Grid, octave: int) -> Prior:
+    """The prior over deviations on a grid whose density is flat up to 2**`octave`, and an eighth an octave beyond.
+
+    It has no dense point that numbers around it would be pulled to.
+    """
+    octaves = np.arange(1025 - (math.frexp(rungs.unit)[1] - 1))
+    sizes = np.minimum(octaves, rungs.bits)
+    starts = np.where(octaves < rungs.bits, 1 << sizes, (octaves - rungs.bits + 1) << rungs.bits)
+    exponents = octaves + math.frexp(rungs.unit)[1] - 1
+    less = np.where(exponents <= octave, octave - exponents, 2 * (exponents - octave))
+    units = np.maximum((_ONE << _FLAT) >> np.minimum(less, 62), 1)
+    return _both_sides(starts, units, sizes, ("flat", rungs, octave), int(units[0]))
+
+
 def _of_deviations(rungs: Zoned) -> Prior:
     """Rungs weigh the same up to four scales from the centre, and less beyond: by a nat an octave up to five nats."""
     above, below = rungs.octaves
@@ -182,10 +203,10 @@ def prior_of_scales(octaves: Ladder) -> Prior:
     return Prior(1 + np.arange(len(away)), units, np.zeros(len(away), dtype=np.int64), ("scales", rungs))
 
 
-def _both_sides(starts: Ints, units: Ints, bits: Ints, key: Hashable) -> Prior:
-    """The prior with these blocks above 0, their mirror images, and 0 itself."""
+def _both_sides(starts: Ints, units: Ints, bits: Ints, key: Hashable, zero: int | None = None) -> Prior:
+    """The prior with these blocks above 0, their mirror images, and 0 itself, which weighs `zero`."""
     ends = starts + (np.int64(1) << bits)
-    zero = 2 * int(units.sum()) // (ZERO - 1)
+    zero = 2 * int(units.sum()) // (ZERO - 1) if zero is None else zero
     return Prior(
         np.concatenate([1 - ends[::-1], [0], starts]),
         np.concatenate([units[::-1], [zero], units]),

@@ -1,20 +1,66 @@
 """Plans for quantiles, made from public facts alone."""
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 
+from nobounds.accounting.cost import Cost
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.ladders.facts import Facts
+from nobounds.ladders.ladder import Ladder
+from nobounds.noise.additive import Additive
+from nobounds.ranks.interval import IntervalPlan, Wanted
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
+from nobounds.ranks.percentiles import SHARE, Percentiles
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePlan:
+    """The plan for one quantile: its answer, perhaps with an interval, and perhaps its percentiles."""
+
+    answer: Question | IntervalPlan
+    percentiles: Percentiles | None = None
+
+    @property
+    def ladder(self) -> Ladder:
+        """The candidates."""
+        return self.answer.ladder
+
+    def cost(self) -> Cost:
+        """The cost of all of it."""
+        own = self.answer.cost()
+        return own if self.percentiles is None else own + self.percentiles.cost()
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for."""
+        extra = {} if self.percentiles is None else {"percentiles": self.percentiles.cost()}
+        return self.answer.parts() | extra
+
+
+def plan_quantile(
+    facts: Facts, terms: Terms, options: Options, q: Fraction, wanted: Wanted | None = None, ranks: bool = False
+) -> QuantilePlan:
+    """The plan for one quantile, with an interval or its percentiles, if these are wanted."""
+    if wanted is None and not ranks:
+        return QuantilePlan(plan_separately(facts, terms, options, (q,)))
+    problem, spending = problem_of(facts, terms, options, (q,)), terms.spending.each(facts.unit.rows)
+    return _quantile(problem, spending, wanted, ranks)
 
 
 def plan_separately(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question:
     """The plan for quantiles in equal parts of what may be spent, each by the best route."""
     return _separately(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows))
+
+
+def plan_for_groups(facts: Facts, terms: Terms, options: Options, q: Fraction) -> Question:
+    """The plan for a quantile of each group: more goes to the size, which is released as the count of the group."""
+    problem = problem_of(facts, terms, options, (q,))
+    tuning = replace(problem.tuning, size_share=problem.tuning.group_count)
+    return _separately(replace(problem, tuning=tuning), terms.spending.each(facts.unit.rows))
 
 
 def plan_together(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question | Halving:
@@ -31,6 +77,18 @@ def _separately(problem: Problem, spending: Spending) -> Question:
 @lru_cache(maxsize=256)
 def _together(problem: Problem, spending: Spending) -> Halving:
     return spending.plan(partial(Halving.of, problem))
+
+
+@lru_cache(maxsize=256)
+def _quantile(problem: Problem, spending: Spending, wanted: Wanted | None, ranks: bool) -> QuantilePlan:
+    def make(epsilon: Fraction, zcdp: bool) -> QuantilePlan:
+        own = epsilon * (1 - SHARE) if ranks else epsilon
+        percentiles = Percentiles(Additive(epsilon * SHARE, zcdp), problem.neighbors) if ranks else None
+        if wanted is None:
+            return QuantilePlan(Question.of(problem, own, zcdp), percentiles)
+        return QuantilePlan(IntervalPlan.of(problem, wanted, own, zcdp), percentiles)
+
+    return spending.plan(make)
 
 
 def problem_of(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Problem:

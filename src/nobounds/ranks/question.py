@@ -83,9 +83,9 @@ class Question:
         """The plan for about this many records."""
         return auto(self.problem, self.epsilon - self.size.epsilon, size, self.zcdp, self.size.noise)
 
-    def program(self, view: RankView) -> Program[tuple[int | float, ...]]:
-        """The quantiles, in the order of `qs`: the size, the frame, and then route by route."""
-        plan = self.plan((yield from self.learned(view)))
+    def program(self, view: RankView, size: int | None = None) -> Program[tuple[int | float, ...]]:
+        """The quantiles, in the order of `qs`: the size, unless it is learned already, the frame, and the routes."""
+        plan = self.plan((yield from self.learned(view)) if size is None else size)
         routes = yield from self.framed(plan, view)
         lasts = tuple(route.last(q, self.problem, view) for q, route in zip(self.qs, routes, strict=True))
         if plan.together:

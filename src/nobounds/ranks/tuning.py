@@ -12,6 +12,7 @@ class RankTuning:
     """How epsilon is split, how fine candidates are, and when a frame is bought."""
 
     size_share: Fraction = Fraction(1, 40)  # of epsilon, for the noisy size
+    group_count: Fraction = Fraction(1, 10)  # of epsilon, for the noisy count of each group, which is released
     size_nats: int = 25  # over the rows, if only missing records are sensitive
     # Nats are records times epsilon; under swap, where a rank costs twice as much, half of that.
     # How seldom a centre and a scale of 40 nats fail, by exact laws: tests/ranks/test_framing.py.
@@ -79,6 +80,25 @@ class RankTuning:
     joint_bits: int = 10
     joint_nats: int = 1 << 32  # at most: places of finer rungs would not fit into 64 bits
     joint_size_share: Fraction = Fraction(1, 20)
+    # Intervals: nats of a rank beyond an end for which it is answered; scales of its noise that a size may be too large
+    # by; nats of a scale around 0, and of epsilon at most; bits of the ladder beyond log2 of the records over the ranks
+    # aimed away, more without a centre, and at most; octaves above the scale up to which the prior is flat; and bits of
+    # all numbers for a guaranteed interval.
+    answered_nats: int = 20
+    answered_walk: int = 250  # nats in all, for a walk in a tail or to an extreme
+    margin: float = 0.25  # nats of a choice beyond its law on smooth data; and for a sample, or with few records
+    wide_margin: float = 4.5
+    sample_nats: float = 3.0  # of the deviation of a sample, below which the margin is the wide one
+    interval_size: Fraction = Fraction(1, 20)  # of epsilon for the size, at least
+    careful: int = 2
+    scale_alone: int = 40
+    most_scale: Fraction = Fraction(1, 5)
+    end_choice_bits: int = 5
+    fewer_bits: int = 2  # where the margin is the wide one: heavier rungs hit heaps
+    off_center_bits: int = 5
+    most_end_bits: int = 28
+    flat_octaves: int = 1
+    guaranteed_bits: int = 16
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 
 

@@ -17,6 +17,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
 from nobounds.noise.discrete import Noise as Noise
 from nobounds.noise.source import Rng
+from nobounds.ranks.interval import Of as Of
 from nobounds.ranks.problem import Method as Method
 
 PerColumn = Number | Mapping[str, Number] | None
@@ -61,9 +62,13 @@ class Walked(Bounded, total=False):
 
 
 class Searched(Walked, Counted, total=False):
-    """Expert settings of a quantile."""
+    """Expert settings of a quantile, and its interval."""
 
     method: Method
+    interval: Number | None
+    of: Of
+    guarantee: bool
+    ranks: bool
 
 
 class Each(Spent, total=False):
@@ -108,12 +113,8 @@ class VectorKeywords(Budgeted, total=False):
     rng: Rng
 
 
-DEFAULTS: dict[str, Any] = {
-    "neighbors": "add-remove",
-    "noise": "exponential",
-    "method": "auto",
-    "marks": True,
-}  # of others None
+DEFAULTS: dict[str, Any] = {"neighbors": "add-remove", "noise": "exponential", "method": "auto"}  # of others None
+DEFAULTS |= {"marks": True, "of": "population", "guarantee": False, "ranks": False}
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",
@@ -129,6 +130,10 @@ MEANINGS = {
     "ladder": "candidates of your own, instead of `beta` and `resolution`.",
     "method": '"auto" takes the best by public facts and the noisy size; "walk" is AboveThreshold, "flip" '
     'permute-and-flip, "exponential" the exponential mechanism; with too few records for these, the walk is taken.',
+    "interval": "the level of an interval around the quantile, 0.95 say; it is part of the same epsilon.",
+    "of": 'what the interval is for: "population", of which the rows are a sample, or "sample", the rows themselves.',
+    "guarantee": "True gives an interval that holds for every data set, by proven bounds; it is wider.",
+    "ranks": "True spends a tenth of epsilon on the percentiles of the answer, in `parameters`.",
     "budget": "a `Budget` that is charged before the data are read.",
     "rng": "a seeded generator for tests and experiments; a release for others must leave it None.",
     "marks": "False answers even where there are too few rows, for research.",
@@ -187,3 +192,11 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
 def stated_of(options: Mapping[str, Any]) -> Stated:
     """What these keywords state about the values."""
     return Stated.of(*(options.get(name) for name in ("lower", "upper", "resolution")))
+
+
+def flag(options: Mapping[str, Any], name: str) -> bool:
+    """A keyword that is True or False, checked."""
+    given = options.get(name, DEFAULTS[name])
+    if not isinstance(given, bool):
+        raise TypeError(f"{name} must be True or False, got {name} of type {type(given).__name__}")
+    return given

@@ -1,45 +1,91 @@
 """Quantiles, maximum, minimum and bounds of data whose bounds nobody knows: the public functions."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, Unpack
 
+from nobounds.accounting.terms import Terms
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
 from nobounds.programs.program import Program
+from nobounds.ranks.answerable import answers, needed
+from nobounds.ranks.interval import IntervalPlan, Wanted
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
-from nobounds.ranks.plan import plan_separately, plan_together
+from nobounds.ranks.plan import QuantilePlan, plan_quantile, plan_separately, plan_together
 from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
 from nobounds.release.release import Release
+from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import (
+    DEFAULTS,
     ExtremeKeywords,
     QuantileKeywords,
     QuantilesKeywords,
+    flag,
     spelled_out,
     terms_of,
 )
+
+_DRAWN = "the rows are independent draws from the population"
+_HELD = "nothing else: it holds for every data set"
+_SEEN = "data like the families that its ends are calibrated on"
+ASSUMED = {
+    ("population", True): _DRAWN,
+    ("population", False): f"{_DRAWN}; {_SEEN}",
+    ("sample", True): _HELD,
+    ("sample", False): _SEEN,
+}
 
 
 @spelled_out
 def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Release:
     """A private q-quantile of data whose bounds nobody knows.
 
-    With too few rows for the epsilon (fewer than about 40 / epsilon for a median, more for a tail) it may be far off.
+    With too few rows for the epsilon (fewer than about 120 / epsilon for a median, more for a tail) it is not answered:
+    the value is None, and `reason` and `parameters["needed"]` say why and what would do.
+
+    `interval=0.95` gives an interval as well, in `.interval`, for the same epsilon: for the population that the rows
+    are a sample of, or with `of="sample"` for the rows themselves. Its ends are calibrated on synthetic data, with and
+    without ties; with `guarantee=True` they hold for every data set, and are wider. An end with too few rows beyond it
+    is infinite.
 
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
     >>> quantile(ages, 0.5, epsilon=1, resolution=1, rng=random.Random(1)).value
     47
     """
-    rank = check_rank(q)
-    return _separate("quantile", f"quantile {rank}", (rank,), data, options)
+    rank, terms, searched = check_rank(q), terms_of(options), Options.of(options)
+    wanted, ranks, marks = _wanted(rank, searched, options), flag(options, "ranks"), flag(options, "marks")
+
+    def answer(plan: QuantilePlan, data: Column) -> Program[Answer]:
+        view = View(Counts.of(data.chunks, plan.ladder))
+        parameters: dict[str, Any] = {"q": str(rank), "method": searched.method, "noise": searched.noise}
+        parameters |= _stated_rows(searched) | plan.ladder.describe()
+        if isinstance(plan.answer, Question):
+            noisy = yield from _marked(plan.answer, view, terms, marks)
+        else:
+            noisy = yield from _with_interval(plan.answer, view, terms, marks)
+        if plan.percentiles is not None and isinstance(noisy.value, int | float):
+            parameters["percentiles"] = yield from plan.percentiles.program(view, noisy.value)
+        return replace(noisy, parameters=parameters | noisy.parameters)
+
+    return release_column(
+        "quantile",
+        f"quantile {rank}",
+        terms,
+        lambda facts: plan_quantile(facts, terms, searched, rank, wanted, ranks),
+        answer,
+        data,
+        options,
+        sized=searched.rows is None,
+    )
 
 
 @spelled_out
@@ -57,11 +103,14 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
     """
     ranks = check_ranks(q)
     terms, searched, qs = terms_of(options), Options.of(options), tuple(sorted(set(ranks)))
+    marks = flag(options, "marks")
 
     def answer(plan: Question | Halving, data: Column) -> Program[Answer]:
-        values = dict(zip(qs, (yield from plan.program(View(Counts.of(data.chunks, plan.ladder)))), strict=True))
+        noisy = yield from _marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
+        each = noisy.value if isinstance(noisy.value, tuple) else (noisy.value,)
+        values = dict(zip(qs, each, strict=True))
         parameters = {"q": [str(rank) for rank in ranks], **plan.ladder.describe(), **_stated_rows(searched)}
-        return Answer(tuple(values[rank] for rank in ranks), parameters)
+        return replace(noisy, value=tuple(values[rank] for rank in ranks), parameters=parameters | noisy.parameters)
 
     return release_column(
         "quantiles",
@@ -104,17 +153,65 @@ def planned(data: object, qs: tuple[Fraction, ...], **options: Any) -> Question:
 
 
 def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: object, options: Any) -> Release:
-    """Quantiles in equal parts of epsilon, each by the best route."""
-    terms, searched = terms_of(options), Options.of(options)
+    """Extremes in equal parts of epsilon, each by the best route."""
+    terms, searched, marks = terms_of(options), Options.of(options), flag(options, "marks")
 
     def answer(plan: Question, data: Column) -> Program[Answer]:
-        values = yield from plan.program(View(Counts.of(data.chunks, plan.ladder)))
-        parameters: dict[str, Any] = {"q": str(qs[0])} if statistic == "quantile" else {}
-        parameters |= {"method": searched.method, "noise": searched.noise} | _stated_rows(searched)
-        return Answer(values[0] if len(values) == 1 else tuple(sorted(values)), parameters | plan.ladder.describe())
+        noisy = yield from _marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
+        parameters: dict[str, Any] = {"method": searched.method, "noise": searched.noise} | plan.ladder.describe()
+        return replace(noisy, parameters=parameters | noisy.parameters)
 
     plan = partial(plan_separately, terms=terms, options=searched, qs=qs)
     return release_column(statistic, purpose, terms, plan, answer, data, options, sized=searched.rows is None)
+
+
+def _marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> Program[Answer]:
+    """The quantiles of a plan; those that the noisy size cannot carry are None, and if all are, no more is read."""
+    size = yield from plan.learned(view)
+    shown = answers(plan, size) if marks else (True,) * len(plan.qs)
+    values: tuple[int | float | None, ...] = (None,) * len(shown)
+    if any(shown):
+        noisy = yield from plan.program(view, size)
+        pairs = zip(sorted(noisy), shown, strict=True)
+        values = tuple(value if kept else None for value, kept in pairs)
+    few = {} if all(shown) else {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
+    value = values[0] if len(values) == 1 else values
+    return Answer(value, few, reason=TOO_FEW if few else None)
+
+
+def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
+    """A quantile and its interval."""
+    bracket = yield from plan.program(view, marks)
+    wanted = plan.wanted
+    parameters: dict[str, Any] = {
+        "interval": {
+            "level": float(wanted.level),
+            "of": wanted.of,
+            "assumes": ASSUMED[wanted.of, wanted.guarantee],
+            "guarantee": wanted.guarantee,
+        }
+    }
+    if bracket.value is None:
+        parameters["needed"] = plan.needed(bracket.size, terms.spending.amount)
+        return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW)
+    return Answer(bracket.value, parameters, (bracket.ends,))
+
+
+def _wanted(q: Fraction, searched: Options, options: Any) -> Wanted | None:
+    """The interval that these keywords ask for."""
+    level, of, guarantee = (options.get(name, DEFAULTS.get(name)) for name in ("interval", "of", "guarantee"))
+    if level is None:
+        if of != DEFAULTS["of"] or guarantee:
+            raise ValueError("of and guarantee need interval, the level of the interval: interval=0.95")
+        return None
+    wanted = Wanted.checked(level, of, guarantee)
+    if not 0 < q < 1:
+        raise ValueError(
+            f"interval needs q between 0 and 1, both excluded, got q={q}: no private method can bound an extreme"
+        )
+    if not searched.grows or searched.method != "auto" or searched.noise != DEFAULTS["noise"]:
+        raise ValueError("interval cannot be combined with beta, ladder, method or noise: its ends are chosen")
+    return wanted
 
 
 def _stated_rows(options: Options) -> dict[str, int]:

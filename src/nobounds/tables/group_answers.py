@@ -31,11 +31,15 @@ from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Bits, Together
+from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.ranks.answerable import answers, needed_rows
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.sums import CountPlan
+
+SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +102,34 @@ class GroupedColumn:
         return Tallied(_taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
 
 
-def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn) -> Program[GroupAnswers]:
-    """The quantile of a question for each group; records are tallied on a fine ladder."""
+def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn, marks: bool) -> Program[GroupAnswers]:
+    """The quantile of a question for each group; records are tallied on a fine ladder.
+
+    The noisy count of each group comes first. It decides its plan, and with `marks` whether it is answered.
+    """
     tallied = yield from data.tallied(ladder)
     tally = tallied.tally
     groups = Groups(ladder, tally.starts(len(tallied.units)), tally.rungs, tally.counts)
-    values = yield GroupQuantiles(plan, groups)
-    return GroupAnswers(tallied.keys, values[0], plan.ladder.describe())
+    noise = Additive(plan.size.epsilon)
+    counts = yield NoisyGroups(groups.totals, noise, noise.cost)
+    values = (yield GroupQuantiles(plan, groups, counts))[0]
+    parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": noise.scale(1)}
+    shown, parts = _fitting(np.maximum(counts, 0)), {"counts": noise.cost(), "answer": plan.parts()["answer"]}
+    if not marks:
+        return GroupAnswers(tallied.keys, values, parameters, counts=shown, parts=parts)
+    reasons = tuple(_reason(plan, int(count), noise.scale(1)) for count in counts.tolist())
+    unseen = np.array([reason is not None for reason in reasons], dtype=bool)
+    if unseen.any():
+        parameters["needed"] = {"rows": needed_rows(plan)}
+        values = np.ma.array(np.where(unseen, 0, values).astype(values.dtype), mask=unseen)
+    return GroupAnswers(tallied.keys, values, parameters, counts=shown, reasons=reasons, parts=parts)
+
+
+def _reason(plan: Question, count: int, scale: float) -> str | None:
+    """Why a group with this noisy count is not answered, if it is not."""
+    if count <= SEEN * scale:
+        return NONE_SEEN
+    return None if all(answers(plan, count)) else TOO_FEW
 
 
 def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:

@@ -10,7 +10,7 @@ from nobounds.engines.source import Keyed
 from nobounds.exact import Number
 from nobounds.ranks.problem import check_rank
 from nobounds.release.grouped import GroupedRelease
-from nobounds.statistics.keywords import DEFAULTS, Bounded, Spent, spelled_out, stated_of
+from nobounds.statistics.keywords import DEFAULTS, Bounded, Spent, flag, spelled_out, stated_of
 from nobounds.tables.grouping import Grouping, check_delta
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
@@ -88,7 +88,9 @@ class GroupedTable(SharedOnly):
     def _quantile(self, statistic: str, column: str, q: Fraction, options: Any) -> GroupedRelease:
         self._table.require_numeric(column)
         grouping, spending = self._grouping(), self._spending(options)
-        return grouping.quantile(statistic, column, q, spending, stated_of(options), options.get("rng"))
+        return grouping.quantile(
+            statistic, column, q, spending, stated_of(options), options.get("rng"), flag(options, "marks")
+        )
 
     def _spending(self, options: Any) -> Spending:
         spending = Spending.of(options.get("epsilon"), options.get("rho"))

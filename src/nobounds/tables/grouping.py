@@ -23,7 +23,7 @@ from nobounds.ladders.stated import Stated
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program
 from nobounds.ranks.options import Options
-from nobounds.ranks.plan import plan_separately
+from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import GroupedRelease
 from nobounds.statistics.door import ColumnPlan, Request, admit
@@ -51,17 +51,17 @@ class Grouping:
     budget: Chargeable | None
 
     def quantile(
-        self, statistic: str, column: str, q: Fraction, spending: Spending, stated: Stated, rng: Rng
+        self, statistic: str, column: str, q: Fraction, spending: Spending, stated: Stated, rng: Rng, marks: bool = True
     ) -> GroupedRelease:
-        """A quantile of each group."""
+        """A quantile of each group, with its noisy count; with `marks`, of those with rows enough for it."""
         options = Options(stated)
 
         def answer(plan: Question, data: GroupedColumn) -> Program[GroupAnswers]:
-            noisy = yield from quantiles_by_group(plan, stated.ladder(data.facts, BITS), data)
+            noisy = yield from quantiles_by_group(plan, stated.ladder(data.facts, BITS), data, marks)
             return replace(noisy, parameters={"q": str(q)} | noisy.parameters) if statistic == "quantile" else noisy
 
         def plan(facts: Facts, terms: Terms) -> Question:
-            return plan_separately(facts, terms, options, (q,))
+            return plan_for_groups(facts, terms, options, q)
 
         purpose = f"quantile {q}" if statistic == "quantile" else statistic
         return self._release(statistic, purpose, column, spending, plan, answer, rng)

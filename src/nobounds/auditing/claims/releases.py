@@ -121,15 +121,17 @@ def claims(call: Call, pair: tuple[Any, Any]) -> dict[Measure, float]:
 
 def cases() -> Iterator[Case]:
     """Every public statistic."""
-    yield from _columns("quantile", nb.quantile, 0.5)
+    yield from _columns("quantile", nb.quantile, 0.5, marks=False)
     yield from _columns("quantile", nb.quantile, 0.9, **MANY)
     yield from _columns("quantiles", nb.quantiles, [0.25, 0.5, 0.75], **MANY)
-    for statistic in (nb.maximum, nb.minimum, nb.bounds, nb.count, nb.sum, nb.mean, nb.describe):
+    for extreme in (nb.maximum, nb.minimum, nb.bounds):
+        yield from _columns(extreme.__name__, extreme, marks=False)
+    for statistic in (nb.count, nb.sum, nb.mean, nb.describe):
         yield from _columns(statistic.__name__, statistic)
-    for statistic in (nb.vector_sum, nb.vector_mean):
-        name = statistic.__name__.replace("_", " ")
-        yield _case(name, "rho 1/2", "add-remove", of_column(statistic, rho=0.5), ROWS_ADDED, quick=True)
-        yield _case(name, "rho 1/2", "swap", of_column(statistic, rho=0.5, **SWAP), ROWS_MOVED)
+    for vectors in (nb.vector_sum, nb.vector_mean):
+        name = vectors.__name__.replace("_", " ")
+        yield _case(name, "rho 1/2", "add-remove", of_column(vectors, rho=0.5), ROWS_ADDED, quick=True)
+        yield _case(name, "rho 1/2", "swap", of_column(vectors, rho=0.5, **SWAP), ROWS_MOVED)
     yield from _tables()
     yield from _streams()
 

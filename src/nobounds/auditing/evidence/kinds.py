@@ -10,6 +10,7 @@ import numpy as np
 from nobounds.auditing.evidence.choices import ChosenRung
 from nobounds.auditing.evidence.keys import ShownKeys
 from nobounds.auditing.evidence.numbers import Array, Number, Part, Public, Selection, Several, log_between
+from nobounds.auditing.evidence.pairs import ChosenPair
 from nobounds.auditing.evidence.places import ChosenPlaces
 from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.auditing.evidence.walks import HaltedAt
@@ -18,6 +19,7 @@ from nobounds.groups.key_selection import KeepKeys
 from nobounds.mechanisms.decisions import Above, AddedNoise, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
 from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected
 from nobounds.mechanisms.joint.decision import ChooseAll
+from nobounds.mechanisms.joint.pair import ChoosePair
 from nobounds.noise.source import RandomSource
 
 _FAR = Fraction(10**6)  # nats: more is as impossible
@@ -81,6 +83,11 @@ def _(decision: Choose, source: RandomSource) -> ChosenRung:
 @evidence_of.register
 def _(decision: ChooseAll, source: RandomSource) -> ChosenPlaces:
     return ChosenPlaces(decision.stretches, decision.draw(source))
+
+
+@evidence_of.register
+def _(decision: ChoosePair, source: RandomSource) -> ChosenPair:
+    return ChosenPair(decision.runs, decision.draw(source))
 
 
 @evidence_of.register

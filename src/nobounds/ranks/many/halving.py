@@ -226,9 +226,13 @@ class Halving:
             return moved
         return Cost(both(moved, moved if level == 0 else pure(epsilon / 2)).kinds, moved.rho)
 
-    def program(self, view: View) -> Program[tuple[int | float, ...]]:
-        """The quantiles in increasing order: the size, and all in one choice, or the frame and level by level."""
-        size = yield from self.learned(view)
+    def program(self, view: View, size: int | None = None) -> Program[tuple[int | float, ...]]:
+        """The quantiles in increasing order: the size, unless it is learned already, and all in one choice, or levels.
+
+        Before the levels a frame is bought, if there are enough records.
+        """
+        if size is None:
+            size = yield from self.learned(view)
         if (joint := self.joint(size)) is not None:
             return (yield from joint.program(view))
         setting = yield from self.settled(view, size)

@@ -40,8 +40,8 @@ def errors(rng: np.random.Generator, name: str, count: int, samples: int) -> Res
             emq_law(perturbed, ranks, epsilon=rational(f"1/{count}", "epsilon"), **bounds).draw(rng)[:, 0],
             joint_quantiles(perturbed, ranks, epsilon=1, rng=rng, **bounds).value,
             recursive_quantiles(perturbed, ranks, epsilon=1, rng=rng, **bounds).value,
-            nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution).value,
-            nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution, neighbors="swap").value,
+            nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution, marks=False).value,
+            nb.quantiles(records, ranks, epsilon=1, resolution=data.resolution, neighbors="swap", marks=False).value,
         )
         for method, answer in zip(METHODS, answers, strict=True):
             values = np.asarray(answer, dtype=float).reshape(-1)
