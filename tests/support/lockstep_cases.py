@@ -538,6 +538,12 @@ CASES["Table.suggest_rows_per_unit"] = [
     Case("epsilon 1", of_table(**SUGGEST, epsilon=1), USERS[:3], USERS[3:]),
     Case("rho 0.2, q 0.5", of_table(**SUGGEST, rho=0.2, q=0.5), USERS[:2], USERS[2:]),
 ]
+LEFT_OUT = {"ask": lambda table, **options: table.rows_left_out(**options), "facts": TWO}
+CASES["Table.rows_left_out"] = [
+    Case("epsilon 1", of_table(**LEFT_OUT, epsilon=1), USERS[:3], USERS[3:]),
+    Case("epsilon 30", of_table(**LEFT_OUT, epsilon=30), USERS[:3], USERS[3:]),
+    Case("rho 0.2", of_table(**LEFT_OUT, rho=0.2), USERS[:2], USERS[2:]),
+]
 CASES |= {
     f"group_by, public keys, {name}": [
         Case("epsilon 1, users", of_table(ask, TWO, PUBLIC, epsilon=1), USERS[:2], USERS[2:], rows=2),

@@ -32,7 +32,7 @@ from nobounds.cli.options import (
 )
 from nobounds.cli.output import show, show_description
 from nobounds.cli.sources import opened
-from nobounds.cli.units import rows_per_unit
+from nobounds.cli.units import left_out, rows_per_unit
 
 # Plain Python tracebacks only: the decorated ones can show local variables, and those hold sensitive data.
 app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -185,6 +185,7 @@ def _answer(common: CommonOptions, groups: GroupOptions, statistic: str, *given:
 
 
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)
+_command("left-out", "The share of rows that --rows-per-unit leaves out.", AROUND)(left_out)
 _command("plan", "The error to expect, before anything is spent.", AROUND)(plan)
 app.add_typer(
     budget_app, name="budget", short_help="Budget files: make one, and show what was spent.", rich_help_panel=AROUND

@@ -10,6 +10,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, figure, listed
+from nobounds.release.words import units_in_words
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
@@ -33,12 +34,21 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
         sentences = _vector(statement)
     else:
         sentences = _noise(statement)
-    most, statistic = statement.rows_per_unit, statement.statistic
-    if most is not None and statistic in ("count", "sum"):
-        sentences.append(
-            f"Where a unit has more than {most:,} rows, the others are left out, and missing in the {statistic}."
-        )
+    sentences += _left_out(statement)
     return Paragraph(HEADING, tuple(sentences or ["The release does not say."]))
+
+
+def _left_out(statement: ReleaseStatement) -> list[str]:
+    """That rows of units are left out, and that no error above counts this."""
+    most = statement.rows_per_unit
+    if most is None:
+        return []
+    said = units_in_words({"rows_per_unit": most}, statement.loss.unit)
+    missing = f" They are missing in the {statement.statistic}." if statement.statistic in ("count", "sum") else ""
+    return [
+        f"{said}{missing} What is said above is about the rows that count, not about all rows: "
+        "how many are left out can be asked for (rows_left_out)."
+    ]
 
 
 def _noise(statement: ReleaseStatement) -> list[str]:
@@ -55,9 +65,19 @@ def _noise(statement: ReleaseStatement) -> list[str]:
         ]
     if low == high and statement.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
+    if statement.statistic == "rows_left_out":
+        low, high = (f"{100 * end:.3g} %" for end in (low, high))
+        return [f"The true share lies between {low} and {high} 95 times of 100, {_assumed(statement)}."]
     but = "" if statement.statistic == "count" else "But for the clipping below, "
     true = "the true answer" if but else "The true number"
+    true += "" if statement.rows_per_unit is None else " of the rows that count"
     return [f"{but}{true} lies between {figure(low)} and {figure(high)} 95 times of 100: that is the noise."]
+
+
+def _assumed(statement: ReleaseStatement) -> str:
+    """What an interval assumes."""
+    stated = statement.parameters.inner("interval")
+    return f"if this is so: {stated.word('assumes')}" if "assumes" in stated else "whatever the data are"
 
 
 def _noise_by_group(statement: ReleaseStatement) -> list[str]:
