@@ -18,7 +18,7 @@ SHAPES = np.random.default_rng(7)
 SWAP = {"neighbors": "swap"}
 NOT_RUN = {  # public names that read no data, or not by themselves
     *("Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder", "Law"),
-    *("PrivacyLoss", "Release", "Table", "explain", "plan"),
+    *("DescribeForecast", "PrivacyLoss", "Release", "Table", "explain", "plan", "plan_describe", "rows_needed"),
 }
 
 
