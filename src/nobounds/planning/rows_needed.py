@@ -87,8 +87,8 @@ def _smallest(quick: Callable[[int], bool], reached: Callable[[int], bool], star
         low, high = high, 2 * high
         if high > MOST_RECORDS:
             return None
-    while high > low * _CLOSE + 1:
-        middle = math.isqrt(low * high)
+    while high - low > 1 and high > low * _CLOSE:
+        middle = max(math.isqrt(low * high), low + 1)
         low, high = (low, middle) if quick(middle) else (middle, high)
     while not reached(high):
         high = math.ceil(high * _CLOSE)

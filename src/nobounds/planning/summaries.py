@@ -141,7 +141,7 @@ def plan_describe(
     parts = [
         PlannedPart(PARTS[part], round_up(given[part] * times))
         if part in given
-        else PlannedPart(PARTS[part], 0.0, foreseen.rows_for(part), _spent_for(foreseen, part, int(size)))
+        else PlannedPart(PARTS[part], 0.0, _rounded(foreseen.rows_for(part)), _spent_for(foreseen, part, int(size)))
         for part in NEEDS
     ]
     kind: Literal["epsilon", "rho"] = "rho" if spending.zcdp else "epsilon"
@@ -149,6 +149,11 @@ def plan_describe(
     return DescribeForecast(
         len(names), int(size), kind, amount, (counts, *parts), foreseen.terms.neighbors, rows_per_unit
     )
+
+
+def _rounded(rows: int | None) -> int | None:
+    """A number of rows, rounded up to two digits."""
+    return None if rows is None else math.ceil(float(text_up(float(rows), 2)))
 
 
 def _names(columns: int | Iterable[str]) -> tuple[str, ...]:
