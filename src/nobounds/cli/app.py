@@ -97,10 +97,10 @@ def describe(
 def _dry_run(common: CommonOptions, columns: list[str] | None, rows: str | None) -> None:
     """Print what a summary will answer, by the schema of the table alone; its budget is not opened."""
     free = replace(common, spend=replace(common.spend, budget=None))
-    asked = {**common.spend.amount, "neighbors": common.whom.checked_neighbors}
+    terms = {**common.spend.amount, "neighbors": common.whom.checked_neighbors}
     with opened(free, *(columns or []), every=not columns) as handle:
         names = numeric(handle.table, common.whom.unit, columns)
-    planned = planned_summary(names, rows, common.whom.rows_per_unit, asked)
+    planned = planned_summary(names, rows, common.whom.rows_per_unit, terms)
     show_planned_summary(planned, as_json=common.as_json)
 
 

@@ -66,8 +66,8 @@ def _noise(statement: ReleaseStatement) -> list[str]:
     if low == high and statement.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
     if statement.statistic == "rows_left_out":
-        low, high = (f"{100 * end:.3g} %" for end in (low, high))
-        return [f"The true share lies between {low} and {high} 95 times of 100, {_assumed(statement)}."]
+        ends = " and ".join(f"{100 * end:.3g} %" for end in (low, high))
+        return [f"The true share lies between {ends} 95 times of 100, {_assumed(statement)}."]
     but = "" if statement.statistic == "count" else "But for the clipping below, "
     true = "the true answer" if but else "The true number"
     true += "" if statement.rows_per_unit is None else " of the rows that count"

@@ -1,8 +1,8 @@
 """How many rows a statistic needs to be answered at all: the one place that a plan asks.
 
 A quantile needs 20 nats on its smaller side: rows times the rate of the choice times min(q, 1 - q). The rate is
-epsilon / (2 max(q, 1 - q)), and epsilon / 2 under swap. A part of epsilon buys the number of rows, and several quantiles
-share the rest. Extremes, sums and means need room for a search, and a count nothing.
+epsilon / (2 max(q, 1 - q)), and epsilon / 2 under swap. A part of epsilon buys the number of rows, and several
+quantiles share the rest. Extremes, sums and means need room for a search, and a count nothing.
 """
 
 import math

@@ -134,14 +134,10 @@ class Forecaster:
             return SumPlan.for_groups(self.facts, self.terms(spending), stated, self.statistic == "mean", self.groups)
         return SumPlan.of(self.facts, self.terms(spending), stated, centered=self.statistic == "mean")
 
-    def _of_groups(
-        self, plan: SumPlan, whole: Callable[[int], Sample], cap: float, rounds: tuple[int, ...]
-    ) -> Errors:
+    def _of_groups(self, plan: SumPlan, whole: Callable[[int], Sample], cap: float, rounds: tuple[int, ...]) -> Errors:
         """The errors of the sum or mean of one group, within a clip that all groups share."""
         starts = sum_errors.clip_starts(plan, Sampling(self.sampling.shape, whole(0).total, (0.0, 1.0)).typical())
-        return expect(
-            starts, lambda start, k: sum_errors.outcomes(*start, whole(k), k, of=self.fresh(k)), cap, rounds
-        )
+        return expect(starts, lambda start, k: sum_errors.outcomes(*start, whole(k), k, of=self.fresh(k)), cap, rounds)
 
     def _answers(self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...]) -> Errors:
         """The errors of one quantile, or of both ends in equal parts."""

@@ -37,8 +37,8 @@ def rows_needed(
 
     percentiles: the expected error of a quantile or an extreme, in percentiles.
     value_error, relative_error: the expected error in value, or as a part of the true value.
-    Give one of the three, and `data`, the shape of the data as for `plan`; without them, the answer is the number of rows
-    with which the statistic is answered at all. The others are those of `plan`.
+    Give one of the three, and `data`, the shape of the data as for `plan`; without them, it is the number of rows with
+    which the statistic is answered at all. The others are those of `plan`.
 
     >>> rows_needed("quantile", q=0.5, epsilon=1)
     75
@@ -64,14 +64,14 @@ def rows_needed(
         forecaster = Forecaster.of(statistic, ranks, n, shape, options)
         return _error(name, forecaster.errors(spending, rounds), forecaster) <= most
 
-    found = _smallest(lambda n: reached(n, _QUICK), lambda n: reached(n, _ROUNDS), least)
-    if found is None:
+    enough = _smallest(lambda n: reached(n, _QUICK), lambda n: reached(n, _ROUNDS), least)
+    if enough is None:
         raise ValueError(f"no number of rows up to {MOST_RECORDS:.0e} has an expected {name} of {shown(goal)} or less")
-    return found
+    return enough
 
 
 def _error(name: str, errors: Errors, forecaster: Forecaster) -> float:
-    """The expected error of the kind that was asked for."""
+    """The expected error of the requested kind."""
     if name == "percentiles":
         return 100 * (errors.rank or 0.0) / forecaster.sampling.n
     if name == "value_error":

@@ -74,10 +74,8 @@ def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, tuple[SumPl
     return list(together((chance, start) for start, chance in chances.items() if chance > LEAST))
 
 
-def outcomes(
-    plan: SumPlan, start: ClipStart | None, sample: Sample, number: int, of: Sample | None = None
-) -> Outcomes:
-    """The errors of a sum or mean on this data set, for this start of the search for a clip; or `of` one group of it."""
+def outcomes(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int, of: Sample | None = None) -> Outcomes:
+    """The errors of a sum or mean on this data set, or `of` one group of it, for this start of a search for a clip."""
     lows, highs, chances = _clips(plan, start, sample, number)
     places = np.arange(POINTS)
     u, v = ((steps % POINTS + spread(k * number)) / POINTS for steps, k in ((places, 1), (STRIDE * places, STRIDE)))

@@ -29,7 +29,7 @@ class Foreseen:
 
     names: tuple[str, ...]
     terms: Terms
-    unit: Unit = Unit()
+    unit: Unit
 
     @cached_property
     def facts(self) -> FrameFacts:

@@ -20,7 +20,9 @@ OCTAVES = 16  # beyond m; the last cell is open
 _SINGLE = 8  # up to this m, cells below it are single numbers
 _LOOSE = 0.3  # how far the number of units in an octave may lie from the curve, in parts of it
 _SPREAD = 0.15  # how far the mean number of rows in an octave may lie from that of the curve, in parts of it
-_APART = 0.05  # the chance that the number of units in an octave has nothing to do with the curve; half of it in the next
+_APART = (
+    0.05  # the chance that the number of units in an octave has nothing to do with the curve; half of it in the next
+)
 _SETTLED = 3  # octaves after the peak, from which on each has at most half as many units
 _SLOPES = np.linspace(-8, 4, 49)  # from octave to octave, for which mean numbers of rows are tabled
 _DRAWS = 2000
@@ -66,7 +68,7 @@ class Cells:
         low, high = self.lows[place], self.highs[place]
         numbers = np.arange(low, high + 1) if high - low < 64 else np.linspace(low, high, 64)
         weights = (numbers / low) ** (_SLOPES[:, None] / math.log(2) - 1)
-        return np.interp(slopes, _SLOPES, weights @ numbers / weights.sum(axis=1))
+        return np.asarray(np.interp(slopes, _SLOPES, weights @ numbers / weights.sum(axis=1)))
 
 
 def share_beyond(noisy: Sequence[int], cells: Cells, scale: float, gaussian: bool) -> tuple[float, float, float]:
@@ -145,7 +147,9 @@ class _Noise:
     def apart(self, counts: Floats, curves: Floats) -> Floats:
         """The chances that the numbers of units have nothing to do with their curves."""
         at = np.linspace(curves.min(), curves.max(), 400)
-        near = [np.interp(curve, at, self._near(count, np.exp(at))) for count, curve in zip(counts, curves.T, strict=True)]
+        near = [
+            np.interp(curve, at, self._near(count, np.exp(at))) for count, curve in zip(counts, curves.T, strict=True)
+        ]
         return np.asarray(1 / (1 + np.exp(np.minimum(np.column_stack(near) - self._far(len(counts)), 700))))
 
     def _far(self, octaves: int) -> Floats:

@@ -1,17 +1,16 @@
 """The share of the rows of a table that `rows_per_unit` leaves out: a private estimate with an interval.
 
-Units are counted by their number of rows. A unit lies in one cell, so one more unit changes one count by 1, however many
-rows it has, and all counts together cost what one does. `excess` reads the share from the noisy counts.
+Units are counted by their number of rows. A unit lies in one cell, so one more unit changes one count by 1, however
+many rows it has, and all counts together cost what one does. `excess` reads the share from the noisy counts.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.spending import Spending
 from nobounds.clipping.plan import CHANCE
+from nobounds.counting.scan import gathered
 from nobounds.engines.column import Column
 from nobounds.mechanisms.decisions import NoisyMany
 from nobounds.noise.additive import Additive
@@ -52,8 +51,7 @@ class LeftOutPlan:
 
 def answer(plan: LeftOutPlan, data: Column) -> Program[Answer]:
     """The share of rows left out; `data` has a record for each unit, its number of rows."""
-    counts = sum((plan.cells.counts(chunk) for chunk in data.chunks()), np.zeros(len(plan.cells.edges) + 1, np.int64))
-    noisy = yield NoisyMany(counts.tolist(), plan.noise, plan.cost)
+    noisy = yield NoisyMany(plan.cells.counts(gathered(data.chunks())).tolist(), plan.noise, plan.cost)
     scale = plan.noise.scale(1)
     interval = {"level": float(1 - Fraction(CHANCE)), "of": "sample", "assumes": ASSUMES, "guarantee": False}
     parameters = {"kept_rows": plan.cells.most, "noise": plan.noise.name, "noise_scale": scale, "interval": interval}

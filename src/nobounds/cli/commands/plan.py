@@ -98,8 +98,7 @@ def plan(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the errors into a PNG, PDF or SVG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """The error to expect of a private statistic, before anything is spent; what a summary will answer; how many rows
-    are needed.
+    """The error to expect, what a summary will answer, or how many rows are needed, before anything is spent.
 
     Example: nobounds plan quantile --q 0.5 --n 1000 --family lognormal --epsilon 1
 
@@ -111,8 +110,8 @@ def plan(
     """
     with plain_errors():
         if statistic == "describe":
-            asked = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho), "neighbors": neighbors}
-            show_planned_summary(_summary(of, columns, n, rows_per_unit, asked), as_json=as_json)
+            terms = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho), "neighbors": neighbors}
+            show_planned_summary(_summary(of, columns, n, rows_per_unit, terms), as_json=as_json)
             return
         if statistic == "rows":
             facts = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
@@ -159,16 +158,16 @@ def _one(name: str, numbers: Numbers) -> str | None:
 
 
 def _summary(
-    file: str | None, columns: int | None, rows: str | None, rows_per_unit: int | None, asked: dict[str, Any]
+    file: str | None, columns: int | None, rows: str | None, rows_per_unit: int | None, terms: dict[str, Any]
 ) -> DescribeForecast:
-    """What a summary of a file's columns, or of so many, will answer; of a file the schema alone is read."""
+    """What a summary will answer of a file's columns, or of a number of columns; the schema of a file alone is read."""
     if (file is None) == (columns is None):
         raise ValueError(f"plan describe needs a file or --columns, got {'neither' if file is None else 'both'}")
     if file is None:
         assert columns is not None
-        return dry_run(columns, rows, rows_per_unit, asked)
+        return dry_run(columns, rows, rows_per_unit, terms)
     table = nb.Table(file, csv=None if is_parquet(Path(file)) else Csv(header=True))
-    return dry_run(numeric(table), rows, rows_per_unit, asked)
+    return dry_run(numeric(table), rows, rows_per_unit, terms)
 
 
 def numeric(table: nb.Table, unit: str | None = None, only: list[str] | None = None) -> list[str]:
@@ -178,12 +177,12 @@ def numeric(table: nb.Table, unit: str | None = None, only: list[str] | None = N
 
 
 def dry_run(
-    columns: int | list[str], rows: str | None, rows_per_unit: int | None, asked: dict[str, Any]
+    columns: int | list[str], rows: str | None, rows_per_unit: int | None, terms: dict[str, Any]
 ) -> DescribeForecast:
     """What a summary will answer, for a number of rows that the user states."""
     if rows is None:
         raise ValueError("give --rows, the number of rows as far as you know it: it is not read from the table")
-    return plan_describe(columns, rows=rows, rows_per_unit=rows_per_unit, **asked)
+    return plan_describe(columns, rows=rows, rows_per_unit=rows_per_unit, **terms)
 
 
 def show_planned_summary(planned: DescribeForecast, *, as_json: bool) -> None:
