@@ -106,7 +106,7 @@ def plan(
 
     Example: nobounds plan rows quantile --q 0.5 --epsilon 1
 
-    Example: nobounds plan mean --groups 50 --delta 1e-6 --n 10000 --family lognormal --epsilon 1
+    Example: nobounds plan mean --groups 9 --n 900 --family normal --epsilon 1
     """
     with plain_errors():
         if statistic == "describe":
