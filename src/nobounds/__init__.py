@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from nobounds.explaining.explain import explain
     from nobounds.planning.forecast import Forecast
     from nobounds.planning.plan import plan
+    from nobounds.planning.rows_needed import rows_needed
+    from nobounds.planning.summaries import DescribeForecast, plan_describe
     from nobounds.release.grouped import GroupedRelease
     from nobounds.tables.table import Table
 
@@ -34,6 +36,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Csv",
+    "DescribeForecast",
     "Description",
     "Forecast",
     "GroupedRelease",
@@ -53,8 +56,10 @@ __all__ = [
     "mean",
     "minimum",
     "plan",
+    "plan_describe",
     "quantile",
     "quantiles",
+    "rows_needed",
     "sum",
     "vector_mean",
     "vector_sum",
@@ -65,11 +70,14 @@ __version__ = "0.1.0"
 
 # Loaded when first used: they would be half of the time of an import.
 _LATER = {
+    "DescribeForecast": "nobounds.planning.summaries",
     "Forecast": "nobounds.planning.forecast",
     "GroupedRelease": "nobounds.release.grouped",
     "Table": "nobounds.tables.table",
     "explain": "nobounds.explaining.explain",
     "plan": "nobounds.planning.plan",
+    "plan_describe": "nobounds.planning.summaries",
+    "rows_needed": "nobounds.planning.rows_needed",
 }
 
 

@@ -32,7 +32,8 @@ ROOMS = {
     "mechanisms noise programs ranks release statistics",
     "plots": "exact mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
-    "planning": "accounting arrays clipping counting engines exact ladders mechanisms noise plots programs ranks",
+    "planning": "accounting arrays clipping counting engines exact groups ladders mechanisms noise plots programs "
+    "ranks release statistics tables",
     "explaining": "accounting exact ladders planning release",
     "nobounds": "accounting counting engines explaining ladders mechanisms planning release statistics tables",
     "auditing": "nobounds accounting arrays clipping counting engines exact groups ladders "

@@ -78,7 +78,7 @@ def test_describe_pays_for_every_decision_at_each_number_of_statistics(rows, spe
 
 
 def test_a_mean_far_from_zero_has_these_decisions():
-    """The number of records, the median for the centre, the scale, both widths together, the octaves, and both sums together."""
+    """The number, the centre, the scale, both widths together, the octaves, and both sums together."""
     driver, release = paid(nb.mean, FAR, epsilon=1)
     *_, scale, widths, _, sums = driver.decisions
     assert [type(one) for one in driver.decisions] == [Noisy, Choose, Choose, Together, NoisyMany, NoisyMany]

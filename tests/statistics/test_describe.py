@@ -196,7 +196,7 @@ def test_columns_of_unequal_lengths_have_their_own_rows_under_swap():
 
 @pytest.mark.medium
 def test_means_that_are_shown_have_intervals_that_hold():
-    """Of all means that are shown hardly any lies outside three times its interval; standard deviations are at least."""
+    """Hardly any mean that is shown lies outside three times its interval."""
     off, shown = 0, 0
     for seed in range(6):
         rng = np.random.default_rng(seed)

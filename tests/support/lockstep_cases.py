@@ -18,7 +18,7 @@ SHAPES = np.random.default_rng(7)
 SWAP = {"neighbors": "swap"}
 NOT_RUN = {  # public names that read no data, or not by themselves
     *("Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder", "Law"),
-    *("PrivacyLoss", "Release", "Table", "explain", "plan"),
+    *("DescribeForecast", "PrivacyLoss", "Release", "Table", "explain", "plan", "plan_describe", "rows_needed"),
 }
 
 
@@ -588,6 +588,12 @@ SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options
 CASES["Table.suggest_rows_per_unit"] = [
     Case("epsilon 1", of_table(**SUGGEST, epsilon=1), USERS[:3], USERS[3:]),
     Case("rho 0.2, q 0.5", of_table(**SUGGEST, rho=0.2, q=0.5), USERS[:2], USERS[2:]),
+]
+LEFT_OUT = {"ask": lambda table, **options: table.rows_left_out(**options), "facts": TWO}
+CASES["Table.rows_left_out"] = [
+    Case("epsilon 1", of_table(**LEFT_OUT, epsilon=1), USERS[:3], USERS[3:]),
+    Case("epsilon 30", of_table(**LEFT_OUT, epsilon=30), USERS[:3], USERS[3:]),
+    Case("rho 0.2", of_table(**LEFT_OUT, rho=0.2), USERS[:2], USERS[2:]),
 ]
 CASES |= {
     f"group_by, public keys, {name}": [

@@ -13,12 +13,14 @@ from nobounds.cli.commands.budget import app as budget_app
 from nobounds.cli.commands.explain import explain
 from nobounds.cli.commands.groups import show_groups
 from nobounds.cli.commands.paper import paper
-from nobounds.cli.commands.plan import plan
+from nobounds.cli.commands.plan import dry_run as planned_summary
+from nobounds.cli.commands.plan import numeric, plan, show_planned_summary
 from nobounds.cli.commands.studio import studio
 from nobounds.cli.flat import flat
 from nobounds.cli.help import ANSWERS, AROUND, TRUST, Command, Main
 from nobounds.cli.keys import grouped
 from nobounds.cli.options import (
+    NUMBER,
     ColumnName,
     Columns,
     CommonOptions,
@@ -33,7 +35,7 @@ from nobounds.cli.options import (
 )
 from nobounds.cli.output import show, show_description
 from nobounds.cli.sources import opened
-from nobounds.cli.units import rows_per_unit
+from nobounds.cli.units import left_out, rows_per_unit
 
 # Plain Python tracebacks only: the decorated ones can show local variables, and those hold sensitive data.
 app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -64,11 +66,22 @@ def describe(
     upper: Annotated[list[str] | None, PerColumn] = None,
     resolution: Annotated[list[str] | None, PerColumn] = None,
     plot: Plot = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what will be answered, and read no record and charge nothing.")
+    ] = False,
+    rows: Annotated[str | None, typer.Option(metavar=NUMBER, help="Of --dry-run: the number of rows, roughly.")] = None,
 ) -> None:
     """Count, mean, standard deviation, minimum, quantiles and maximum of every numeric column, for one epsilon.
 
     Example: nobounds describe people.csv --header yes --epsilon 1 --plot out.png
+
+    Example: nobounds describe people.csv --header yes --epsilon 1 --dry-run --rows 5000
     """
+    if dry_run:
+        _dry_run(common, column, rows)
+        return
+    if rows is not None:
+        raise ValueError("--rows is for --dry-run: a summary counts the rows itself, with noise")
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}
     if plot is not None:
@@ -79,6 +92,16 @@ def describe(
         if plot is not None:
             plots.plot_description(described).savefig(plot, dpi=150)
         show_description(described, handle.name, as_json=common.as_json)
+
+
+def _dry_run(common: CommonOptions, columns: list[str] | None, rows: str | None) -> None:
+    """Print what a summary will answer, by the schema of the table alone; its budget is not opened."""
+    free = replace(common, spend=replace(common.spend, budget=None))
+    terms = {**common.spend.amount, "neighbors": common.whom.checked_neighbors}
+    with opened(free, *(columns or []), every=not columns) as handle:
+        names = numeric(handle.table, common.whom.unit, columns)
+    planned = planned_summary(names, rows, common.whom.rows_per_unit, terms)
+    show_planned_summary(planned, as_json=common.as_json)
 
 
 def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] | None:
@@ -186,6 +209,7 @@ def _answer(common: CommonOptions, groups: GroupOptions, statistic: str, *given:
 
 
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)
+_command("left-out", "The share of rows that --rows-per-unit leaves out.", AROUND)(left_out)
 _command("plan", "The error to expect, before anything is spent.", AROUND)(plan)
 app.add_typer(
     budget_app, name="budget", short_help="Budget files: make one, and show what was spent.", rich_help_panel=AROUND

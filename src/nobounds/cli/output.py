@@ -16,7 +16,7 @@ from nobounds.exact import printable, text_up
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import Interval
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import between, needed_in_words
+from nobounds.release.words import between, needed_in_words, units_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 
@@ -36,7 +36,7 @@ def show(release: nb.Release, *, as_json: bool) -> None:
         say(console, f"Not answered, {release.reason}{needed_in_words(release.parameters)}.")
     if "clip" in release.parameters:
         say(console, CLIPPING)
-    say(console, total_in_words(release))
+    say_all(console, units_in_words(release.parameters, release.loss.unit), total_in_words(release))
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
@@ -53,7 +53,7 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     for name, why in described.skipped.items():
         console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
     say(console, f"{described.split_in_words()} {CLIPPING}")
-    say(console, total_in_words(described))
+    say_all(console, units_in_words(described.parameters, described.loss.unit), total_in_words(described))
 
 
 class Printer(Console):
@@ -71,6 +71,12 @@ class Printer(Console):
 def say(console: Console, sentence: str) -> None:
     """Print a sentence: wrapped between words on a terminal, otherwise on one line."""
     console.print(sentence, soft_wrap=not console.is_terminal)
+
+
+def say_all(console: Console, *sentences: str) -> None:
+    """Print sentences, each as `say` does; empty ones are left out."""
+    for sentence in filter(None, sentences):
+        say(console, sentence)
 
 
 def show_table(console: Console, table: Table) -> None:

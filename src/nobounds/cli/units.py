@@ -1,4 +1,4 @@
-"""The rows-per-unit command: how many rows of a unit to use."""
+"""The commands about units: how many rows of each to use, and how many rows of the table that leaves out."""
 
 from typing import Annotated
 
@@ -33,3 +33,23 @@ def rows_per_unit(
         if not as_json:
             name = printable(unit)
             print(f"Of each {name} that many rows may be used: --unit {name} --rows-per-unit {release.value}")
+
+
+@flat
+def left_out(
+    data: Data,
+    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that says whose row it is.")],
+    rows_per_unit: Annotated[int, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most.")],
+    spend: Spend,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+) -> None:
+    """The share of the rows of a table that --rows-per-unit leaves out, with an interval.
+
+    Example: nobounds left-out people.csv --unit user_id --rows-per-unit 4 --epsilon 0.05
+    """
+    common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=rows_per_unit), as_json, quiet)
+    with opened(common) as handle:
+        release = handle.table.rows_left_out(**spend.amount)
+    with handle.paid():
+        show(release, as_json=as_json)

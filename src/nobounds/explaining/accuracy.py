@@ -10,7 +10,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, figure, listed
-from nobounds.release.words import UNKNOWN, between
+from nobounds.release.words import UNKNOWN, between, units_in_words
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
@@ -34,12 +34,21 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
         sentences = _vector(statement)
     else:
         sentences = _noise(statement)
-    most, statistic = statement.rows_per_unit, statement.statistic
-    if most is not None and statistic in ("count", "sum"):
-        sentences.append(
-            f"Where a unit has more than {most:,} rows, the others are left out, and missing in the {statistic}."
-        )
+    sentences += _left_out(statement)
     return Paragraph(HEADING, tuple(sentences or ["The release does not say."]))
+
+
+def _left_out(statement: ReleaseStatement) -> list[str]:
+    """That rows of units are left out, and that no error above counts this."""
+    most = statement.rows_per_unit
+    if most is None:
+        return []
+    said = units_in_words({"rows_per_unit": most}, statement.loss.unit)
+    missing = f" They are missing in the {statement.statistic}." if statement.statistic in ("count", "sum") else ""
+    return [
+        f"{said}{missing} What is said above is about the rows that count, not about all rows: "
+        "how many are left out can be asked for (rows_left_out)."
+    ]
 
 
 def _noise(statement: ReleaseStatement) -> list[str]:
@@ -52,6 +61,9 @@ def _noise(statement: ReleaseStatement) -> list[str]:
         return _noise_by_group(statement)
     if all(low == high for low, high in statement.intervals) and statement.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
+    if statement.statistic == "rows_left_out":
+        ends = " to ".join(f"{100 * end:.3g} %" for end in statement.intervals[0])
+        return [f"The share of rows left out: {ends}, at {_level(statement)}.", *_assumed(statement)]
     said = [
         between(bar) for value, bar in zip(statement.answers, statement.intervals, strict=False) if value is not None
     ]
@@ -68,6 +80,8 @@ def _noise(statement: ReleaseStatement) -> list[str]:
 
 def _subject(statement: ReleaseStatement) -> str:
     """What an interval is for."""
+    if statement.statistic == "count":
+        return "The number of rows that count" if statement.rows_per_unit is not None else "The number of records"
     which = "records that count" if statement.rows_per_unit is not None else "records"
     of = statement.interval_of
     if of == "noise":

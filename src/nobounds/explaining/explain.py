@@ -17,7 +17,7 @@ from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import Paragraph, figure
-from nobounds.release.words import needed_in_words
+from nobounds.release.words import needed_in_words, shown_in_words
 
 _MOST_RECORDS = 10**12
 _SHOWN = 12  # groups or numbers
@@ -133,12 +133,20 @@ def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
         pairs = [f"{key}: {value}" for key, value in zip(_keys(fields, statement), shown_values, strict=True)]
         groups = "1 group was" if len(statement.values) == 1 else f"{len(statement.values):,} groups were"
         rest = f"; and {more:,} more" if more else ""
-        return f"{groups} answered. {'; '.join(pairs)}{rest}.{why}" if pairs else "No group was answered."
+        answered = f"{groups} answered. {'; '.join(pairs)}{rest}.{why}" if pairs else "No group was answered."
+        return f"{answered} {_shown(statement)}".rstrip()
     if not statement.values:
         return f"There is no answer, {', '.join(statement.reasons)}{_needed(statement)}."
     if statement.statistic == "bounds":
         return f"The answer: {shown_values[0]} to {shown_values[1]}.{why}"
     return f"The answer: {', '.join(shown_values)}{f', and {more:,} numbers more' if more else ''}.{why}"
+
+
+def _shown(statement: ReleaseStatement) -> str:
+    """How many units a group needs to be shown, if the keys were chosen privately."""
+    known = "units_to_show" in statement.parameters
+    stated = {"units_to_show": statement.parameters.whole("units_to_show")} if known else {}
+    return shown_in_words(stated, len(statement.answers), statement.loss.unit)
 
 
 def _needed(statement: ReleaseStatement) -> str:

@@ -137,7 +137,8 @@ class ReleaseStatement:
 
     def request(self) -> str:
         """The request, in words."""
-        column = f" of the column {self.parameters.word('column')}" if "column" in self.parameters else ""
+        named = "column" in self.parameters and self.statistic != "rows_left_out"
+        column = f" of the column {self.parameters.word('column')}" if named else ""
         groups = f", for each group by {listed(self.by)}" if self.by else ""
         return f"{self._subject()}{column}{groups}"
 
@@ -148,6 +149,9 @@ class ReleaseStatement:
             return f"the {listed(names)}" + (" and more" if len(parameters.ranks("q")) > _MOST_RANKS else "")
         if name.startswith("vector_") and "dimensions" in parameters:
             return f"the {name.removeprefix('vector_')} of rows of {parameters.whole('dimensions'):,} numbers"
+        if name == "rows_left_out" and "kept_rows" in parameters:
+            most = parameters.whole("kept_rows")
+            return f"the share of rows that are left out where at most {most:,} of each unit count"
         plain = {"bounds": "the minimum and the maximum", "count": "the number of records"}
         return plain.get(name, f"the {name}")
 

@@ -80,6 +80,14 @@ class KeySelection:
         """The smallest number of units with which a key is always kept."""
         return self._chances().certain
 
+    def needed(self, chance: float = 0.95) -> int:
+        """The smallest number of units with which a key is kept with at least this chance."""
+        low, high = 0, self.certain()
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.probability(middle) >= chance else (middle, high)
+        return high
+
     def kept(self, counts: NDArray[np.int64], source: RandomSource) -> NDArray[np.bool_]:
         """Whether each key is kept, given its number of units (`counts`). A key without units never is."""
         chances = self._chances()

@@ -12,6 +12,7 @@ _HEADS = {
     "value_error": "value error",
     "median_error": "median",
     "error_95": "95 %",
+    "units": "units to show a group",
 }
 
 
@@ -24,6 +25,7 @@ class ForecastRow:
     a useless answer: the range of the data and 0 for a quantile, the sum or mean of the magnitudes for a sum or mean,
     n for a count. So one release in a million does not dominate the mean.
     median_error, error_95: the error in value is at most this 50% and 95% of the time.
+    units: where keys are chosen privately, how many units a group needs to be shown 95% of the time.
     """
 
     spent: float
@@ -31,6 +33,7 @@ class ForecastRow:
     value_error: float
     median_error: float
     error_95: float
+    units: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,9 @@ class Forecast:
         q, scale = self.parameters.get("q"), self.parameters.get("scale")
         of = f" (q = {', '.join(q) if isinstance(q, list) else q})" if q else ""
         shape = self.parameters["data"] + (f", scale {scale}" if scale else "")
-        return f"{self.statistic}{of} of {self.parameters['n']:,} records ({shape})"
+        groups = self.parameters.get("groups")
+        each = "" if groups is None else f" in each of {groups:,} groups"
+        return f"{self.statistic}{of} of {self.parameters['n']:,} records{each} ({shape})"
 
     def sentences(self) -> list[str]:
         """The expected errors in words, for the row that is nearest to 1."""
@@ -100,6 +105,12 @@ class Forecast:
             f"For {self.spending} {row.spent:.10g} the answer is off {ranks}by {digits(row.value_error)} on average"
             f"{about}, and 95 times of 100 by at most {digits(row.error_95)}."
         ]
+        if row.units is not None:
+            small = ": these groups are mostly left out" if row.units > self.parameters["n"] else ""
+            sentences.append(
+                f"About {row.units:,} units per group are needed at this epsilon and delta for a group to be shown "
+                f"95 times of 100{small}."
+            )
         if self.sampled:
             sentences.append("These are simulated releases: there is no closed law of all answers together.")
         return sentences
@@ -109,7 +120,8 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        rows = [{self.spending: row.spent, **{name: getattr(row, name) for name in _HEADS}} for row in self.rows]
+        heads = [name for name in _HEADS if name != "units" or self.rows[0].units is not None]
+        rows = [{self.spending: row.spent, **{name: getattr(row, name) for name in heads}} for row in self.rows]
         return {
             "statistic": self.statistic,
             "rows": rows,

@@ -55,15 +55,24 @@ class Forecaster:
     sampling: Sampling
     options: dict[str, Any]  # lower, upper, resolution and neighbors
     fresh: Callable[[int], Sample]
+    groups: int = 1  # each of them with n records
+    whole: Callable[[int], Sample] | None = None  # the records of all groups
 
     @classmethod
     def of(
-        cls, statistic: Statistic, qs: tuple[Fraction, ...], n: int, shape: Shape, options: dict[str, Any]
+        cls,
+        statistic: Statistic,
+        qs: tuple[Fraction, ...],
+        n: int,
+        shape: Shape,
+        options: dict[str, Any],
+        groups: int = 1,
     ) -> "Forecaster":
         """The forecaster, with its data sets around the ranks that matter."""
         qs = _ENDS.get(statistic, qs)
         sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0))
-        return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh))
+        whole = None if groups == 1 else lru_cache(maxsize=_KEPT)(Sampling(shape, groups * n, (0.0, 1.0)).fresh)
+        return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh), groups, whole)
 
     @property
     def facts(self) -> Facts:
@@ -106,6 +115,8 @@ class Forecaster:
             return expect([(1.0, None)], lambda _, number: counted, cap, (1,))
         if self.statistic in ("sum", "mean"):
             plan = self.sum_plan(spending)
+            if self.whole is not None:
+                return self._of_groups(plan, self.whole, cap, rounds)
             starts = sum_errors.clip_starts(plan, typical)
             return expect(starts, lambda start, k: sum_errors.outcomes(*start, self.fresh(k), k), cap, rounds)
         if self.sampled:
@@ -119,7 +130,14 @@ class Forecaster:
     def sum_plan(self, spending: Spending) -> SumPlan:
         """The plan for a sum or a mean."""
         stated = Stated.of(*(self.options.get(name) for name in ("lower", "upper", "resolution")))
+        if self.groups > 1:
+            return SumPlan.for_groups(self.facts, self.terms(spending), stated, self.statistic == "mean", self.groups)
         return SumPlan.of(self.facts, self.terms(spending), stated, centered=self.statistic == "mean")
+
+    def _of_groups(self, plan: SumPlan, whole: Callable[[int], Sample], cap: float, rounds: tuple[int, ...]) -> Errors:
+        """The errors of the sum or mean of one group, within a clip that all groups share."""
+        starts = sum_errors.clip_starts(plan, Sampling(self.sampling.shape, whole(0).total, (0.0, 1.0)).typical())
+        return expect(starts, lambda start, k: sum_errors.outcomes(*start, whole(k), k, of=self.fresh(k)), cap, rounds)
 
     def _answers(self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...]) -> Errors:
         """The errors of one quantile, or of both ends in equal parts."""

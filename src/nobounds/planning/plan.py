@@ -15,6 +15,7 @@ from nobounds.planning.expectation import ROUNDS, Errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecast import Forecast, ForecastRow
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
+from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.needed import MOST, smallest
 from nobounds.ranks.problem import check_rank, check_ranks
 
@@ -38,6 +39,10 @@ def plan(
     upper: Number | None = None,
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
+    groups: int | None = None,
+    delta: Number | None = None,
+    rows_per_unit: int | None = None,
+    groups_per_unit: int | None = None,
     quick: bool = False,
 ) -> Forecast:
     """The error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
@@ -49,6 +54,9 @@ def plan(
     q: for "quantile" a number, for "quantiles" a list.
     rank_error, value_error: an expected error, instead of epsilon: the smallest epsilon that reaches it is computed.
     scale: a family is multiplied by it.
+    groups: the number of groups, if the statistic is answered by group; the n records are in groups of equal size.
+    delta: of keys that are chosen privately; then `units` of a row says how many units a group needs to be shown.
+    rows_per_unit, groups_per_unit: of a table with a unit.
     quick: use a few data sets only, for errors accurate to about 10% in less time.
 
     The others are those of the statistic's function. A family has the resolution that is given.
@@ -59,27 +67,34 @@ def plan(
     statistic, neighbors = check_statistic(statistic), check_neighbors(neighbors)
     shape = Shape.of(data, scale, resolution)
     options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
-    ranks = _ranks(statistic, q)
-    forecaster = Forecaster.of(statistic, ranks, _size(n, shape), shape, options)
+    ranks = requested_ranks(statistic, q)
+    size, grouping = _size(n, shape), PlannedGroups.of(groups, delta, rows_per_unit, groups_per_unit, neighbors)
+    forecaster = Forecaster.of(statistic, ranks, grouping.size(size), shape, options, grouping.groups)
+    if grouping != PlannedGroups() and (rank_error is not None or value_error is not None):
+        raise ValueError("with groups or units give epsilon or rho, not an error")
     if rank_error is not None or value_error is not None:
         spendings = [_needed(forecaster, rank_error, value_error, epsilon is not None or rho is not None)]
     else:
         spendings = _spendings(epsilon, rho)
-    rows = tuple(_row(spending, forecaster.errors(spending, _FEW if quick else ROUNDS)) for spending in spendings)
+    rounds = _FEW if quick else ROUNDS
+    rows = tuple(
+        _row(spending, forecaster.errors(grouping.spending(spending), rounds), grouping.needed(spending))
+        for spending in spendings
+    )
     parameters: dict[str, Any] = {"n": forecaster.sampling.n, "data": shape.name, "neighbors": neighbors}
     if ranks:
         parameters["q"] = str(ranks[0]) if statistic == "quantile" else [str(rank) for rank in ranks]
     stated = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution}
-    parameters |= {name: str(value) for name, value in stated.items() if value is not None}
+    parameters |= {name: str(value) for name, value in stated.items() if value is not None} | grouping.stated()
     kind: Literal["epsilon", "rho"] = "rho" if spendings[0].zcdp else "epsilon"
     return Forecast(statistic, kind, rows, forecaster.typical(), parameters, forecaster.sampled)
 
 
-def _row(spending: Spending, errors: Errors) -> ForecastRow:
-    return ForecastRow(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most)
+def _row(spending: Spending, errors: Errors, units: int | None) -> ForecastRow:
+    return ForecastRow(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most, units)
 
 
-def _ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[Fraction, ...]:
+def requested_ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[Fraction, ...]:
     """The requested ranks, in increasing order."""
     if statistic not in ("quantile", "quantiles"):
         if q is not None:

@@ -76,12 +76,12 @@ def clip_starts(plan: SumPlan, typical: Sample) -> list[tuple[float, tuple[SumPl
     return list(together((chance, start) for start, chance in chances.items() if chance > LEAST))
 
 
-def outcomes(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> Outcomes:
-    """The errors of a sum or mean on this data set, for this start of the search for a clip."""
+def outcomes(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int, of: Sample | None = None) -> Outcomes:
+    """The errors of a sum or mean on this data set, or `of` one group of it, for this start of a search for a clip."""
     lows, highs, chances = _clips(plan, start, sample, number)
     places = np.arange(POINTS)
     u, v = ((steps % POINTS + spread(k * number)) / POINTS for steps, k in ((places, 1), (STRIDE * places, STRIDE)))
-    errors = np.abs(_errors(plan, Clipping.of(sample, lows, highs), u, v))
+    errors = np.abs(_errors(plan, Clipping.of(sample if of is None else of, lows, highs), u, v))
     return Outcomes(None, errors.ravel(), np.repeat(chances / POINTS, POINTS))
 
 

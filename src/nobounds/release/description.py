@@ -9,7 +9,7 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, text_up
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import TOO_FEW
+from nobounds.release.words import TOO_FEW, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +98,5 @@ class Description:
             lines.append(" ".join([names[name].ljust(width), *cells]).rstrip())
         lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
         total = self.loss.in_words(self.parameters)
-        return "\n".join([*lines, self.split_in_words(), f"Total: {total}"])
+        units = units_in_words(self.parameters, self.loss.unit)
+        return "\n".join([*lines, self.split_in_words(), f"Total: {total}", *([units] if units else [])])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, printable
 from nobounds.release.schema import from_ends, head, loaded, to_ends
+from nobounds.release.words import shown_in_words, units_in_words
 
 _SHOWN = 12  # groups in the text
 _LONG = 10**15  # whole numbers below this are shown in full
@@ -145,7 +146,11 @@ class GroupedRelease:
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
         more = [f"... {len(self)} groups"] if len(self) > _SHOWN else []
-        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}"])
+        notes = filter(None, (shown_in_words(self.parameters, len(self), self.loss.unit), self._units()))
+        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}", *notes])
+
+    def _units(self) -> str:
+        return units_in_words(self.parameters, self.loss.unit)
 
 
 def _printed(key: Any) -> str:

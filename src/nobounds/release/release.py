@@ -6,7 +6,7 @@ from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
-from nobounds.release.words import bars_in_words, needed_in_words
+from nobounds.release.words import bars_in_words, needed_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,9 @@ class Release:
 
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
-        return f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss.in_words(self.parameters)}"
+        line = f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss.in_words(self.parameters)}"
+        units = units_in_words(self.parameters, self.loss.unit)
+        return f"{line}. {units}" if units else line
 
     def _value(self) -> str:
         """The value; of a long vector the first numbers."""

@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nobounds.exact import text_up
+from nobounds.exact import printable, text_up
 from nobounds.release.schema import Interval
 
 TOO_FEW = "too few rows"  # why a number is not answered
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 UNKNOWN = "its error is not known"
+_LEFT_OUT = "the other rows are left out"
 
 
 def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any]) -> str:
@@ -35,3 +36,21 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
     ways = [f"about {needed['rows']:,} rows"] if "rows" in needed else []
     ways += [f"{kind} {text_up(needed[kind], 2)}" for kind in ("epsilon", "rho") if kind in needed]
     return f": {' or '.join(ways)} would do" if ways else ""
+
+
+def units_in_words(parameters: Mapping[str, Any], unit: str) -> str:
+    """How many rows of a unit count, where some may be left out."""
+    most = parameters.get("rows_per_unit")
+    if most is None:
+        return ""
+    return f"Of each {printable(unit)} at most {most:,} row{'s' * (most != 1)} count{'s' * (most == 1)}; {_LEFT_OUT}."
+
+
+def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str:
+    """How many units a group needs to be shown, where keys are chosen privately; and that none was, if so."""
+    least = parameters.get("units_to_show")
+    if least is None:
+        return ""
+    units = "rows" if unit == "row" else "units"
+    sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95 times of 100)"
+    return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."

@@ -226,8 +226,8 @@ def forecast(ask: Ask, guess: Guess, origin: Origin, *, quick: bool = False) -> 
         scale=guess.scale or None,
         neighbors=origin.neighbors,
         quick=quick,
-        **{ask.spending: share},
-        **known,
+        **{ask.spending: share},  # type: ignore[arg-type]
+        **known,  # type: ignore[arg-type]
     )
 
 

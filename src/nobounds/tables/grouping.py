@@ -155,7 +155,8 @@ class Grouping:
         if selection is not None:
             breakdown["split"] = {"keys": round_up(selection.epsilon), **breakdown["split"]}
         most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
-        return facts.origin() | {"keys": "public" if selection is None else "private"} | breakdown | most
+        keys = {"keys": "public"} if selection is None else {"keys": "private", "units_to_show": selection.needed()}
+        return facts.origin() | keys | breakdown | most
 
 
 def check_delta(delta: Number) -> Fraction:

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Chargeable
+from nobounds.accounting.terms import Terms
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.memory.frames import Frame
@@ -17,10 +18,13 @@ from nobounds.noise.source import Rng
 from nobounds.release.description import Description
 from nobounds.release.release import Release
 from nobounds.statistics.describe import describe
+from nobounds.statistics.door import release_column
 from nobounds.statistics.keywords import Bounded, Budgeted, Counted, Each, Searched, Spent, Walked, spelled_out
 from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.left_out import LeftOutPlan
+from nobounds.tables.left_out import answer as left_out
 from nobounds.tables.opened import OpenedTable, SharedOnly
 
 _SUGGESTED = Fraction(19, 20)
@@ -189,8 +193,28 @@ class Table(SharedOnly):
             raise ValueError("rows per unit need unit, the column that says whose row it is")
         sizes = table.named(table.source.rows_of_units(table.unit), f"rows per {table.unit}")
         release = quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=table.budget, rng=rng)
-        all_rows = {name: value for name, value in release.parameters.items() if name != "rows_per_unit"}
-        return replace(release, parameters=all_rows)
+        return _of_all_rows(release)
+
+    def rows_left_out(self, *, epsilon: Number | None = None, rho: Number | None = None, rng: Rng = None) -> Release:
+        """A private estimate of the share of all rows that `rows_per_unit` leaves out, with a 95% interval.
+
+        A unit counts once, however many rows it has, so this costs little: a twentieth of an epsilon of 1 is enough for
+        a few thousand units. The estimate is about rows, and says nothing of the values in them.
+        """
+        table = self._opened
+        if table.unit is None:
+            raise ValueError("rows are left out where a table has unit, the column that says whose row it is")
+        most, terms = table.privacy_unit.rows, Terms.of(epsilon, rho, table.neighbors)
+        release = release_column(
+            "rows_left_out",
+            "rows left out",
+            terms,
+            lambda facts: LeftOutPlan.of(terms.spending, most),
+            left_out,
+            table.named(table.source.rows_of_units(table.unit), f"rows per {table.unit}"),
+            {"budget": table.budget, "rng": rng},
+        )
+        return _of_all_rows(release)
 
     @property
     def _charged(self) -> Budgeted:
@@ -198,3 +222,9 @@ class Table(SharedOnly):
 
     def __repr__(self) -> str:
         return str(self._opened)
+
+
+def _of_all_rows(release: Release) -> Release:
+    """A release about units with all of their rows: none of them is left out of it."""
+    parameters = {name: value for name, value in release.parameters.items() if name != "rows_per_unit"}
+    return replace(release, parameters=parameters)

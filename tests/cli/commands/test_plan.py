@@ -102,3 +102,42 @@ def test_errors_are_one_line(words: list[str], text: str):
     result = run(*words)
     assert result.exit_code == 2 and result.stdout == ""
     assert result.stderr.startswith("Error: ") and text in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_summary_is_planned_from_a_number_of_columns_or_a_schema(tmp_path: Path):
+    """For a file its names and types are read, and no record: a file without records has the same plan."""
+    counted = json.loads(run("describe", "--columns", "2", "--rows", "1000", "--epsilon", "1", "--json").stdout)
+    path = tmp_path / "people.csv"
+    path.write_text("age,income\n")
+    assert json.loads(run("describe", path, "--rows", "1000", "--epsilon", "1", "--json").stdout) == counted
+    words = run("describe", path, "--rows", "1000", "--epsilon", "1").stdout
+    assert "Answered in each column: count, 50%" in words and "nothing was spent" in words
+
+
+def test_rows_are_counted_for_an_answer_and_for_an_error():
+    """A sentence, or JSON with the number."""
+    assert run("rows", "quantile", "--q", "0.5", "--epsilon", "1").stdout.startswith("About 75 rows are needed")
+    options = ["--relative-error", "0.1", "--family", "uniform", "--epsilon", "1", "--json"]
+    assert json.loads(run("rows", "count", *options).stdout)["rows_needed"] < 20
+
+
+def test_groups_are_planned():
+    """Each group's error, and the units that it needs to be shown."""
+    options = ["--groups", "10", "--n", "1000", "--delta", "1e-6", "--family", "uniform", "--epsilon", "1"]
+    assert "units per group are needed at this epsilon and delta" in run("count", *options).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["describe", "--epsilon", "1", "--rows", "10"], "a file or --columns"),
+        (["describe", "--epsilon", "1", "--columns", "3"], "--rows"),
+        (["rows", "--epsilon", "1"], "statistic"),
+        (["count", "--n", "10", "--family", "normal", "--percentiles", "1"], "plan rows"),
+    ],
+)
+def test_plans_of_summaries_and_rows_are_refused_in_words(words: list[str], message: str):
+    """The error names what is missing."""
+    result = run(*words)
+    assert result.exit_code != 0
+    assert message in result.stderr

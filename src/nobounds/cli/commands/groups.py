@@ -9,9 +9,10 @@ import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from nobounds.cli.output import Printer, say, shortened, show_table, total_in_words
+from nobounds.cli.output import Printer, say_all, shortened, show_table, total_in_words
 from nobounds.exact import printable
 from nobounds.release.grouped import GroupedRelease
+from nobounds.release.words import shown_in_words, units_in_words
 
 _SHOWN = 40  # groups on a terminal
 
@@ -34,8 +35,13 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     if len(release) > shown:
         console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
     console.print()
-    for sentence in filter(None, (_noise(release), total_in_words(release))):
-        say(console, sentence)
+    say_all(
+        console,
+        _noise(release),
+        shown_in_words(release.parameters, len(release), release.loss.unit),
+        units_in_words(release.parameters, release.loss.unit),
+        total_in_words(release),
+    )
 
 
 def _table(release: GroupedRelease, shown: int) -> Table:

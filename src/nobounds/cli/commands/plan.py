@@ -8,6 +8,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+import nobounds as nb
 from nobounds import plots
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors
@@ -20,6 +21,8 @@ from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import Forecast
 from nobounds.planning.forecasters import Statistic, check_statistic
 from nobounds.planning.plan import plan as forecast
+from nobounds.planning.rows_needed import rows_needed
+from nobounds.planning.summaries import DescribeForecast, plan_describe
 
 NUMBER = "NUMBER"
 Numbers = list[str] | None
@@ -30,13 +33,26 @@ def plan(
         str,
         typer.Argument(
             metavar="STATISTIC",
-            help="quantile, quantiles, maximum, minimum, bounds, sum, mean or count.",
+            help="quantile, quantiles, maximum, minimum, bounds, sum, mean, count or describe; "
+            "or rows: how many rows the statistic that follows needs.",
             show_default=False,
-            autocompletion=words(*get_args(Statistic)),
+            autocompletion=words(*get_args(Statistic), "describe", "rows"),
         ),
     ],
+    of: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="OF",
+            help="Of describe: a file, whose columns are read and whose records are not. Of rows: a statistic.",
+            show_default=False,
+        ),
+    ] = None,
     n: Annotated[
-        str | None, typer.Option("--n", metavar=NUMBER, help="The number of records. Default: that of the sample.")
+        str | None,
+        typer.Option("--n", "--rows", metavar=NUMBER, help="The number of records. Default: that of the sample."),
+    ] = None,
+    columns: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="Of describe: the number of numeric columns, without a file.")
     ] = None,
     q: Annotated[Numbers, typer.Option("--q", metavar=NUMBER, help="From 0 to 1; repeated for quantiles.")] = None,
     family: Annotated[
@@ -58,6 +74,21 @@ def plan(
     value_error: Annotated[
         str | None, typer.Option(metavar=NUMBER, help="Find the smallest epsilon for this expected error in value.")
     ] = None,
+    percentiles: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="Of rows: an expected error of a quantile, in percentiles.")
+    ] = None,
+    relative_error: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="Of rows: an expected error, as a part of the true value.")
+    ] = None,
+    groups: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="The number of groups of equal size, for answers by group.")
+    ] = None,
+    delta: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="Of --groups: the keys are chosen privately, at this delta.")
+    ] = None,
+    rows_per_unit: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most. Default: rows alone.")
+    ] = None,
     lower: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")] = None,
     upper: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")] = None,
     resolution: Annotated[str | None, typer.Option(metavar=NUMBER, help="The grid the data live on.")] = None,
@@ -67,11 +98,32 @@ def plan(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the errors into a PNG, PDF or SVG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """The error to expect of a private statistic, before anything is spent.
+    """The error to expect, what a summary will answer, or how many rows are needed, before anything is spent.
 
     Example: nobounds plan quantile --q 0.5 --n 1000 --family lognormal --epsilon 1
+
+    Example: nobounds plan describe --columns 7 --rows 1000 --epsilon 1
+
+    Example: nobounds plan rows quantile --q 0.5 --epsilon 1
+
+    Example: nobounds plan mean --groups 9 --n 900 --family normal --epsilon 1
     """
     with plain_errors():
+        if statistic == "describe":
+            terms = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho), "neighbors": neighbors}
+            show_planned_summary(_summary(of, columns, n, rows_per_unit, terms), as_json=as_json)
+            return
+        if statistic == "rows":
+            facts = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
+            goals = {"percentiles": percentiles, "value_error": value_error, "relative_error": relative_error}
+            spent = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho)}
+            data = None if family is None and sample is None else _data(family, sample, column)
+            name = check_statistic(of)
+            needed = rows_needed(name, data=data, q=_ranks(name, q), **spent, **goals, **facts)  # type: ignore[arg-type]
+            _show_rows(name, needed, {k: v for k, v in goals.items() if v is not None}, as_json=as_json)
+            return
+        if of is not None or percentiles is not None or relative_error is not None or columns is not None:
+            raise ValueError("OF, --columns, --percentiles and --relative-error are for plan describe and plan rows")
         checked, ranks = check_statistic(statistic), _ranks(statistic, q)
         if plot is not None:
             plots.check_target(plot)
@@ -89,10 +141,78 @@ def plan(
             upper=upper,
             resolution=resolution,
             neighbors=check_neighbors(neighbors),
+            groups=groups,
+            delta=delta,
+            rows_per_unit=rows_per_unit,
         )
         if plot is not None:
             planned.plot().savefig(plot, dpi=150)
         show(planned, as_json=as_json)
+
+
+def _one(name: str, numbers: Numbers) -> str | None:
+    """The only number of an option, if it is given."""
+    if numbers and len(numbers) > 1:
+        raise ValueError(f"give one --{name} here, got {len(numbers)}")
+    return numbers[0] if numbers else None
+
+
+def _summary(
+    file: str | None, columns: int | None, rows: str | None, rows_per_unit: int | None, terms: dict[str, Any]
+) -> DescribeForecast:
+    """What a summary will answer of a file's columns, or of a number of columns; the schema of a file alone is read."""
+    if (file is None) == (columns is None):
+        raise ValueError(f"plan describe needs a file or --columns, got {'neither' if file is None else 'both'}")
+    if file is None:
+        assert columns is not None
+        return dry_run(columns, rows, rows_per_unit, terms)
+    table = nb.Table(file, csv=None if is_parquet(Path(file)) else Csv(header=True))
+    return dry_run(numeric(table), rows, rows_per_unit, terms)
+
+
+def numeric(table: nb.Table, unit: str | None = None, only: list[str] | None = None) -> list[str]:
+    """The columns of a table that a summary may answer, by their types alone."""
+    kinds = {name: kind for name, kind in table.columns.items() if name != unit and name in (only or table.columns)}
+    return [name for name, kind in kinds.items() if kind in ("number", "text that may be numbers")]
+
+
+def dry_run(
+    columns: int | list[str], rows: str | None, rows_per_unit: int | None, terms: dict[str, Any]
+) -> DescribeForecast:
+    """What a summary will answer, for a number of rows that the user states."""
+    if rows is None:
+        raise ValueError("give --rows, the number of rows as far as you know it: it is not read from the table")
+    return plan_describe(columns, rows=rows, rows_per_unit=rows_per_unit, **terms)
+
+
+def show_planned_summary(planned: DescribeForecast, *, as_json: bool) -> None:
+    """Print what a summary will answer to the standard output."""
+    if as_json:
+        print(json.dumps(planned.to_dict(), indent=2, allow_nan=False))
+        return
+    console = Printer()
+    console.print(f"Before spending: {planned.title()}", style="bold", soft_wrap=not console.is_terminal)
+    console.print()
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    cells = planned.cells()
+    for k, head in enumerate(cells):
+        table.add_column(head, justify="right" if k else "left", no_wrap=True)
+    for row in zip(*cells.values(), strict=True):
+        table.add_row(*row)
+    show_table(console, table)
+    console.print()
+    for sentence in planned.sentences():
+        say(console, sentence)
+
+
+def _show_rows(statistic: str, rows: int, goals: dict[str, str], *, as_json: bool) -> None:
+    """Print how many rows a statistic needs."""
+    if as_json:
+        print(json.dumps({"statistic": statistic, "rows_needed": rows, **goals}, indent=2))
+        return
+    goal = "".join(f" with an expected {name.replace('_', ' ')} of {value}" for name, value in goals.items())
+    how = goal or " at all"
+    say(Printer(), f"About {rows:,} rows are needed to answer the {statistic}{how}. Nothing was read or spent.")
 
 
 def _ranks(statistic: str, q: Numbers) -> Any:

@@ -1,0 +1,97 @@
+"""How many rows are needed, for an expected error or for an answer at all: the public function."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nobounds.accounting.loss import Neighbors, check_neighbors
+from nobounds.accounting.spending import Spending
+from nobounds.exact import Number, positive, shown
+from nobounds.planning.answerable import rows_to_answer
+from nobounds.planning.expectation import Errors
+from nobounds.planning.families import Shape
+from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
+from nobounds.planning.plan import MOST_RECORDS, requested_ranks
+
+_ROUNDS, _QUICK = (64,), (16,)  # data sets for each look
+_CLOSE = 1.02  # to which the number is searched
+
+
+def rows_needed(
+    statistic: Statistic,
+    *,
+    data: object = None,
+    q: Number | Iterable[Number] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    percentiles: Number | None = None,
+    value_error: Number | None = None,
+    relative_error: Number | None = None,
+    scale: Number | None = None,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    resolution: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+) -> int:
+    """The number of rows that a statistic needs at an epsilon or a rho; nothing is spent, and no data are read.
+
+    percentiles: the expected error of a quantile or an extreme, in percentiles.
+    value_error, relative_error: the expected error in value, or as a part of the true value.
+    Give one of the three, and `data`, the shape of the data as for `plan`; without them, it is the number of rows with
+    which the statistic is answered at all. The others are those of `plan`.
+
+    >>> rows_needed("quantile", q=0.5, epsilon=1)
+    75
+    """
+    statistic, spending = check_statistic(statistic), Spending.of(epsilon, rho)
+    ranks = requested_ranks(statistic, q)
+    least = rows_to_answer(statistic, ranks, spending, check_neighbors(neighbors))
+    goals = {"percentiles": percentiles, "value_error": value_error, "relative_error": relative_error}
+    given = {name: goal for name, goal in goals.items() if goal is not None}
+    if not given:
+        return least
+    if len(given) > 1:
+        raise ValueError(f"give one of percentiles, value_error and relative_error, got {' and '.join(given)}")
+    ((name, goal),) = given.items()
+    if name == "percentiles" and statistic not in RANKED:
+        raise ValueError(f"percentiles are for quantiles and extremes; for a {statistic} give relative_error")
+    if data is None:
+        raise ValueError(f"{name} needs data, the shape of the data: a family such as 'lognormal', or a public sample")
+    most, shape = float(positive(goal, name)), Shape.of(data, scale, resolution)
+    options: dict[str, Any] = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
+
+    def reached(n: int, rounds: tuple[int, ...]) -> bool:
+        forecaster = Forecaster.of(statistic, ranks, n, shape, options)
+        return _error(name, forecaster.errors(spending, rounds), forecaster) <= most
+
+    enough = _smallest(lambda n: reached(n, _QUICK), lambda n: reached(n, _ROUNDS), least)
+    if enough is None:
+        raise ValueError(f"no number of rows up to {MOST_RECORDS:.0e} has an expected {name} of {shown(goal)} or less")
+    return enough
+
+
+def _error(name: str, errors: Errors, forecaster: Forecaster) -> float:
+    """The expected error of the requested kind."""
+    if name == "percentiles":
+        return 100 * (errors.rank or 0.0) / forecaster.sampling.n
+    if name == "value_error":
+        return errors.mean
+    truth = max(map(abs, forecaster.typical()))
+    return errors.mean / truth if truth else math.inf
+
+
+def _smallest(quick: Callable[[int], bool], reached: Callable[[int], bool], start: int) -> int | None:
+    """The smallest number from `start` on that is enough, to 2%, where more is enough too."""
+    low = high = start
+    while not quick(high):
+        low, high = high, 2 * high
+        if high > MOST_RECORDS:
+            return None
+    while high - low > 1 and high > low * _CLOSE:
+        middle = max(math.isqrt(low * high), low + 1)
+        low, high = (low, middle) if quick(middle) else (middle, high)
+    while not reached(high):
+        high = math.ceil(high * _CLOSE)
+        if high > MOST_RECORDS:
+            return None
+    return high
