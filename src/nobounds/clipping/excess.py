@@ -127,7 +127,7 @@ def _number(cell: _Cell, rows: Ints, uniform: Floats) -> Floats:
 
 
 def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float) -> Floats:
-    """How much so many records in the octave from this edge are beyond the clip, together."""
+    """How much `number` records in the octave from this edge are beyond the clip, together."""
     mean, spread = inside_octave(slope)
     total = edge * (number * mean + np.sqrt(number) * spread * _normal(uniform)) - number
     return np.clip(total, number * min(edge - 1, most), number * min(2 * edge - 1, most))

@@ -50,8 +50,8 @@ class Tailed:
         upper = math.inf if high is None else finite_float((high - self.clip.high) / unit)
         lower = math.inf if low is None else finite_float((self.clip.low - low) / unit)
         most = [upper if side.sign > 0 else lower for side in self.sides]
-        sums = [finite_float(each * records / unit) for each in (bar, value)]
-        below, above = reach(self.sides, unit, self.rule.count_noise, most, *sums, self.rule.zcdp)
+        noise, total = (finite_float(each * records / unit) for each in (bar, value))
+        below, above = reach(self.sides, unit, self.rule.count_noise, most, noise, total, self.rule.zcdp)
         first, last = (Fraction(each) * unit / records if math.isfinite(each) else None for each in (-below, above))
         return (
             -math.inf if first is None else _end(value, min(first, Fraction(0)), -1),
@@ -114,13 +114,14 @@ class Tailing:
         unit, less = weight / float(self.eps_noise), shrunk * self.rule.count_noise.scale
         beyond = biases(counts, less)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
-        return MOVES[np.argmin(beyond + unit * 2.0**MOVES, axis=-1)]
+        moved: Ints = MOVES[np.argmin(beyond + unit * 2.0**MOVES, axis=-1)]
+        return moved
 
 
 def _end(value: Fraction, reach: Fraction, side: int) -> float:
     """The end of an interval on a side of a value, so far from it; infinite beyond the floats, outward only."""
-    found = value + reach
-    if abs(found) <= MAX:
-        return finite_float(found) + 0.0
-    sign = 1 if found > 0 else -1
+    end = value + reach
+    if abs(end) <= MAX:
+        return finite_float(end) + 0.0
+    sign = 1 if end > 0 else -1
     return sign * (math.inf if sign == side else MAX)

@@ -94,12 +94,12 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
         return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
     around = search.deviations(SamplePoint(sample), start)
     walks = search.walks(around, start)
-    found = [_rungs(search, walk, number) for walk in walks]
+    halts = [_rungs(search, walk, number) for walk in walks]
     if plan.eps_tail:
-        found = _moved(plan, start, around, found, number)
+        halts = _moved(plan, start, around, halts, number)
     by_side = {
         side: (np.array([finite_float(search.width_at(rung, start.octave)) for rung in rungs]), chances)
-        for side, (rungs, chances) in zip(search.sides(start.center), found, strict=True)
+        for side, (rungs, chances) in zip(search.sides(start.center), halts, strict=True)
     }
     if 0 in by_side:
         widths, chances = by_side[0]
@@ -125,13 +125,13 @@ def _rungs(search: Search, width_walk: WidthWalk, number: int) -> tuple[list[int
 
 
 def _moved(
-    plan: SumPlan, start: ClipStart, around: Histogram, found: list[tuple[list[int], Floats]], number: int
+    plan: SumPlan, start: ClipStart, around: Histogram, halts: list[tuple[list[int], Floats]], number: int
 ) -> list[tuple[list[int], Floats]]:
     """The rungs after the counts of octaves have moved them; the noise of the counts is taken at a few points."""
     signs = plan.tailing.signs(start.center)
-    most = [rungs[int(np.argmax(chances))] for rungs, chances in found]
+    most = [rungs[int(np.argmax(chances))] for rungs, chances in halts]
     result = []
-    for which, (rungs, chances) in enumerate(found):
+    for which, (rungs, chances) in enumerate(halts):
         others = most[:which] + most[which + 1 :]
         anchors = [anchored([rung, *others])[0] for rung in rungs]
         own = signs[which : which + 1] if plan.search.two_sided else signs

@@ -155,8 +155,8 @@ def sums_by_group(
     """
     tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
     # The number of groups is public or already noised; the cost is the same for every number.
-    found = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
-    settled, clip = found.plan, found.clip
+    clipped = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
+    settled, clip = clipped.plan, clipped.clip
     summed = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | summed.parameters | ladder.describe()
@@ -167,7 +167,7 @@ def sums_by_group(
         return GroupAnswers(tallied.keys, summed.values, parameters, intervals, counts, parts=settled.parts())
     reasons = _reasons(summed, clip.trusted)
     if not clip.trusted:
-        parameters["needed"] = found.needed()
+        parameters["needed"] = clipped.needed()
     values = _masked(summed.values, reasons)
     intervals[np.ma.getmaskarray(values)] = -math.inf, math.inf
     return GroupAnswers(tallied.keys, values, parameters, intervals, counts, reasons, settled.parts())

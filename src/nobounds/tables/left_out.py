@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.plan import CHANCE
+from nobounds.clipping.interval import CHANCE
 from nobounds.counting.scan import gathered
 from nobounds.engines.column import Column
 from nobounds.mechanisms.decisions import NoisyMany
