@@ -53,6 +53,11 @@ pictures: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md (five minutes)
 	$(BIN)/python benchmarks/tuning/clipping.py --out docs/clipping.md
 
+intervals: $(READY) ## how often intervals hold, and how many numbers of a summary are far off, docs/intervals (an hour; QUICK=--quick)
+	$(BIN)/python benchmarks/coverage/quantiles.py --out docs/intervals/quantiles.md --jobs 2 $(QUICK)
+	$(BIN)/python benchmarks/coverage/sums.py --out docs/intervals/sums.md --jobs 2 $(QUICK)
+	$(BIN)/python benchmarks/coverage/describe.py --out docs/intervals/describe.md --jobs 2
+
 sparse: $(READY) ## the noise of SparseVector by four analyses, docs/sparse_vector.md
 	$(BIN)/python benchmarks/pages/sparse_vector.py
 

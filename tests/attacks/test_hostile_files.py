@@ -40,7 +40,7 @@ CSV = {
     "blank lines": (f"\n\n x , k , u \n\n{ROWS}\n\n", 199.5),
     "words for numbers": (f"x,k,u\n{ROWS}{SECRET},{SECRET},{SECRET}\n1_000,a,b\n0x10,a,b\n\u0661,a,b\n", 199.5),
     "numbers beyond all floats": (f"x,k,u\n{ROWS}1{'0' * 5000},a,b\n-1e999999999,a,b\n1e-999999999,a,b\n", 199.5),
-    "nothing but a header": ("x,k,u\n", 0.0),
+    "nothing but a header": ("x,k,u\n", type(None)),
     "no row at all": ("", ValueError),
     "no header": (f"{ROWS}", ValueError),
     "two columns of a name": (f"x,x,u\n{ROWS}", ValueError),

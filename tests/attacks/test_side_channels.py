@@ -80,6 +80,7 @@ WITHOUT_DATA = {
     "Budget",
     "BudgetExceeded",
     "Csv",
+    "DescribeForecast",
     "Description",
     "Forecast",
     "GroupedRelease",
@@ -89,6 +90,8 @@ WITHOUT_DATA = {
     "Release",
     "explain",
     "plan",
+    "plan_describe",
+    "rows_needed",
 }
 SENSITIVE = {"Histogram"}  # counts of records, which are not for release
 
@@ -103,7 +106,7 @@ OF_A_TABLE = {
     "count": lambda table, **options: table.count("x", **options),
     "describe": lambda table, **options: table.describe(["x"], **options),
 }
-OF_UNITS = {"suggest_rows_per_unit"}
+OF_UNITS = {"suggest_rows_per_unit", "rows_left_out"}
 NO_STATISTIC = {"columns", "group_by", "sql"}
 OF_GROUPS = {
     "quantile": lambda groups, **options: groups.quantile("x", 0.3, **options),

@@ -31,6 +31,7 @@ DECISIONS = {
     "nobounds.mechanisms.exponential_mechanism",
     "nobounds.mechanisms.joint.decision",
     "nobounds.mechanisms.joint.draw",
+    "nobounds.mechanisms.joint.pair",
     "nobounds.mechanisms.halting",  # Law.sample
     "nobounds.mechanisms.runs",  # a type
     "nobounds.auditing.claims.streams",  # the sampler as it runs

@@ -30,7 +30,8 @@ RELATIONS = ("add-remove", "swap")
 SPENT = ({"epsilon": 1}, {"rho": 0.1})
 HALVES = [0.25, 0.5, 0.75]
 NO_STATISTICS = {"Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder"}
-NO_STATISTICS |= {"Law", "PrivacyLoss", "Release", "Table", "explain", "plan"}
+NO_STATISTICS |= {"DescribeForecast", "Law", "PrivacyLoss", "Release", "Table", "explain", "plan"}
+NO_STATISTICS |= {"plan_describe", "rows_needed"}
 STREAMS = {"AboveThreshold", "IterativeExponential", "SparseVector"}  # of answers to queries: they read no records
 
 
@@ -135,7 +136,7 @@ def of_tables(spent, make, column="x"):
     whole += [("count", ()), ("quantile", (column, 0.5))]
     alone = [("quantiles", (column, HALVES)), ("bounds", (column,)), ("describe", ([column],))]
     for unit in ({}, {"unit": "who", "rows_per_unit": 2}):
-        for name, args in [*whole, *alone, *([("suggest_rows_per_unit", ())] if unit else [])]:
+        for name, args in [*whole, *alone, *([("suggest_rows_per_unit", ()), ("rows_left_out", ())] if unit else [])]:
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent)
         for by in ({"keys": ["k0", "k1"]}, *([{"delta": 1e-6}] if "epsilon" in spent else [])):
             for name, args in whole:

@@ -19,6 +19,7 @@ from nobounds.release.shares import STATISTICS
 from nobounds.release.words import between, needed_in_words, units_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
+SUMMARIES = "The ranges are at 95 %; those of means include what clipping changed."
 
 _WIDEST = 10_000  # characters of a table in a pipe
 _CELL, _MARGIN = 18, 18  # the widths of a column and of everything beside the columns
@@ -34,8 +35,11 @@ def show(release: nb.Release, *, as_json: bool) -> None:
     console.print()
     if release.reason is not None:
         say(console, f"Not answered, {release.reason}{needed_in_words(release.parameters)}.")
-    if "clip" in release.parameters:
+    stated = release.parameters.get("interval", {})
+    if "clip" in release.parameters and stated.get("of") == "noise":
         say(console, CLIPPING)
+    if "assumes" in stated and release.value is not None:
+        say(console, f"The range assumes: {printable(stated['assumes'])}.")
     say_all(console, units_in_words(release.parameters, release.loss.unit), total_in_words(release))
 
 
@@ -52,7 +56,7 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
         console.print()
     for name, why in described.skipped.items():
         console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
-    say(console, f"{described.split_in_words()} {CLIPPING}")
+    say(console, f"{described.split_in_words()} {SUMMARIES}")
     say_all(console, units_in_words(described.parameters, described.loss.unit), total_in_words(described))
 
 

@@ -10,7 +10,7 @@ ladder, a step or a method that the user fixes is answered always: then the sear
 import math
 from fractions import Fraction
 
-from nobounds.ranks.interval import rounded_up
+from nobounds.ranks.intervals.interval import rounded_up
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.halving import levels as levels_of
 from nobounds.ranks.problem import Problem

@@ -17,7 +17,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
 from nobounds.noise.discrete import Noise as Noise
 from nobounds.noise.source import Rng
-from nobounds.ranks.interval import Of as Of
+from nobounds.ranks.intervals.interval import Of as Of
 from nobounds.ranks.problem import Method as Method
 
 PerColumn = Number | Mapping[str, Number] | None

@@ -13,7 +13,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
 from nobounds.programs.program import Program
 from nobounds.ranks.answerable import answers, needed
-from nobounds.ranks.interval import IntervalPlan, Wanted
+from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import QuantilePlan, plan_quantile, plan_separately, plan_together

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.ranks.ends import Spread, binomial_reach, calibrated
-from nobounds.ranks.interval import Wanted
+from nobounds.ranks.intervals.ends import Spread, binomial_reach, calibrated
+from nobounds.ranks.intervals.interval import Wanted
 
 RUNS = 60
 

@@ -1,0 +1,1 @@
+"""The interval of a quantile, and the percentiles of its answer."""
