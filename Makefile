@@ -12,7 +12,7 @@ QUICK ?=
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping sparse quantiles paper mutants planted soak docs figures architecture screens why peers
+.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping intervals sparse quantiles paper mutants planted soak docs figures architecture screens why peers
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20

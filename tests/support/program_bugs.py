@@ -42,10 +42,10 @@ from nobounds.programs.streams import Waiting
 from nobounds.ranks import auto, view
 from nobounds.ranks.framing import Around, FrameRule, prior_choice
 from nobounds.ranks.intervals.interval import IntervalPlan
+from nobounds.ranks.intervals.percentiles import Percentiles
 from nobounds.ranks.many import halving
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.joint import JointRule
-from nobounds.ranks.intervals.percentiles import Percentiles
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums

@@ -1,35 +1,33 @@
-"""How many rows a statistic needs to be answered at all: the one place that a plan asks.
-
-A quantile needs 20 nats on its smaller side: rows times the rate of the choice times min(q, 1 - q). The rate is
-epsilon / (2 max(q, 1 - q)), and epsilon / 2 under swap. A part of epsilon buys the number of rows, and several
-quantiles share the rest. Extremes, sums and means need room for a search, and a count nothing.
-"""
+"""How many rows a statistic needs to be answered: what its plan marks, with room for a noisy number of rows."""
 
 import math
 from fractions import Fraction
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
+from nobounds.accounting.terms import Terms
+from nobounds.clipping.plan import SumPlan, smallest
+from nobounds.ladders.facts import Facts
+from nobounds.ladders.stated import Stated
+from nobounds.ranks.answerable import needed_rows
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import plan_separately, plan_together
 
-NATS = 20  # on the smaller side of a quantile
-SIZE_SHARE = 0.1  # of epsilon, for the number of rows
-_SEARCHED = {"maximum": 120, "minimum": 120, "bounds": 240, "sum": 60, "mean": 60, "count": 0}  # nats
+_ROOM = 3  # scales of its noise that a number of rows may be too low by, in 5% of runs
+_ROWS = 1000  # that are public under swap: how much epsilon their noisy number gets hardly depends on it
+_ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
 
 
 def rows_to_answer(statistic: str, qs: tuple[Fraction, ...], spending: Spending, neighbors: Neighbors) -> int:
-    """The smallest number of rows with which a statistic is answered, in at least 95% of runs."""
-    swap = neighbors == "swap"
-    if statistic not in ("quantile", "quantiles"):
-        epsilon = math.sqrt(2 * spending.amount) if spending.zcdp else float(spending.amount)
-        return max(math.ceil(_SEARCHED[statistic] * (2 if swap else 1) / epsilon), 1)
-    epsilon = math.sqrt(8 * spending.amount) if spending.zcdp else float(spending.amount)
-    levels = math.ceil(math.log2(len(qs) + 1))
-    each = (1 if swap else 1 - SIZE_SHARE) * epsilon / (math.sqrt(levels) if spending.zcdp else levels)
-    noise = 0.0 if swap else 3 / (SIZE_SHARE * epsilon)  # that the number of rows may be too low by
-    return max(math.ceil(NATS / (each * _rate(q, swap)) + noise) for q in map(float, qs)) if qs else 1
-
-
-def _rate(q: float, swap: bool) -> float:
-    """The nats of a row on the smaller side of a quantile, for epsilon 1."""
-    smaller = max(min(q, 1 - q), 1e-12)
-    return smaller / 2 if swap else smaller / (2 * max(q, 1 - q))
+    """The number of rows, in two digits, with which a statistic is answered in at least 95% of runs."""
+    facts = Facts(False, True, rows=_ROWS if neighbors == "swap" else None)
+    terms, stated = Terms(spending, neighbors), Stated.of(None, None, None)
+    if statistic == "count":
+        return 1
+    if statistic in ("sum", "mean"):
+        plan = SumPlan.of(facts, terms, stated, centered=statistic == "mean")
+        noise = 1 / plan.eps_size if plan.eps_size else Fraction(0)
+        return smallest(plan.enough, 1) + math.ceil(_ROOM * noise)
+    ranks = qs or _ENDS[statistic]
+    searched = (plan_together if statistic == "quantiles" else plan_separately)(facts, terms, Options.of({}), ranks)
+    return needed_rows(searched) + _ROOM * searched.size.noise

@@ -41,7 +41,7 @@ def rows_needed(
     which the statistic is answered at all. The others are those of `plan`.
 
     >>> rows_needed("quantile", q=0.5, epsilon=1)
-    75
+    250
     """
     statistic, spending = check_statistic(statistic), Spending.of(epsilon, rho)
     ranks = requested_ranks(statistic, q)

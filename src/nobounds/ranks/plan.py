@@ -11,9 +11,9 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.additive import Additive
 from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
+from nobounds.ranks.intervals.percentiles import SHARE, Percentiles
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
-from nobounds.ranks.intervals.percentiles import SHARE, Percentiles
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 

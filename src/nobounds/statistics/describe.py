@@ -54,6 +54,7 @@ from nobounds.statistics.keywords import DEFAULTS, DescribeKeywords, spelled_out
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
 TAIL = Fraction(2, 5)  # of the share of the mean, for the octaves around its clip
+OUTSIDE = 7  # records outside, over eps2, that halt a walk to an extreme: with fewer it runs away ten times as often
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
 
@@ -296,7 +297,8 @@ class _Job:
         return clip, mean if extremes is not None else mean - spent
 
     def _search(self, amount: Fraction) -> Search:
-        return Search(self.plan.epsilon(amount), self.plan.neighbors, self.ladder, True, self.facts.nullable)
+        plan, tuning = self.plan, replace(CLIP_TUNING, outside=OUTSIDE)
+        return Search(plan.epsilon(amount), plan.neighbors, self.ladder, True, self.facts.nullable, tuning=tuning)
 
     def _fences(self, quantiles: dict[str, int | float]) -> Clip | None:
         """FENCES times the deviations of the quartiles on both sides of the median; None if these are 0.

@@ -116,7 +116,7 @@ def test_a_summary_is_planned_from_a_number_of_columns_or_a_schema(tmp_path: Pat
 
 def test_rows_are_counted_for_an_answer_and_for_an_error():
     """A sentence, or JSON with the number."""
-    assert run("rows", "quantile", "--q", "0.5", "--epsilon", "1").stdout.startswith("About 75 rows are needed")
+    assert run("rows", "quantile", "--q", "0.5", "--epsilon", "1").stdout.startswith("About 250 rows are needed")
     options = ["--relative-error", "0.1", "--family", "uniform", "--epsilon", "1", "--json"]
     assert json.loads(run("rows", "count", *options).stdout)["rows_needed"] < 20
 

@@ -32,8 +32,8 @@ from nobounds.mechanisms.runs import Runs
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, even, size_rule
-from nobounds.ranks.intervals.ends import Bounds, Spread, calibrated, guaranteed
 from nobounds.ranks.framing import FrameRule
+from nobounds.ranks.intervals.ends import Bounds, Spread, calibrated, guaranteed
 from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
