@@ -15,6 +15,7 @@ from support.postgres import postgres  # noqa: F401
 from support.thinning import pytest_addoption, pytest_collection_modifyitems  # noqa: F401
 
 import nobounds.noise.source
+from nobounds.statistics.keywords import DEFAULTS
 
 EXPLORE = "explore"
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
@@ -29,12 +30,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Answers without an `rng` draw from a generator that is seeded by the name of the test, in its fixtures too.
 
     Only the process of the test is seeded, not those that it starts. A test that is about the randomness of the
-    operating system is marked `entropy`, and gets it.
+    operating system is marked `entropy`, and gets it. One about the answers of few rows is marked `unmarked`: there all
+    statistics answer.
     """
-    if exploring(item.config) or item.get_closest_marker("entropy"):
-        return (yield)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.noise.source, "_system_bits", random.Random(item.nodeid).getrandbits)
+        if not (exploring(item.config) or item.get_closest_marker("entropy")):
+            patch.setattr(nobounds.noise.source, "_system_bits", random.Random(item.nodeid).getrandbits)
+        if item.get_closest_marker("unmarked"):
+            patch.setitem(DEFAULTS, "marks", False)
         return (yield)
 
 

@@ -76,6 +76,7 @@ FOLLOWED = {
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("name", FOLLOWED)
+@pytest.mark.unmarked
 def test_answers_follow_their_law(name, neighbors):
     """Ten bands of the answer's law catch their share of 600 answers, through the public function (chi-square).
 

@@ -42,6 +42,7 @@ def rank_error(data, value, q):
 @spent
 @pytest.mark.parametrize("q", [0, 0.3, 0.5, 1])
 @pytest.mark.parametrize("kind", [float, int])
+@pytest.mark.unmarked
 def test_one_quantile_is_that_of_quantile(kind, q, spent, neighbors):
     """From the same random bits, also if it is asked for twice; and the loss is the same."""
     data = np.random.default_rng(1).normal(50, 20, 500).astype(kind)

@@ -52,6 +52,7 @@ CALLS = {
 )
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("data", [*ODD.values(), *ARRAYS.values()], ids=[*ODD, *ARRAYS])
+@pytest.mark.unmarked
 def test_odd_data_get_a_finite_answer(data, call, neighbors, epsilon):
     """No error, no warning, no NaN and no infinity, whatever the records are."""
     release = call(data, epsilon=epsilon, neighbors=neighbors)

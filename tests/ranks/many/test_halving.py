@@ -645,6 +645,7 @@ def test_others_are_chosen_by_their_deviations_from_the_first(ladder):
 @pytest.mark.medium
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("n", [300, 1000])
+@pytest.mark.unmarked
 def test_deciles_err_alike_at_any_offset(n, relation):
     """In standard deviations, and no more than noise of a few ranks explains."""
     aims, errors = [k / 10 for k in range(1, 10)], []
@@ -666,6 +667,7 @@ def released(data, qs, epsilon, relation, seed, **options):
 
 @pytest.mark.medium
 @pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.unmarked
 def test_zeros_and_heaps_are_hit(relation):
     """Of 300 records, many of them 0 or all on three numbers: quantiles inside of a heap are its number."""
     zeros = np.append(np.zeros(180), np.random.default_rng(3).lognormal(3, 1, 120))
@@ -684,6 +686,7 @@ def test_zeros_and_heaps_are_hit(relation):
     st.sampled_from(RELATIONS),
 )
 @settings(deadline=None, max_examples=30)
+@pytest.mark.unmarked
 def test_answers_lie_on_the_grid_and_within_the_bounds(seed, bounds, relation):
     """In order, wherever the data are."""
     rng, (lower, upper) = np.random.default_rng(seed), bounds
