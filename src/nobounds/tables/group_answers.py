@@ -238,7 +238,8 @@ def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any]
 def _around(values: NDArray[Any], bars: Floats | float) -> Floats:
     """Intervals from each value minus its bar to the value plus its bar."""
     middle = values.astype(np.float64)
-    return np.column_stack([middle - bars, middle + bars])
+    with np.errstate(over="ignore"):  # an end beyond the floats is infinite
+        return np.column_stack([middle - bars, middle + bars])
 
 
 def _fitting(released: NDArray[Any]) -> NDArray[Any]:
