@@ -530,11 +530,11 @@ AT_A_LEVEL = table(range(len(LEVEL)), ["x"] * len(LEVEL), LEVEL)
 ROW_MOVED = [({**ODD}, {**ODD, "x": changed(ODD["x"], 7, -1e9)[1]})]
 
 OF_A_TABLE = {
-    "quantile": lambda table, **options: table.quantile("x", 0.5, **options),
-    "quantiles": lambda table, **options: table.quantiles("x", [0.25, 0.5], **options),
-    "maximum": lambda table, **options: table.maximum("x", **options),
-    "minimum": lambda table, **options: table.minimum("x", **options),
-    "bounds": lambda table, **options: table.bounds("x", **options),
+    "quantile": lambda table, **options: table.quantile("x", 0.5, marks=False, **options),
+    "quantiles": lambda table, **options: table.quantiles("x", [0.25, 0.5], marks=False, **options),
+    "maximum": lambda table, **options: table.maximum("x", marks=False, **options),
+    "minimum": lambda table, **options: table.minimum("x", marks=False, **options),
+    "bounds": lambda table, **options: table.bounds("x", marks=False, **options),
     "sum": lambda table, **options: table.sum("x", **options),
     "mean": lambda table, **options: table.mean("x", **options),
     "count": lambda table, **options: table.count("x", **options),

@@ -81,20 +81,34 @@ def chain(error):
         waiting += [error.__cause__, error.__context__]
 
 
+class Anything:
+    """Equal to everything: whether a number is answered is a private answer itself."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+
+ANY = Anything()
+
+
 def shape(found):
     """The shape of an answer; fails if a number in it is no finite number, or if it cannot be printed or sent."""
     if isinstance(found, nb.Release):
         values = found.value if isinstance(found.value, tuple) else (found.value,)
-        assert all(map(math.isfinite, values))
+        assert all(value is None or math.isfinite(value) for value in values)
+        assert (None in values) == (found.reason is not None)
         assert found.interval is None or not any(map(math.isnan, found.interval))
         assert nb.Release.from_json(found.to_json()).value == found.value
         assert str(found)
-        kinds = tuple(type(value).__name__ for value in values)
+        kinds = tuple(ANY if value is None else type(value).__name__ for value in values)
         follows(found)
         told = _parameters(found.statistic, found.parameters)
-        return ("Release", found.statistic, kinds, found.interval is None, told, found.loss)
+        return ("Release", found.statistic, kinds, told, found.loss)
     if isinstance(found, GroupedRelease):
-        assert np.isfinite(found.values.astype(np.float64)).all()
+        assert np.isfinite(np.ma.compressed(found.values).astype(np.float64)).all()
         assert len(found.groups) == len(found)
         assert str(found) and json.loads(found.to_json())
         kind = "whole" if found.values.dtype.kind in "iO" else found.values.dtype.name
@@ -127,8 +141,8 @@ def shape(found):
 # What a sum tells is made again from its clip. The noise scale of a mean is over its noisy number of records, which is
 # not released: that it comes from noisy numbers alone is audited with scripted noise (`auditing.claims.numbers`).
 PRIVATE = {
-    "sum": {"clip", "noise_scale", "split"},  # the split follows the noisy size
-    "mean": {"clip", "noise_scale", "split"},
+    "sum": {"clip", "noise_scale", "split", "interval"},  # the split follows the noisy size
+    "mean": {"clip", "noise_scale", "split", "interval"},
     "describe": {"split"},
     "vector_sum": {"clip", "noise_scale"},
     "vector_mean": {"clip", "noise_scale"},
@@ -141,7 +155,7 @@ def _parameters(statistic, parameters, private=frozenset()):
     return tuple(
         (name, type(value).__name__, None if name in hidden else repr(value))
         for name, value in parameters.items()
-        if name != "half_interval"  # a private answer may be that there is no error bar
+        if name not in ("half_interval", "needed")  # that there is no error bar, or no answer, is a private answer
     )
 
 
