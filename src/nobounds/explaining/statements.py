@@ -64,7 +64,7 @@ class ReleaseStatement:
         if not self.by and self.statistic == "bounds" and len(self.answers) != 2:
             raise ValueError(f"value must have two numbers for bounds, got {len(self.answers)}")
         if None in self.answers and not self.reasons:
-            raise ValueError("value is null, and reason does not say why")
+            raise ValueError("reason must say why a value is null")
         if self.statistic in CLIPPED and "clip" in self.parameters and len(self.parameters.floats("clip")) != 2:
             raise ValueError("parameters.clip must have two ends")
 
@@ -98,7 +98,10 @@ class ReleaseStatement:
     def interval_level(self) -> float:
         """The level of the intervals."""
         stated = self.parameters.inner("interval")
-        return stated.amount("level") if "level" in stated else 0.95
+        level = stated.amount("level") if "level" in stated else 0.95
+        if not 0 < level < 1:
+            raise ValueError("parameters.interval.level must be greater than 0 and less than 1")
+        return level
 
     @property
     def unbounded(self) -> bool:
