@@ -96,6 +96,7 @@ def test_choices_have_the_laws_that_are_public():
 
 @pytest.mark.medium
 @pytest.mark.parametrize("q", [0.5, 1])
+@pytest.mark.unmarked
 def test_the_law_of_a_quantile_is_that_of_its_answers(q):
     """Answers are above the median of the law as often as the law says; the budget is no option of a law."""
     data = np.random.default_rng(1).normal(100, 20, 400)
