@@ -47,13 +47,13 @@ class ClipTuning:
     walks_swap: Fraction = Fraction(2, 5)
     few: Fraction = Fraction(9, 20)
     octaves: Fraction = Fraction(2, 5)
-    tail: Fraction = Fraction(1, 5)  # of what is left after the size, for the counts of octaves around a clip
+    tail: Fraction = Fraction(1, 8)  # of what is left after the size, for the counts of octaves around a clip
     # A clip is moved where less lies beyond than this part of the noise that it adds; and of each count beyond, this
     # many scales are taken as noise. Around a centre intervals gain more from wider clips than for magnitudes.
-    moved: float = 0.8
-    moved_two_sided: float = 0.5
-    shrunk: float = 1.0
-    shrunk_two_sided: float = 0.4
+    moved: float = 1.0
+    moved_two_sided: float = 1.5
+    shrunk: float = 2.0
+    shrunk_two_sided: float = 2.0
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
