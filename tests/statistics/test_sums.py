@@ -281,6 +281,7 @@ def chance_of_loss(data, statistic, truth, neighbors, times=12):
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.unmarked
 def test_sums_of_mostly_zeros(neighbors):
     """Of 1000 records 700 are 0: the sum is that of the others."""
     data = np.append(np.zeros(700), np.random.default_rng(0).lognormal(10, 1, 300))
