@@ -49,7 +49,7 @@ from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Request, admit
-from nobounds.statistics.keywords import DEFAULTS, DescribeKeywords, spelled_out, terms_of
+from nobounds.statistics.keywords import DescribeKeywords, flag, spelled_out, terms_of
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
@@ -73,7 +73,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     >>> described["age"].values["50%"]
     48
     """
-    marks = options.get("marks", DEFAULTS["marks"])
+    marks = flag(options, "marks")
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
     def answer(plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss) -> Program[Description]:

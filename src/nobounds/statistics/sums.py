@@ -26,7 +26,7 @@ from nobounds.programs.program import Program
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
-from nobounds.statistics.keywords import DEFAULTS, CountKeywords, SumKeywords, spelled_out, stated_of, terms_of
+from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
 
 
 @spelled_out
@@ -79,7 +79,7 @@ def _clipped(
         return SumPlan.of(facts, terms, stated, centered=statistic == "mean")
 
     def marked(plan: SumPlan, data: Column) -> Program[Answer]:
-        return _marked((yield from answer(plan, data)), options.get("marks", DEFAULTS["marks"]))
+        return _marked((yield from answer(plan, data)), flag(options, "marks"))
 
     return release_column(statistic, statistic, terms, plan, marked, data, options)
 

@@ -10,7 +10,7 @@ from nobounds.engines.source import Keyed
 from nobounds.exact import Number
 from nobounds.ranks.problem import check_rank
 from nobounds.release.grouped import GroupedRelease
-from nobounds.statistics.keywords import DEFAULTS, Bounded, Spent, flag, spelled_out, stated_of
+from nobounds.statistics.keywords import Bounded, Spent, flag, spelled_out, stated_of
 from nobounds.tables.grouping import Grouping, check_delta
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
@@ -68,14 +68,14 @@ class GroupedTable(SharedOnly):
     def sum(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private sum of each group, within one clip for all of them."""
         self._table.require_numeric(column)
-        marks = options.get("marks", DEFAULTS["marks"])
+        marks = flag(options, "marks")
         return self._grouping().sum(column, self._spending(options), stated_of(options), options.get("rng"), marks)
 
     @spelled_out
     def mean(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private mean of each group, within one clip for all of them."""
         self._table.require_numeric(column)
-        marks = options.get("marks", DEFAULTS["marks"])
+        marks = flag(options, "marks")
         return self._grouping().mean(column, self._spending(options), stated_of(options), options.get("rng"), marks)
 
     @spelled_out
