@@ -27,6 +27,7 @@ CAPTIONS = {
     "exact": "exact numbers, rounding",
     "explaining": "releases in plain words",
     "groups": "a million groups at once",
+    "kinds": "types and their values",
     "ladders": "values to rungs and back",
     "programs": "decisions and drivers",
     "mechanisms": "walks and choices",

@@ -1,0 +1,66 @@
+"""Spans of time as text: as people write them, and as ISO 8601 does."""
+
+import re
+from datetime import timedelta
+from fractions import Fraction
+
+DAY = 86_400
+_SECONDS: dict[str, int | Fraction] = {
+    "w": 7 * DAY,
+    "d": DAY,
+    "h": 3600,
+    "m": 60,
+    "s": 1,
+    "ms": Fraction(1, 1000),
+    "us": Fraction(1, 10**6),
+}
+_NAMES = {"week": "w", "day": "d", "hour": "h", "minute": "m", "min": "m", "second": "s", "sec": "s", "µs": "us"}
+_NUMBER = r"\d{1,20}(?:\.\d{1,20})?"
+_PART = re.compile(rf"\s*({_NUMBER})?\s*([a-zµ]+)\s*,?")
+_ISO = re.compile(
+    rf"P(?:({_NUMBER})W)?(?:({_NUMBER})D)?(?:T(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?", re.IGNORECASE
+)
+_CLOCK = re.compile(r"(\d{1,12}):([0-5]\d)(?::([0-5]\d(?:\.\d{1,20})?))?")
+
+
+def seconds_of(text: str) -> Fraction | None:
+    """The seconds of a span such as "1h 30m", "2 days", "36:00:00" or "P1DT12H"; None for another text.
+
+    >>> seconds_of("1h30m"), seconds_of("-P1DT0.5S"), seconds_of("day"), seconds_of("soon")
+    (Fraction(5400, 1), Fraction(-172801, 2), Fraction(86400, 1), None)
+    """
+    text = text.strip()
+    sign = -1 if text.startswith("-") else 1
+    bare = text[1:] if text[:1] in ("-", "+") else text
+    if clock := _CLOCK.fullmatch(bare):
+        return sign * (int(clock[1]) * 3600 + int(clock[2]) * 60 + Fraction(clock[3] or 0))
+    if (iso := _ISO.fullmatch(bare)) and any(iso.groups()):
+        return sign * sum(
+            (Fraction(given or 0) * _SECONDS[unit] for given, unit in zip(iso.groups(), "wdhms", strict=True)),
+            Fraction(0),
+        )
+    total, at = Fraction(0), 0
+    while part := _PART.match(bare, at):
+        name = part[2]
+        unit = _NAMES.get(name, _NAMES.get(name.removesuffix("s"), name))
+        if unit not in _SECONDS or (part[1] is None and at > 0):
+            return None
+        total, at = total + Fraction(part[1] or 1) * _SECONDS[unit], part.end()
+    return sign * total if at == len(bare) and at > 0 else None
+
+
+def iso_span(span: timedelta) -> str:
+    """A span in ISO 8601.
+
+    >>> iso_span(timedelta(days=1, hours=2, microseconds=-500000)), iso_span(timedelta(0))
+    ('P1DT1H59M59.5S', 'PT0S')
+    """
+    sign, size = ("-", -span) if span < timedelta(0) and span != timedelta.min else ("", span)
+    if size < timedelta(0):  # the smallest one has no opposite
+        return f"-P{-size.days}D"
+    minutes, seconds = divmod(size.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    part = f"{seconds}.{size.microseconds:06}".rstrip("0").rstrip(".")
+    clock = f"{f'{hours}H' if hours else ''}{f'{minutes}M' if minutes else ''}{f'{part}S' if part != '0' else ''}"
+    days = f"{size.days}D" if size.days else ""
+    return f"{sign}P{days}T{clock}" if clock else f"{sign}P{days}" if days else "PT0S"
