@@ -70,6 +70,7 @@ def steps(value, clip, integral=False):
     return Fraction(value) / lattice.step
 
 
+@pytest.mark.unmarked
 @pytest.mark.medium
 @pytest.mark.parametrize("relation", NEIGHBOURS)
 @pytest.mark.parametrize("spent", [{"epsilon": 1.0}, {"rho": 0.5}], ids=str)
@@ -83,6 +84,7 @@ def test_sums_lie_on_a_lattice_that_the_release_tells(relation, spent, facts):
             assert (2 * steps(release.value, release.parameters["clip"])).denominator == 1
 
 
+@pytest.mark.unmarked
 @pytest.mark.medium
 def test_grouped_sums_lie_on_a_lattice_that_the_release_tells():
     """So do the sums of groups, which come from a tally."""
@@ -94,6 +96,7 @@ def test_grouped_sums_lie_on_a_lattice_that_the_release_tells():
                 assert steps(value, release.parameters["clip"]).denominator == 1
 
 
+@pytest.mark.unmarked
 @pytest.mark.medium
 def test_noise_reaches_every_step():
     """On a coarse lattice one can watch it: sums that are seen often on one neighbour are seen on the other."""
@@ -120,6 +123,7 @@ def assert_one_support(one, other):
     assert often >= 4
 
 
+@pytest.mark.unmarked
 @pytest.mark.medium
 @pytest.mark.parametrize("relation", MEANS)
 def test_means_are_quotients_of_noisy_whole_numbers(relation):

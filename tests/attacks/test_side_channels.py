@@ -545,6 +545,7 @@ COMMANDS = [
 
 
 @pytest.mark.medium
+@pytest.mark.unmarked
 def test_no_command_tells_of_a_row(tmp_path, monkeypatch):
     """Commands on neighbouring files print JSON that differs in numbers alone, no errors, and exit with one status."""
     runner = CliRunner()

@@ -63,6 +63,13 @@ class ReleaseFields:
         entries: list[Any] = self._of(name, list, "a list")
         return entries
 
+    def texts(self, name: str) -> list[str]:
+        """The texts of a list of texts and nulls; none if there is no such list."""
+        entries = [] if self.mapping.get(name) is None else self.items(name)
+        if not all(entry is None or isinstance(entry, str) for entry in entries):
+            raise ValueError(f"{self._at(name)} must be a list of texts")
+        return [entry for entry in entries if entry is not None]
+
     def text(self, name: str) -> str:
         """A text."""
         text: str = self._of(name, str, "a text")

@@ -40,7 +40,7 @@ class ReleaseStatement:
         """Read a release; for answers by groups, `by` holds the grouping columns."""
         grouped = "by" in fields
         answers = fields.answers("values" if grouped else "value")
-        reasons = sorted({str(why) for why in fields.items("reasons") if why}) if "reasons" in fields else []
+        reasons = sorted(set(fields.texts("reasons")))
         reasons += [fields.text("reason")] if "reason" in fields else []
         by = tuple(printable(str(name)) for name in fields.items("by")) if grouped else ()
         statement = cls(
