@@ -58,6 +58,7 @@ MADE = {
     "means of groups": lambda: table().group_by("town", keys=[0]).mean("pay", epsilon=1, rng=seeded()),
     "counts of groups": lambda: table().group_by("town", "who", delta=1e-6).count(epsilon=0.1, rng=seeded()),
     "forecast": lambda: nb.plan("quantile", q=0.5, n=100, data="uniform", epsilon=2, lower=0, upper=1),
+    "planned summary": lambda: nb.plan_describe(7, rows=500, epsilon=1),
     "baseline": lambda: emq_quantile(X, 0.5, epsilon=1, lower=0, upper=1e6, rng=np.random.default_rng(1)),
 }
 
@@ -74,7 +75,7 @@ def test_every_release_is_explained(name):
     found = paragraphs(parsed(written(name)), sizes=())
     headings = [heading for heading, _ in found]
     assert headings[-1] == "What is not promised"
-    if name != "forecast":
+    if name not in ("forecast", "planned summary"):
         assert headings[:3] == ["What was asked and answered", "Who is protected", "What was spent"]
     for _, lines in found:
         assert lines and all(line.endswith((".", ":")) and line.isprintable() for line in lines)

@@ -10,7 +10,7 @@ from nobounds.explaining.accuracy import accuracy
 from nobounds.explaining.budgets import budget
 from nobounds.explaining.descriptions import description
 from nobounds.explaining.expected import SIZES
-from nobounds.explaining.forecasts import forecast
+from nobounds.explaining.forecasts import forecast, planned_summary
 from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
@@ -53,8 +53,8 @@ class Explanation:
 def explain(release: object, *, n: Number | None = None) -> Explanation:
     """A release in plain words, for the person who signs off; no sensitive data are read.
 
-    release: a `Release`, `Description`, `GroupedRelease` or `Forecast`, its JSON as a text or a dict, or the output of
-    a nobounds command with --json, a budget's history included.
+    release: a `Release`, `Description`, `GroupedRelease`, `Forecast` or `DescribeForecast`, its JSON as a text or a dict,
+    or the output of a nobounds command with --json, a budget's history included.
     n: the number of records for which errors are forecast; by default 1,000, 10,000 and 100,000.
 
     >>> from nobounds.statistics.sums import count
@@ -80,6 +80,8 @@ def paragraphs(content: Mapping[str, Any], *, n: Number | None = None, sizes: Se
         return budget(fields)
     if "rows" in fields and "typical" in content:
         return forecast(fields)
+    if fields.mapping.get("statistic") == "describe" and "parts" in content:
+        return planned_summary(fields)
     if fields.mapping.get("statistic") == "describe":
         return description(fields, at)
     if "statistic" in fields and "loss" in fields and ("value" in content or "by" in fields):

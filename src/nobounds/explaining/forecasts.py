@@ -1,9 +1,13 @@
 """A forecast in plain words: nothing was spent, and no data were read."""
 
+from nobounds.exact import printable
 from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, about, figure
 
 _SHOWN = 12
+_NOTHING = (
+    "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to sign off."
+)
 
 
 def forecast(fields: ReleaseFields) -> list[Paragraph]:
@@ -20,11 +24,8 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
     lines = [_line(row) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
         lines.append(f"And {len(rows) - _SHOWN} rows more.")
-    nothing = (
-        "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to sign off."
-    )
     return [
-        Paragraph("What this is", (subject, nothing)),
+        Paragraph("What this is", (subject, _NOTHING)),
         Paragraph("What error to expect", tuple(lines)),
         Paragraph(
             "What is not promised",
@@ -34,6 +35,36 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
             ),
         ),
     ]
+
+
+def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
+    """The paragraphs on a summary that is planned, by `plan_describe` or a dry run."""
+    kind = fields.kind("spending")
+    subject = (
+        f"This is a plan: a private summary of {fields.whole('columns'):,} numeric columns and {fields.whole('rows'):,} "
+        f"rows for {kind} {figure(fields.spent('amount'))}, with neighbouring data sets by {neighbors(fields)}."
+    )
+    parts = [ReleaseFields.of(part, "parts") for part in fields.items("parts")]
+    return [
+        Paragraph("What this is", (subject, _NOTHING)),
+        Paragraph("What will be answered", tuple(_planned(part, kind) for part in parts[:_SHOWN])),
+        Paragraph(
+            "What is not promised",
+            (
+                "The plan is as good as the number of rows that was stated: what it calls answered is answered in at "
+                "least 95 of 100 columns of that many rows with a value.",
+            ),
+        ),
+    ]
+
+
+def _planned(part: ReleaseFields, kind: str) -> str:
+    names = ", ".join(printable(name) for name in part.texts("statistics"))
+    if part.mapping.get("cost"):
+        return f"{names}: answered, for {kind} {figure(part.spent('cost'))} in each column."
+    needs = [f"{part.whole('rows'):,} rows"] if "rows" in part else []
+    needs += [f"{kind} {figure(part.spent('spent'))}"] if "spent" in part else []
+    return f"{names}: left empty, too few rows{'; with ' + ' or '.join(needs) + ' it is answered' if needs else ''}."
 
 
 def _line(row: ReleaseFields) -> str:
