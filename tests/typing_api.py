@@ -7,6 +7,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import nobounds as nb
+from nobounds.kinds.kind import Value
 from nobounds.release.grouped import GroupedRelease
 from nobounds.tables.grouped import GroupedTable
 
@@ -29,7 +30,7 @@ assert_type(nb.sum(x, epsilon=1, lower=0, resolution="0.01"), nb.Release)
 assert_type(nb.mean(x, epsilon="0.5", neighbors="swap"), nb.Release)
 assert_type(nb.count(x, epsilon=1).interval, tuple[float, float] | None)
 assert_type(nb.describe({"x": x}, epsilon=1, lower={"x": 0}, resolution=1), nb.Description)
-assert_type(nb.describe(x, epsilon=1)["value"].values["mean"], int | float | None)
+assert_type(nb.describe(x, epsilon=1)["value"].values["mean"], Value | None)
 assert_type(nb.vector_sum(np.ones((9, 2)), rho=1, upper=3, neighbors="swap"), nb.Release)
 assert_type(nb.vector_mean(np.ones((9, 2), dtype=np.float32), epsilon="1", delta=1e-6), nb.Release)
 assert_type(nb.SparseVector(100, hits=5, epsilon=1).query(3), bool)
@@ -39,7 +40,7 @@ assert_type(nb.Budget(epsilon=3).remaining, float)
 assert_type(nb.PrivacyLoss.zcdp(0.5).at(1e-6), float)
 assert_type(nb.explain(nb.count(x, epsilon=1)).text(), str)
 assert_type(nb.plan("mean", n=100, data="normal", epsilon=[0.1, 1]), nb.Forecast)
-assert_type(nb.minimum(x, epsilon=1).value, int | float | tuple[int | float | None, ...] | None)
+assert_type(nb.minimum(x, epsilon=1).value, Value | tuple[Value | None, ...] | None)
 assert_type(nb.Table({"x": x}).quantile("x", 0.5, epsilon=1, method="walk", beta="1.01", rows=10), nb.Release)
 table = nb.Table({"x": x, "k": ["a"] * 10}, neighbors="add-remove", budget=nb.Budget(epsilon=99, delta=1e-3))
 assert_type(nb.Table({"x": x, "who": x}, unit="who", rows_per_unit=2, progress=lambda rows: None), nb.Table)
@@ -59,8 +60,8 @@ assert_type(groups.quantile("x", 0.5, epsilon=1, lower=0), GroupedRelease)
 assert_type(groups.mean("x", epsilon="0.5", resolution=1), GroupedRelease)
 release = groups.count(epsilon=1)
 assert_type(release, GroupedRelease)
-assert_type(release["a", 1], int | float | None)
+assert_type(release["a", 1], Value | None)
 assert_type(release.loss, nb.PrivacyLoss)
-assert_type(list(release), list[tuple[Any, int | float | None]])
+assert_type(list(release), list[tuple[Any, Value | None]])
 assert_type(release.to_dict(), dict[str, Any])
 assert_type(release.to_json(), str)

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from nobounds.exact import printable
+from nobounds.kinds.kind import Kind, text_of
 from nobounds.mechanisms.halting import Law
 from nobounds.ranks.law import AnswerLaw
 from nobounds.release.description import Description, Summary
 from nobounds.release.release import Release
+from nobounds.release.schema import type_in
 from nobounds.release.words import TOO_FEW, bars_in_words
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito 2008: safe for colour-blind readers
@@ -57,7 +59,7 @@ def plot_description(described: Description) -> Any:
         axes.set_yticks([])
         axes.spines[["left"]].set_visible(False)
         if name in described.columns:
-            _box(axes, described.columns[name], color)
+            _box(axes, described.columns[name], color, described.kind(name))
     _headline(
         figure,
         f"Private quantiles (diamond: mean, its bar: 95 %), for {described.loss.in_words(described.parameters)}",
@@ -72,19 +74,21 @@ def plot_release(release: Release, title: str | None = None) -> Any:
     qs = release.parameters.get("q")
     all_names = [f"{100 * float(Fraction(q)):.4g} %" for q in qs] if isinstance(qs, list) else [""] * len(all_values)
     pairs = [(name, value) for name, value in zip(all_names, all_values, strict=False) if value is not None]
-    names, values = [name for name, _ in pairs], [value for _, value in pairs]
+    kind = type_in(release.parameters).of_answer(release.statistic)
+    names, values = [name for name, _ in pairs], [_place(value, kind) for _, value in pairs]
+    _typed_axis(axes, kind)
     axes.set_yticks([])
     axes.spines[["left"]].set_visible(False)
-    for value, bar in zip(all_values, release.intervals, strict=False):
-        if value is not None:
-            _error_bar(axes, value, bar)
+    for each, bar in zip(all_values, release.intervals, strict=False):
+        if each is not None:
+            _error_bar(axes, _place(each, kind), (_end(bar[0], kind), _end(bar[1], kind)), kind)
     if len(values) < len(all_values):
         axes.text(0.5, 0.15, f"not answered: {release.reason}", transform=axes.transAxes, ha="center", color="#555555")
     axes.plot(values, [0] * len(values), "D", color=COLORS[0], markersize=7)
     for k, (name, value) in enumerate(zip(names, values, strict=False)):
         height = 1 if k % 2 == 0 else -1
         axes.annotate(
-            f"{name}\n{value:,.6g}".strip(),
+            f"{name}\n{_said(value, kind, ',.6g')}".strip(),
             (value, 0),
             xytext=(0, 9 * height),
             textcoords="offset points",
@@ -101,20 +105,47 @@ def plot_release(release: Release, title: str | None = None) -> Any:
     return figure
 
 
-def _error_bar(axes: Any, value: float, bar: tuple[float, float]) -> None:
+def _place(value: Any, kind: Kind) -> float:
+    """The number of a value of a type, where it stands on the axis."""
+    return float(kind.number(value, "value")) if kind.typed else float(value)
+
+
+def _end(end: Any, kind: Kind) -> float:
+    """The end of an interval as a number, infinite if it is not known."""
+    if kind.typed and kind.is_end(end):
+        return -math.inf if end == kind.value(-math.inf) else math.inf
+    return _place(end, kind)
+
+
+def _said(number: float, kind: Kind, form: str) -> str:
+    """A number in the type of the column."""
+    return text_of(kind.value(number)) if kind.typed else f"{number:{form}}"
+
+
+def _typed_axis(axes: Any, kind: Kind) -> None:
+    """Values of the type at a few places of the axis."""
+    if kind.typed:
+        axes.xaxis.set_major_formatter(lambda number, _: text_of(kind.value(number)))
+        axes.locator_params(axis="x", nbins=4)
+
+
+def _error_bar(axes: Any, value: float, bar: tuple[float, float], kind: Kind) -> None:
     """The interval of a value as a band; an arrow where an end is not known."""
     low, high = (end if math.isfinite(end) else value for end in bar)
     axes.plot([low, high], [0, 0], color=COLORS[0], linewidth=6, alpha=0.3, solid_capstyle="butt")
     for end, arrow in zip(bar, "<>", strict=True):
         if math.isfinite(end):
-            axes.annotate(f"{end:,.6g}", (end, 0), xytext=(0, -9), textcoords="offset points", ha="center", va="top")
+            said = _said(end, kind, ",.6g")
+            axes.annotate(said, (end, 0), xytext=(0, -9), textcoords="offset points", ha="center", va="top")
         else:
             axes.plot([value], [0], arrow, color=COLORS[0], markersize=12, alpha=0.4)
 
 
-def _box(axes: Any, summary: Summary, color: str) -> None:
+def _box(axes: Any, summary: Summary, color: str, kind: Kind) -> None:
     """The answers of a column, as far as there are any."""
-    values = {name: answer for name, answer in summary.values.items() if answer is not None}
+    shown = ((name, answer) for name, answer in summary.values.items() if name not in ("count", "std"))
+    values = {name: _place(answer, kind) for name, answer in shown if answer is not None}
+    _typed_axis(axes, kind)
     if "min" in values:
         axes.plot([values["min"], values["max"]], [0, 0], color=color, linewidth=1, linestyle=":")
         axes.plot([values["min"], values["max"]], [0, 0], "|", color=color, markersize=12)
@@ -130,12 +161,12 @@ def _box(axes: Any, summary: Summary, color: str) -> None:
         axes.set_xticks([])
     if "mean" in values:
         axes.plot([values["mean"]], [0], "D", color="#222222", markersize=4)
-        if all(map(math.isfinite, bar := summary.intervals["mean"])):
+        if all(map(math.isfinite, bar := [_end(end, kind) for end in summary.intervals["mean"]])):
             axes.plot(bar, [0, 0], color="#222222", linewidth=3, alpha=0.5, solid_capstyle="butt")
     for label, height in (("min", -1), ("5%", 1), ("25%", -1), ("50%", 1), ("75%", -1), ("95%", 1), ("max", -1)):
         if label in values:
             axes.annotate(
-                f"{label}\n{values[label]:.4g}",
+                f"{label}\n{_said(values[label], kind, '.4g')}",
                 (values[label], 0.25 * height),
                 xytext=(0, 3 * height),
                 textcoords="offset points",

@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from fractions import Fraction
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,8 +14,9 @@ import nobounds as nb
 from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
+from nobounds.kinds.kind import Kind, Value, text_of
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.schema import Interval
+from nobounds.release.schema import Interval, type_in
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import between, needed_in_words, units_in_words
 
@@ -120,26 +122,33 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     table.add_column("", no_wrap=True, style="bold")
     for name in names:
         table.add_column(printable(name), justify="right", no_wrap=True)
-    kind = "rho" if described.loss.epsilon == math.inf else "epsilon"
-    table.add_column(kind, justify="right", no_wrap=True, style="dim")
+    spent = "rho" if described.loss.epsilon == math.inf else "epsilon"
+    table.add_column(spent, justify="right", no_wrap=True, style="dim")
     for statistic in STATISTICS:
         cells = []
-        for summary in (described.columns[name] for name in names):
+        for name in names:
+            summary, kind = described.columns[name], described.kind(name).of_answer(statistic)
             value, bar = summary.values[statistic], summary.intervals.get(statistic)
-            cells.append("" if value is None else shortened(value) + (f" {_half(bar)}" if bar else ""))
+            cells.append("" if value is None else shortened(value) + (f" {half_of(bar, kind)}" if bar else ""))
         cost = max(described.columns[name].costs[statistic] for name in names)
         table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))
     return table
 
 
-def shortened(value: int | float) -> str:
-    """Five digits for people, and no exponent in the ordinary range."""
+def shortened(value: Value) -> str:
+    """Five digits for people, and no exponent in the ordinary range; values of other types in full."""
+    if not isinstance(value, int | float):
+        return text_of(value)
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e6):
         return f"{int(value):,}"
     return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.5g}" if abs(value) < 1e5 else f"{value:.5g}"
 
 
-def _half(bar: tuple[float, float]) -> str:
+def half_of(bar: tuple[Any, Any], kind: Kind) -> str:
+    """Half of the width of an interval."""
+    if kind.typed:
+        ends = [float(kind.number(end, "interval")) for end in bar]
+        return "± ?" if any(map(kind.is_end, bar)) else f"± {text_of(kind.difference((ends[1] - ends[0]) / 2))}"
     half = (bar[1] - bar[0]) / 2
     if half == math.inf:
         return "± ?"
@@ -161,7 +170,7 @@ def total_in_words(release: nb.Release | nb.Description | GroupedRelease) -> str
 
 def _table(release: nb.Release) -> Table:
     """A row for each answer; the first row has the total cost."""
-    qs, loss = release.parameters.get("q"), release.loss
+    qs, loss, kind = release.parameters.get("q"), release.loss, type_in(release.parameters)
     many = release.value if isinstance(qs, list) and isinstance(release.value, tuple) else (release.value,)
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("statistic", no_wrap=True)
@@ -180,9 +189,9 @@ def _table(release: nb.Release) -> Table:
         bar = release.intervals[k] if release.intervals else None
         cells.append(_value(value, bar, release.reason))
         if release.intervals:
-            cells.append(_interval(bar, value))
+            cells.append(_interval(bar, value, kind))
         if "clip" in release.parameters:
-            cells.append(_clip(release.parameters["clip"]))
+            cells.append(_clip(release.parameters["clip"], kind))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
     return table
 
@@ -192,9 +201,11 @@ def _decimal(q: str) -> str:
     return f"{float(Fraction(q)):.10g}"
 
 
-def _interval(interval: tuple[float, float] | None, value: object) -> str:
+def _interval(interval: tuple[float, float] | None, value: object, kind: Kind) -> str:
     if interval is None or value is None:
         return ""
+    if kind.typed:
+        return between(interval, kind)
     if not all(map(math.isfinite, interval)):
         return between(interval)
     return " to ".join(_rounded(round(end) if isinstance(value, int) else end, interval) for end in interval)
@@ -208,7 +219,9 @@ def _rounded(value: int | float, interval: tuple[float, float]) -> str:
     return f"{value:,.{min(max(1 - math.floor(math.log10(half)), 0), 12)}f}"
 
 
-def _clip(clip: list[int | float]) -> str:
+def _clip(clip: list[int | float], kind: Kind) -> str:
+    if kind.typed:
+        return " to ".join(text_of(kind.value(end)) for end in clip)
     least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0
     return " to ".join(shortened(end if abs(end) >= least else 0) for end in clip)
 
@@ -220,11 +233,9 @@ def _heading(release: nb.Release) -> str:
     return f"{noise}{100 * stated.get('level', 0.95):.4g} %"
 
 
-def _value(
-    value: int | float | tuple[int | float | None, ...] | None, interval: Interval | None, reason: str | None
-) -> str:
+def _value(value: Value | tuple[Value | None, ...] | None, interval: Interval | None, reason: str | None) -> str:
     if value is None:
         return str(reason)
     if isinstance(value, tuple):
-        return " to ".join(map(str, value))
-    return str(value) if interval is None else _rounded(value, interval)
+        return " to ".join("-" if each is None else text_of(each) for each in value)
+    return text_of(value) if interval is None or not isinstance(value, int | float) else _rounded(value, interval)

@@ -15,6 +15,7 @@ from nobounds.clipping.tail import TailRule
 from nobounds.clipping.tailing import Tailed, Tailing
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.view import RecordsView
+from nobounds.counting.lattice import Lattice
 from nobounds.counting.scan import Records
 from nobounds.exact import round_up
 from nobounds.ladders.facts import Facts
@@ -67,6 +68,7 @@ class SumPlan:
     groups: int = 1  # that share one clip
     eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
     eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
+    unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
 
     @classmethod
     def of(
@@ -84,7 +86,8 @@ class SumPlan:
                 eps_size = Fraction(0)
             left = total - (eps_size if rows is None else 0)
             tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail, zcdp)
-            return cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail).at(rows or 0)
+            own = facts.kind.resolution if facts.kind.name == "decimal" else None
+            return cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -162,6 +165,12 @@ class SumPlan:
     def integral(self) -> bool:
         """Whether all candidates are whole numbers."""
         return self.search.ladder.integral
+
+    def lattice(self, clip: Clip) -> Lattice:
+        """The whole numbers that clipped records become."""
+        if self.unit is not None:
+            return Lattice.of(clip.low, clip.high, True, self.unit)
+        return Lattice.of(clip.low, clip.high, self.integral)
 
     def cost(self) -> Cost:
         """The cost of the number of records, and of the clip and the noise, whatever the number is.

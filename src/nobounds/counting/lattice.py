@@ -23,25 +23,27 @@ _SQUARE = 1 << 40  # steps of the largest square
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Whole numbers of steps of 2**exponent, from `low` to `low + width`."""
+    """Whole numbers of steps of 2**exponent, from `low` to `low + width`; times `unit`, if records lie on a grid."""
 
     exponent: int
     low: int
     width: int
+    unit: Fraction = Fraction(1)
 
     @classmethod
-    def of(cls, low: Fraction, high: Fraction, integral: bool) -> "Lattice":
-        """The lattice for a clip from `low` to `high`; with `integral`, the step is a whole number."""
+    def of(cls, low: Fraction, high: Fraction, integral: bool, unit: Fraction = Fraction(1)) -> "Lattice":
+        """The lattice for a clip from `low` to `high`; with `integral`, the step is a whole number of units."""
+        low, high = low / unit, high / unit
         exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(abs(low), abs(high))) - _VALUE_BITS)
         exponent = max(exponent, 0) if integral else exponent
         step = Fraction(2) ** exponent
         first, last = math.floor(low / step), math.ceil(high / step)
-        return cls(exponent, first, max(last - first, 1))
+        return cls(exponent, first, max(last - first, 1), unit)
 
     @property
     def step(self) -> Fraction:
         """The size of one step."""
-        return Fraction(2) ** self.exponent
+        return Fraction(2) ** self.exponent * self.unit
 
     @property
     def largest(self) -> int:
@@ -50,6 +52,9 @@ class Lattice:
 
     def steps(self, values: Floats) -> Ints:
         """The clipped values as whole numbers from 0 to width."""
+        if self.unit != 1:
+            with np.errstate(over="ignore", under="ignore"):
+                values = np.rint(values / float(self.unit))
         with np.errstate(over="ignore", under="ignore"):
             normal = abs(self.exponent) <= 1022  # then the product is the same, and faster
             whole = values * 2.0**-self.exponent if normal else np.ldexp(values, -self.exponent)

@@ -10,7 +10,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, figure, listed
-from nobounds.release.words import UNKNOWN, between, units_in_words
+from nobounds.release.words import UNKNOWN, units_in_words
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
@@ -65,7 +65,9 @@ def _noise(statement: ReleaseStatement) -> list[str]:
         ends = " to ".join(f"{100 * end:.3g} %" for end in statement.intervals[0])
         return [f"The share of rows left out: {ends}, at {_level(statement)}.", *_assumed(statement)]
     said = [
-        between(bar) for value, bar in zip(statement.answers, statement.intervals, strict=False) if value is not None
+        statement.between(bar)
+        for value, bar in zip(statement.answers, statement.intervals, strict=False)
+        if value is not None
     ]
     if set(said) == {UNKNOWN}:
         return [
@@ -242,6 +244,8 @@ def _whole(low: float, high: float) -> str:
 def _ends(statement: ReleaseStatement) -> list[str]:
     """The ends of the clip; an end that is negligible beside the other is "about 0"."""
     ends = statement.parameters.floats("clip")
+    if statement.column_kind.typed:
+        return [statement.said(end) for end in ends]
     least = max(map(abs, ends)) / 10**6
     return [figure(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
 

@@ -12,7 +12,8 @@ from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.spent import spent
-from nobounds.explaining.words import Paragraph, figure
+from nobounds.explaining.words import Paragraph, shown_value
+from nobounds.kinds.kind import NUMBER, Kind
 
 _SHOWN = 12  # columns
 _NAMED = {
@@ -63,7 +64,9 @@ def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: i
         "(count, mean, standard deviation, minimum, quantiles and maximum). "
         f"{number:,} column{'s were' * (number != 1) or ' was'} answered."
     ]
-    sentences += [_column(name, column) for name, column in columns.items()]
+    types = fields.inner("parameters").inner("types")
+    kinds = {printable(name): types.column_kind(name) for name in types.mapping}
+    sentences += [_column(name, column, kinds.get(name, NUMBER)) for name, column in columns.items()]
     if number > len(columns):
         sentences.append(f"And {number - len(columns):,} columns more.")
     skipped = list(fields.inner("skipped").mapping)
@@ -72,11 +75,15 @@ def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: i
     return sentences
 
 
-def _column(name: str, column: ReleaseFields) -> str:
+def _column(name: str, column: ReleaseFields, kind: Kind) -> str:
     values, bars = column.inner("values"), column.inner("intervals")
     parts = [
-        f"{words} {figure(values.number(statistic))}"
-        + (_range(bars.interval(statistic)) if statistic in ("count", "mean", "std") else "")
+        f"{words} {shown_value(values.value(statistic, kind.of_answer(statistic)))}"
+        + (
+            _range(bars.interval(statistic, kind.of_answer(statistic)), kind.of_answer(statistic))
+            if statistic in ("count", "mean", "std")
+            else ""
+        )
         for statistic, words in _NAMED.items()
         if statistic in values
     ]
@@ -92,9 +99,9 @@ def _median(column: ReleaseFields) -> bool:
     return "50%" in values and "50%" in costs and costs.spent("50%") > 0
 
 
-def _range(interval: tuple[float, float] | None) -> str:
+def _range(interval: tuple[float, float] | None, kind: Kind) -> str:
     if interval is None:
         return ""
     if math.inf in (interval[1], -interval[0]):
         return " (too few records to tell how good)"
-    return f" ({figure(interval[0])} to {figure(interval[1])})"
+    return f" ({shown_value(kind.value(interval[0]))} to {shown_value(kind.value(interval[1]))})"

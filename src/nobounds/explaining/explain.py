@@ -16,7 +16,7 @@ from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
-from nobounds.explaining.words import Paragraph, figure
+from nobounds.explaining.words import Paragraph
 from nobounds.release.words import needed_in_words, shown_in_words
 
 _MOST_RECORDS = 10**12
@@ -128,7 +128,7 @@ def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence
 
 
 def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
-    shown_values = ["not answered" if value is None else figure(value) for value in statement.answers[:_SHOWN]]
+    shown_values = ["not answered" if value is None else statement.said(value) for value in statement.answers[:_SHOWN]]
     more = len(statement.answers) - len(shown_values)
     why = f" Not answered: {', '.join(statement.reasons)}{_needed(statement)}." if statement.reasons else ""
     if statement.by:

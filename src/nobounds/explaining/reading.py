@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from nobounds.accounting.loss import QUERY_RESULT, Neighbors, PrivacyLoss, check_neighbors
-from nobounds.exact import printable, rational, shown
+from nobounds.exact import finite_float, printable, rational, shown
+from nobounds.kinds.kind import NUMBER, Kind
 from nobounds.release.schema import Interval
 
 MOST_BYTES = 1 << 28  # a million groups are a quarter of that
@@ -98,11 +99,24 @@ class ReleaseFields:
         values = value if isinstance(value, list) else [value]
         return [_number(each, self._at(name)) for each in values]
 
-    def answers(self, name: str) -> list[int | float | None]:
-        """A number or a list of them, None where it is not answered."""
+    def answers(self, name: str, kind: Kind = NUMBER) -> list[int | float | None]:
+        """A number, a value of a type as a number, or a list of them; None where it is not answered."""
         value = self.mapping.get(name)
         values = value if isinstance(value, list) else [value]
-        return [None if each is None else _number(each, self._at(name)) for each in values]
+        return [None if each is None else _of_kind(each, kind, self._at(name)) for each in values]
+
+    def column_kind(self, name: str = "type") -> Kind:
+        """The type of a column."""
+        if name not in self:
+            return NUMBER
+        try:
+            return Kind.parse(self.text(name))
+        except ValueError:
+            raise ValueError(f"{self._at(name)} must be the name of a type, got {shown(self.mapping[name])}") from None
+
+    def value(self, name: str, kind: Kind) -> Any:
+        """A value of a type."""
+        return kind.value(_of_kind(self.mapping.get(name), kind, self._at(name)))
 
     def floats(self, name: str) -> list[float]:
         """A finite number or a list of them, within the range of floats."""
@@ -160,13 +174,13 @@ class ReleaseFields:
         fields = self.inner(name)
         return {printable(each): fields.spent(each) for each in fields.mapping}
 
-    def interval(self, name: str) -> Interval | None:
-        """The two ends, infinite where an end is null; None without an interval."""
-        return _interval(self.mapping[name], self._at(name)) if name in self else None
+    def interval(self, name: str, kind: Kind = NUMBER) -> Interval | None:
+        """The two ends as numbers, infinite where an end is null; None without an interval."""
+        return _interval(self.mapping[name], self._at(name), kind) if name in self else None
 
-    def intervals(self, name: str = "intervals") -> list[Interval]:
+    def intervals(self, name: str = "intervals", kind: Kind = NUMBER) -> list[Interval]:
         """A list of intervals."""
-        return [_interval(ends, self._at(name)) for ends in self.items(name)] if name in self else []
+        return [_interval(ends, self._at(name), kind) for ends in self.items(name)] if name in self else []
 
     def _at(self, name: str) -> str:
         """The path of a field, for errors: the name may come from the file, so it is cut and made printable."""
@@ -184,10 +198,26 @@ def neighbors(fields: ReleaseFields) -> Neighbors:
     return check_neighbors(fields.text("neighbors"))
 
 
-def _interval(ends: object, name: str) -> Interval:
+def _of_kind(value: object, kind: Kind, name: str) -> int | float:
+    """A number, or the number of a value of a type that is given as a text."""
+    if not kind.typed:
+        return _number(value, name)
+    try:
+        if isinstance(value, str) and len(value) <= _LONGEST:
+            return finite_float(kind.number(value, name))
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name} must be the text of a {kind.name}, got {shown(value)}")
+
+
+def _interval(ends: object, name: str, kind: Kind = NUMBER) -> Interval:
     if not isinstance(ends, list) or len(ends) != 2:
         raise ValueError(f"{name} must have two ends, got {shown(ends)}")
     low, high = ends
+    if kind.typed:
+        numbers = [_of_kind(end, kind, name) for end in ends]
+        first, last = (kind.is_end(kind.value(number)) for number in numbers)
+        return -math.inf if first else numbers[0], math.inf if last else numbers[1]
     return -math.inf if low is None else _float(low, name), math.inf if high is None else _float(high, name)
 
 

@@ -10,9 +10,11 @@ from nobounds.accounting.spending import Spending
 from nobounds.exact import finite_float, printable, rational
 from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.reading import ReleaseFields
-from nobounds.explaining.words import figure, listed
+from nobounds.explaining.words import listed, shown_value
+from nobounds.kinds.kind import Kind
 from nobounds.ladders.stated import DEFAULT_BITS
 from nobounds.release.schema import Interval
+from nobounds.release.words import between
 
 RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")
@@ -39,7 +41,8 @@ class ReleaseStatement:
     def read(cls, fields: ReleaseFields) -> "ReleaseStatement":
         """Read a release; for answers by groups, `by` holds the grouping columns."""
         grouped = "by" in fields
-        answers = fields.answers("values" if grouped else "value")
+        kind = fields.inner("parameters").column_kind().of_answer(fields.word("statistic"))
+        answers = fields.answers("values" if grouped else "value", kind)
         reasons = sorted(set(fields.texts("reasons")))
         reasons += [fields.text("reason")] if "reason" in fields else []
         by = tuple(printable(str(name)) for name in fields.items("by")) if grouped else ()
@@ -48,7 +51,7 @@ class ReleaseStatement:
             answers,
             fields.loss(),
             fields.inner("parameters"),
-            fields.intervals(),
+            fields.intervals(kind=kind),
             by,
             [printable(why) for why in reasons],
         )
@@ -82,6 +85,20 @@ class ReleaseStatement:
     def values(self) -> list[int | float]:
         """The numbers that are answered."""
         return [value for value in self.answers if value is not None]
+
+    @property
+    def column_kind(self) -> Kind:
+        """The type of the column."""
+        return self.parameters.column_kind()
+
+    def said(self, number: int | float) -> str:
+        """An answer for people, in its type."""
+        return shown_value(self.column_kind.of_answer(self.statistic).value(number))
+
+    def between(self, bar: Interval) -> str:
+        """An interval for people."""
+        kind = self.column_kind.of_answer(self.statistic)
+        return between((kind.value(bar[0]), kind.value(bar[1])), kind)
 
     @property
     def interval(self) -> Interval | None:
@@ -125,15 +142,28 @@ class ReleaseStatement:
         """Whether the group keys were public or chosen privately."""
         return self.parameters.word("keys") if self.by and "keys" in self.parameters else None
 
+    def _of_type(self, name: str) -> bool:
+        """Whether a fact is what the type of the column says anyway."""
+        kind = self.column_kind
+        return kind.typed and self._rational(name) == getattr(kind, name)
+
+    def _fact(self, name: str) -> str:
+        """A fact for people, in the type of the column."""
+        kind, number = self.column_kind, finite_float(self._rational(name))
+        return shown_value(kind.difference(number) if name == "resolution" else kind.value(number))
+
+    def _rational(self, name: str) -> Fraction:
+        return rational(self.parameters.mapping[name], f"{self.parameters.place}{name}")
+
     @property
     def public(self) -> tuple[str, ...]:
         """The public facts that the caller stated."""
         facts = []
         for name, words in (("lower", "a lower bound of"), ("upper", "an upper bound of")):
-            if name in self.parameters:
-                facts.append(f"{words} {_plain(self.parameters, name)}")
-        if "resolution" in self.parameters:
-            facts.append(f"a grid of {_plain(self.parameters, 'resolution')}")
+            if name in self.parameters and not self._of_type(name):
+                facts.append(f"{words} {self._fact(name)}")
+        if "resolution" in self.parameters and not self._of_type("resolution"):
+            facts.append(f"a grid of {self._fact('resolution')}")
         if "stated_rows" in self.parameters:
             facts.append(f"about {self.parameters.whole('stated_rows', 0):,} records")
         return tuple(facts)
@@ -215,7 +245,3 @@ class ReleaseStatement:
 def rank_in_words(q: Fraction) -> str:
     """A rank in everyday words."""
     return "median" if 2 * q == 1 else f"{100 * float(q):.10g} % quantile"
-
-
-def _plain(parameters: ReleaseFields, name: str) -> str:
-    return figure(finite_float(rational(parameters.mapping[name], f"{parameters.place}{name}")))

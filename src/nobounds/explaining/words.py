@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import MAX, finite_float, text_up
+from nobounds.kinds.kind import Value, text_of
 
 
 class Paragraph(NamedTuple):
@@ -22,6 +23,11 @@ def figure(value: int | float) -> str:
     if abs(near) < 1e15 and near == int(near):
         return f"{int(near):,}"
     return f"{near:,.0f}" if 1e5 <= abs(near) < 1e15 else f"{near:,.5g}" if abs(near) >= 1e-4 else f"{near:.5g}"
+
+
+def shown_value(value: Value) -> str:
+    """A value for people: a number as `figure` writes it, others in full."""
+    return figure(value) if isinstance(value, int | float) else text_of(value)
 
 
 def about(value: float) -> str:

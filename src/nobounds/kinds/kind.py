@@ -155,12 +155,20 @@ class Kind:
         """The kind of sums: a decimal has as many digits as it needs."""
         return replace(self, precision=400) if self.name == "decimal" else self
 
+    def of_answer(self, statistic: str) -> "Kind":
+        """The kind of the answers of a statistic of such a column: numbers of records are numbers."""
+        if not self.typed or statistic in ("count", "rows_left_out"):
+            return NUMBER
+        if statistic == "std":
+            return self.spread
+        return self.mean if statistic == "mean" else self.sum if statistic == "sum" else self
+
     # What a user states
 
-    def takes(self, given: object) -> bool:
-        """Whether what a user states for several columns is meant for those of this kind, by its type alone."""
+    def takes(self, given: object, name: str = "") -> bool:
+        """Whether what a user states for several columns is meant for those of this kind; `resolution` is a span."""
         try:
-            self.number(given, "")
+            self.span(given, name) if name == "resolution" else self.number(given, name)
         except (TypeError, ValueError):
             return False
         return True
@@ -266,6 +274,12 @@ class Kind:
             return low if number < 0 else high if number > 0 else min(max(Fraction(0), low), high)
         return min(max(Fraction(number), low), high)
 
+    def is_end(self, value: Any) -> bool:
+        """Whether a value is the first or the last of the type, which stands for an end that is not known."""
+        if self.typed:
+            return bool(value in (self.value(-math.inf), self.value(math.inf)))
+        return not math.isfinite(value)
+
     # JSON
 
     def to_json(self, value: Any) -> Any:
@@ -293,6 +307,17 @@ class Kind:
         if isinstance(value, datetime) and self.zone is not None:
             return self.value(self._moment(value) or 0)
         return value
+
+
+def text_of(value: Value) -> str:
+    """A value for people; a negative duration as one with a sign.
+
+    >>> text_of(timedelta(minutes=-70)), text_of(date(2024, 2, 29))
+    ('-1:10:00', '2024-02-29')
+    """
+    if isinstance(value, timedelta) and timedelta.min < value < timedelta(0):
+        return f"-{-value}"
+    return str(value)
 
 
 def _plain(given: object) -> object:

@@ -1,9 +1,13 @@
 """What the user states about the values of a column, and the ladder that follows from it and from the column's type."""
 
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from fractions import Fraction
 
-from nobounds.exact import Number, rational
+import numpy as np
+
+from nobounds.exact import rational
+from nobounds.kinds.kind import DATE, DATETIME, DURATION, TIME, Given, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
@@ -13,25 +17,43 @@ DEFAULT_BITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Public bounds on the values, and the grid that they lie on; None where the user states nothing."""
+    """Public bounds on the values, and the grid that they lie on; None where the user states nothing.
 
-    lower: Fraction | None = None
-    upper: Fraction | None = None
-    resolution: Fraction | None = None
+    Values of a type, and texts, are kept as they are given until the type of the column is known.
+    """
+
+    lower: Given | None = None
+    upper: Given | None = None
+    resolution: Given | None = None
 
     @classmethod
-    def of(cls, lower: Number | None = None, upper: Number | None = None, resolution: Number | None = None) -> "Stated":
-        """The numbers as the user gives them, read exactly."""
-        return cls(_number(lower, "lower"), _number(upper, "upper"), _number(resolution, "resolution"))
+    def of(cls, lower: Given | None = None, upper: Given | None = None, resolution: Given | None = None) -> "Stated":
+        """What the user gives, numbers read exactly; an error for what is no value of any type."""
+        return cls(_given(lower, "lower"), _given(upper, "upper"), _given(resolution, "resolution"))
+
+    def in_kind(self, kind: Kind) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+        """The bounds and the grid as numbers of a kind of columns; an error if they are of another."""
+        return (
+            None if self.lower is None else kind.number(self.lower, "lower"),
+            None if self.upper is None else kind.number(self.upper, "upper"),
+            None if self.resolution is None else kind.span(self.resolution, "resolution"),
+        )
 
     def ladder(self, facts: Facts, bits: int = DEFAULT_BITS) -> Ladder:
         """The ladder for a column: a grid if its values lie on one, between the bounds stated by user or type."""
-        grid = 1 if self.resolution is None and facts.integral else self.resolution
+        grid = self.in_kind(facts.kind)[2]
+        if grid is None:
+            grid = Fraction(1) if facts.integral else facts.kind.resolution
         return self.limited(Ladder.float_bits(bits) if grid is None else Ladder.grid(grid, bits), facts)
 
     def limited(self, ladder: Ladder, facts: Facts) -> Ladder:
-        """A ladder between the bounds stated by the user, or else by the type if that leaves a range."""
-        low, high = self.lower, self.upper
+        """A ladder between the bounds stated by the user, or else by the type if that leaves a range.
+
+        A type with values of its own has no others, so bounds beyond its range are those of the type.
+        """
+        low, high, _ = self.in_kind(facts.kind)
+        if facts.kind.typed:
+            low, high = _inside(low, facts.kind), _inside(high, facts.kind)
         if low is None and facts.lower is not None and (high is None or high > facts.lower):
             low = Fraction(facts.lower)
         if high is None and facts.upper is not None and (low is None or low < facts.upper):
@@ -39,5 +61,18 @@ class Stated:
         return ladder.limited(low, high)
 
 
-def _number(given: Number | None, name: str) -> Fraction | None:
-    return None if given is None else rational(given, name)
+def _inside(bound: Fraction | None, kind: Kind) -> Fraction | None:
+    assert kind.lower is not None and kind.upper is not None
+    return None if bound is None else min(max(bound, kind.lower), kind.upper)
+
+
+def _given(given: Given | None, name: str) -> Given | None:
+    """A number exactly, or a value or a text of another type as it is."""
+    if given is None or isinstance(given, date | time | timedelta | np.datetime64 | np.timedelta64):
+        return given
+    if isinstance(given, str) and any(kind.takes(given) for kind in (DATE, DATETIME, TIME, DURATION, _UTC)):
+        return given
+    return rational(given, name)
+
+
+_UTC = Kind("datetime", zone="UTC")

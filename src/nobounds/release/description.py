@@ -7,9 +7,10 @@ from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, text_up
+from nobounds.kinds.kind import NUMBER, Kind, Value
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import TOO_FEW, units_in_words
+from nobounds.release.words import TOO_FEW, in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,25 +20,26 @@ class Summary:
     A statistic that is not answered has the value None, and `reasons` says why.
     """
 
-    values: dict[str, int | float | None]
+    values: dict[str, Value | None]
     intervals: dict[str, Interval]
     costs: dict[str, float]
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+    def to_dict(self, kind: Kind = NUMBER) -> dict[str, Any]:
+        """Plain values, for JSON; `kind` is that of the column."""
         return {
-            "values": dict(self.values),
-            "intervals": {name: to_ends(bar) for name, bar in self.intervals.items()},
+            "values": {name: kind.to_json(value) for name, value in self.values.items()},
+            "intervals": {name: to_ends(bar, kind.of_answer(name)) for name, bar in self.intervals.items()},
             "costs": dict(self.costs),
             "reasons": dict(self.reasons),
         }
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> "Summary":
+    def from_dict(cls, fields: dict[str, Any], kind: Kind = NUMBER) -> "Summary":
         """The summary that `to_dict` wrote."""
-        bars = {name: from_ends(bar) for name, bar in fields["intervals"].items()}
-        return cls(dict(fields["values"]), bars, dict(fields["costs"]), dict(fields["reasons"]))
+        values = {name: kind.of_answer(name).from_json(value) for name, value in fields["values"].items()}
+        bars = {name: from_ends(bar, kind.of_answer(name)) for name, bar in fields["intervals"].items()}
+        return cls(values, bars, dict(fields["costs"]), dict(fields["reasons"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,16 @@ class Description:
     def __getitem__(self, name: str) -> Summary:
         return self.columns[name]
 
+    def kind(self, name: str) -> Kind:
+        """The type of a column's values; that of numbers if it is none of its own."""
+        return Kind.parse(self.parameters.get("types", {}).get(name, "number"))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
             **head("description"),
             "statistic": "describe",
-            "columns": {name: summary.to_dict() for name, summary in self.columns.items()},
+            "columns": {name: summary.to_dict(self.kind(name)) for name, summary in self.columns.items()},
             "skipped": dict(self.skipped),
             "loss": self.loss.to_dict(),
             "parameters": dict(self.parameters),
@@ -75,7 +81,11 @@ class Description:
     def from_json(cls, text: str) -> "Description":
         """The description that `to_json` wrote."""
         fields = loaded(text, "description")
-        columns = {name: Summary.from_dict(each) for name, each in fields["columns"].items()}
+        kinds = fields["parameters"].get("types", {})
+        columns = {
+            name: Summary.from_dict(each, Kind.parse(kinds.get(name, "number")))
+            for name, each in fields["columns"].items()
+        }
         return cls(columns, dict(fields["skipped"]), PrivacyLoss.from_dict(fields["loss"]), dict(fields["parameters"]))
 
     def split_in_words(self) -> str:
@@ -91,11 +101,14 @@ class Description:
     def __str__(self) -> str:
         names = {name: printable(name) for name in self.columns}
         width = max([len("column"), *map(len, names.values())])
-        lines = [" ".join(["column".ljust(width), *(name.rjust(10) for name in STATISTICS)])]
-        for name, summary in self.columns.items():
-            shown = (summary.values[statistic] for statistic in STATISTICS)
-            cells = ("".rjust(10) if value is None else f"{value:.6g}".rjust(10) for value in shown)
-            lines.append(" ".join([names[name].ljust(width), *cells]).rstrip())
+        rows = [
+            ["" if (value := summary.values[name]) is None else in_words(value) for name in STATISTICS]
+            for summary in self.columns.values()
+        ]
+        wide = [max(10, *map(len, column)) for column in zip(STATISTICS, *rows, strict=True)]
+        lines = [" ".join(["column".ljust(width), *map(str.rjust, STATISTICS, wide)])]
+        for name, row in zip(self.columns, rows, strict=True):
+            lines.append(" ".join([names[name].ljust(width), *map(str.rjust, row, wide)]).rstrip())
         lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
         total = self.loss.in_words(self.parameters)
         units = units_in_words(self.parameters, self.loss.unit)

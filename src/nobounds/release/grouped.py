@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, printable
-from nobounds.release.schema import from_ends, head, loaded, to_ends
+from nobounds.kinds.kind import Kind, Value, text_of
+from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import shown_in_words, units_in_words
 
+_FAR = (1 << 63) - 1024  # microseconds that fit into 64 bits
 _SHOWN = 12  # groups in the text
 _LONG = 10**15  # whole numbers below this are shown in full
 
@@ -34,7 +37,7 @@ class GroupedRelease:
     values: NDArray[Any]  # a masked array, if some groups are not answered
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
-    intervals: NDArray[np.float64] | None = None  # low and high ends in two columns, infinite where they are not known
+    intervals: NDArray[Any] | None = None  # low and high ends in two columns, infinite where they are not known
     counts: NDArray[np.int64] | None = None  # noisy numbers of rows
     reasons: tuple[str | None, ...] | None = None  # None where a group is answered
     _places: dict[Any, int] = field(default_factory=dict, init=False, repr=False)  # filled on first use
@@ -48,13 +51,13 @@ class GroupedRelease:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __iter__(self) -> Iterator[tuple[Any, int | float | None]]:
+    def __iter__(self) -> Iterator[tuple[Any, Value | None]]:
         return zip(self.groups, self.values.tolist(), strict=True)
 
-    def __getitem__(self, key: Any) -> int | float | None:
+    def __getitem__(self, key: Any) -> Value | None:
         """The answer for a key, None if it is not answered; KeyError if it is not shown."""
         place = self.place(key)
-        answer: int | float | None = self.values[place : place + 1].tolist()[0]
+        answer: Value | None = self.values[place : place + 1].tolist()[0]
         return answer
 
     def place(self, key: Any) -> int:
@@ -72,11 +75,25 @@ class GroupedRelease:
 
         missing = np.ma.getmaskarray(self.values)
         values = np.ma.getdata(self.values)
+        kind = type_in(self.parameters)
+        if kind.typed:
+            return self._table([_arrow(self.values.tolist(), kind), *self._ends(kind)])
         if values.dtype == object:
             values = np.array([finite_float(Fraction(value)) for value in np.where(missing, 0, values)])
-        columns: dict[str, Any] = {self.statistic: pa.array(values, mask=missing)}
-        if self.intervals is not None:
-            columns |= {"low": pa.array(self.intervals[:, 0]), "high": pa.array(self.intervals[:, 1])}
+        ends = [] if self.intervals is None else [pa.array(self.intervals[:, k]) for k in (0, 1)]
+        return self._table([pa.array(values, mask=missing), *ends])
+
+    def _ends(self, kind: Kind) -> list[Any]:
+        """The ends of the intervals in the type of the column, as Arrow arrays; none if there are no intervals."""
+        if self.intervals is None:
+            return []
+        return [_arrow([None if kind.is_end(end) else end for end in column], kind) for column in self.intervals.T]
+
+    def _table(self, arrays: list[Any]) -> Any:
+        """The Arrow table of the answers, and of the low and the high ends if there are such."""
+        import pyarrow as pa
+
+        columns = dict(zip((self.statistic, "low", "high"), arrays, strict=False))
         if self.counts is not None:
             columns["rows"] = pa.array(self.counts)
         if self.reasons is not None:
@@ -95,14 +112,15 @@ class GroupedRelease:
             name: [key if isinstance(key, plain) else str(key) for key in array.to_pylist()]
             for name, array in zip(self.by, self.arrays, strict=True)
         }
-        bars = None if self.intervals is None else [to_ends(bar) for bar in self.intervals.tolist()]
+        kind = type_in(self.parameters)
+        bars = None if self.intervals is None else [to_ends(bar, kind) for bar in self.intervals.tolist()]
         return {
             **head("groups"),
             "statistic": self.statistic,
             "by": list(self.by),
             "types": [str(array.type) for array in self.arrays],
             "keys": columns,
-            "values": self.values.tolist(),
+            "values": list(map(kind.to_json, self.values.tolist())),
             "intervals": bars,
             "counts": None if self.counts is None else self.counts.tolist(),
             "reasons": None if self.reasons is None else list(self.reasons),
@@ -123,15 +141,16 @@ class GroupedRelease:
         keys = tuple(
             _typed(fields["keys"][name], kind) for name, kind in zip(fields["by"], fields["types"], strict=True)
         )
-        bars = fields["intervals"]
+        bars, kind = fields["intervals"], type_in(fields["parameters"])
+        ends = None if bars is None else [from_ends(bar, kind) for bar in bars]
         return cls(
             fields["statistic"],
             tuple(fields["by"]),
             keys,
-            _masked(fields["values"]),
+            _masked([kind.from_json(value) for value in fields["values"]], kind),
             PrivacyLoss.from_dict(fields["loss"]),
             fields["parameters"],
-            None if bars is None else np.array([from_ends(bar) for bar in bars], dtype=np.float64).reshape(-1, 2),
+            None if ends is None else np.array(ends, dtype=object if kind.typed else np.float64).reshape(-1, 2),
             None if fields["counts"] is None else np.array(fields["counts"], dtype=np.int64),
             None if fields["reasons"] is None else tuple(fields["reasons"]),
         )
@@ -158,9 +177,11 @@ def _printed(key: Any) -> str:
     return printable(str(key))
 
 
-def _short(value: int | float | None) -> str:
+def _short(value: Value | None) -> str:
     if value is None:
         return "-"
+    if not isinstance(value, int | float):
+        return text_of(value)
     if isinstance(value, int) and abs(value) < _LONG:
         return str(value)
     return f"{finite_float(Fraction(value)):.6g}"
@@ -177,9 +198,32 @@ def _typed(keys: list[Any], kind: str) -> Any:
         return plain
 
 
-def _masked(values: list[Any]) -> NDArray[Any]:
-    """Numbers from JSON; None is masked."""
+def _arrow(values: list[Any], kind: Kind) -> Any:
+    """Values of a type as an Arrow array of the nearest type of Arrow."""
+    import pyarrow as pa
+
+    if kind.name == "decimal":
+        digits = max((len(value.as_tuple().digits) for value in values if value is not None), default=1)
+        scale = max((-value.as_tuple().exponent for value in values if value is not None), default=kind.scale)
+        if max(digits, scale) > 76:  # more than Arrow has
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        return pa.array(values, pa.decimal256(min(max(digits, scale, kind.precision), 76), scale))
+    types = {"date": pa.date32(), "time": pa.time64("us"), "duration": pa.duration("us")}
+    if kind.name != "duration":
+        return pa.array(values, types.get(kind.name) or pa.timestamp("us", kind.zone))
+    spans = [None if value is None else value / timedelta(microseconds=1) for value in values]
+    return pa.array([None if span is None else round(min(max(span, -_FAR), _FAR)) for span in spans]).cast(
+        types["duration"]
+    )
+
+
+def _masked(values: list[Any], kind: Kind) -> NDArray[Any]:
+    """Answers from JSON; None is masked."""
     missing = [value is None for value in values]
+    if kind.typed:
+        typed = np.empty(len(values), dtype=object)
+        typed[:] = [kind.value(0) if value is None else value for value in values]
+        return np.ma.array(typed, mask=missing) if any(missing) else typed
     plain = [0 if value is None else value for value in values]
     whole = all(isinstance(value, int) for value in plain)
     fits = not whole or max(map(abs, plain), default=0) < 1 << 63

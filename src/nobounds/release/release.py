@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import date, time, timedelta
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
-from nobounds.release.words import bars_in_words, needed_in_words, units_in_words
+from nobounds.kinds.kind import Value, text_of
+from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, type_in
+from nobounds.release.words import bars_in_words, in_words, needed_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +16,13 @@ class Release:
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.
 
     statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors. What
-    is not answered is None.
+    is not answered is None. Of a column of dates, times, durations or decimals, answers are such values.
     loss: what it cost, a `PrivacyLoss`.
     parameters: how it was made: the clip, the noise, the ladder, what was stated about the data. `rows_of` is there if
     the rows are those of a query's result, and not of a table as it is stored. `interval` says what the interval is
     for, at which level and under which assumption; `needed` how many rows or how much epsilon would do.
-    intervals: of each number two ends, infinite where an end is not known; `interval` is that of a single number.
+    intervals: of each number two ends, infinite where an end is not known; `interval` is that of a single number. Of
+    dates and the like an end that is not known is the first or the last of the type.
     reason: why the value, or a number of it, is not answered.
 
     >>> from fractions import Fraction
@@ -29,7 +32,7 @@ class Release:
     """
 
     statistic: str
-    value: int | float | tuple[int | float | None, ...] | None
+    value: Value | tuple[Value | None, ...] | None
     loss: PrivacyLoss
     parameters: dict[str, Any] = field(default_factory=dict)
     intervals: tuple[Interval, ...] = ()
@@ -41,6 +44,8 @@ class Release:
             raise ValueError(f"the {self.statistic} is not answered: {self.reason}")
         if isinstance(self.value, tuple):
             raise ValueError(f"the release of {self.statistic} has {len(self.value)} numbers, not one")
+        if isinstance(self.value, date | time | timedelta):
+            raise TypeError(f"the {self.statistic} is a {type(self.value).__name__}, not a number; take its value")
         return float(self.value)
 
     @property
@@ -50,11 +55,12 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
+        kind = type_in(self.parameters)
         return {
             **head("release"),
             "statistic": self.statistic,
-            "value": list(self.value) if isinstance(self.value, tuple) else self.value,
-            "intervals": [to_ends(bar) for bar in self.intervals],
+            "value": list(map(kind.to_json, self.value)) if isinstance(self.value, tuple) else kind.to_json(self.value),
+            "intervals": [to_ends(bar, kind) for bar in self.intervals],
             "reason": self.reason,
             "loss": self.loss.to_dict(),
             "parameters": dict(self.parameters),
@@ -68,8 +74,9 @@ class Release:
     def from_json(cls, text: str) -> "Release":
         """The release that `to_json` wrote."""
         fields = loaded(text, "release")
-        value = tuple(fields["value"]) if isinstance(fields["value"], list) else fields["value"]
-        bars = tuple(from_ends(bar) for bar in fields["intervals"])
+        given, kind = fields["value"], type_in(fields["parameters"])
+        value = tuple(map(kind.from_json, given)) if isinstance(given, list) else kind.from_json(given)
+        bars = tuple(from_ends(bar, kind) for bar in fields["intervals"])
         loss = PrivacyLoss.from_dict(fields["loss"])
         return cls(fields["statistic"], value, loss, fields["parameters"], bars, fields["reason"])
 
@@ -83,8 +90,11 @@ class Release:
         """The value; of a long vector the first numbers."""
         if self.value is None:
             return f"not answered, {self.reason}{needed_in_words(self.parameters)}"
-        if not isinstance(self.value, tuple) or len(self.value) <= 4:
-            return str(self.value)
+        if not isinstance(self.value, tuple):
+            return text_of(self.value)
+        if len(self.value) <= 4:
+            typed = "type" in self.parameters
+            return f"({', '.join(map(in_words, self.value))})" if typed else str(self.value)
         return f"({', '.join(map(str, self.value[:3]))}, ... {len(self.value)} numbers)"
 
     def _bar(self) -> str:

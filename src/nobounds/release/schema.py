@@ -1,19 +1,23 @@
 """The JSON of releases: one versioned form for a release, for answers by group and for a description.
 
 All of them state `schema`, `kind`, `statistic`, `loss` and `parameters`. A number that is not answered is null, with a
-reason; the ends of an interval are null where they are infinite. `schema.json` says the same as a JSON Schema.
+reason; the ends of an interval are null where they are infinite. Where `parameters` has a `type`, answers and the ends
+of intervals are texts: dates, times and durations in ISO 8601, and the digits of decimals. `schema.json` says the same
+as a JSON Schema.
 """
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
+from nobounds.kinds.kind import NUMBER, Kind
+
 VERSION = 1
 
-Interval: TypeAlias = tuple[float, float]
+Interval: TypeAlias = tuple[float, float]  # or two values of the type of the column
 
 
 @cache
@@ -36,12 +40,21 @@ def loaded(text: str, kind: str) -> dict[str, Any]:
     return fields
 
 
-def to_ends(bar: Sequence[float]) -> list[float | None]:
+def type_in(parameters: Mapping[str, Any]) -> Kind:
+    """The type of the column that a release is about; that of numbers if it says nothing."""
+    return Kind.parse(parameters["type"]) if "type" in parameters else NUMBER
+
+
+def to_ends(bar: Sequence[Any], kind: Kind = NUMBER) -> list[Any]:
     """An interval for JSON, where null stands for an infinite end."""
+    if kind.typed:
+        return [kind.to_json(end) for end in bar]
     return [float(end) if math.isfinite(end) else None for end in bar]
 
 
-def from_ends(bar: Sequence[float | None]) -> Interval:
+def from_ends(bar: Sequence[Any], kind: Kind = NUMBER) -> Interval:
     """The interval that `to_ends` wrote."""
     low, high = bar
+    if kind.typed:
+        return kind.from_json(low), kind.from_json(high)
     return -math.inf if low is None else low, math.inf if high is None else high

@@ -1,11 +1,11 @@
 """The words of intervals and of what is not answered: the same in print, in explanations and on the page."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nobounds.exact import printable, text_up
-from nobounds.release.schema import Interval
+from nobounds.kinds.kind import NUMBER, Kind, text_of
+from nobounds.release.schema import Interval, type_in
 
 TOO_FEW = "too few rows"  # why a number is not answered
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
@@ -16,18 +16,23 @@ _LEFT_OUT = "the other rows are left out"
 def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any]) -> str:
     """Intervals and their level: "12 to 15 at 95 %"."""
     level = parameters.get("interval", {}).get("level")
-    said = ", ".join(between(bar) for bar in bars)
+    said = ", ".join(between(bar, type_in(parameters)) for bar in bars)
     return said if level is None or said == UNKNOWN else f"{said} at {100 * level:.4g} %"
 
 
-def between(bar: Interval) -> str:
-    """An interval in words; one end may be infinite, or both."""
-    low, high = bar
-    if math.isfinite(low) and math.isfinite(high):
-        return f"{low:.6g} to {high:.6g}"
-    if math.isfinite(low):
-        return f"at least {low:.6g}"
-    return f"at most {high:.6g}" if math.isfinite(high) else UNKNOWN
+def between(bar: Interval, kind: Kind = NUMBER) -> str:
+    """An interval in words; one end may be infinite, or both, and of a type its first or last value."""
+    low, high = (None if kind.is_end(end) else in_words(end) for end in bar)
+    if low is not None and high is not None:
+        return f"{low} to {high}"
+    if low is not None:
+        return f"at least {low}"
+    return UNKNOWN if high is None else f"at most {high}"
+
+
+def in_words(value: Any) -> str:
+    """A number in six digits; a date, a time, a duration or a decimal in full."""
+    return f"{value:.6g}" if isinstance(value, int | float) else text_of(value)
 
 
 def needed_in_words(parameters: Mapping[str, Any]) -> str:

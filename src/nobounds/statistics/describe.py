@@ -34,6 +34,7 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame, FrameFacts, frame
 from nobounds.exact import finite_float, round_up
+from nobounds.kinds.kind import Kind, Value
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
@@ -50,6 +51,7 @@ from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTIC
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, flag, spelled_out, terms_of
+from nobounds.statistics.typed import typed_summary, types_of
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
@@ -92,7 +94,8 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         for name in kept:
             data, ladder, own = table.columns[name], plan.ladders[name], None if rows is None else rows[name]
             job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], own, shared[name], marks)
-            columns[name] = yield from job.summary()
+            columns[name] = typed_summary((yield from job.summary()), facts.columns[name].kind)
+        parameters |= types_of(facts.columns)
         return Description(columns, facts.skipped | few, loss, parameters)
 
     request = Request(
@@ -120,8 +123,8 @@ class DescribePlan:
     def of(cls, facts: FrameFacts, terms: Terms, stated: Mapping[str, Any]) -> "DescribePlan":
         """The plan for a table."""
         unit = next((column.unit for column in facts.columns.values()), Unit())  # that of all columns
-        ladders = {name: _stated(name, stated).ladder(column) for name, column in facts.columns.items()}
         _check_names(facts, stated)
+        ladders = {name: _stated(name, column.kind, stated).ladder(column) for name, column in facts.columns.items()}
         return cls(terms.spending.each(unit.rows), terms.neighbors, unit, ladders)
 
     def cost(self) -> Cost:
@@ -201,9 +204,14 @@ class DescribePlan:
         return min(BITS + math.ceil(math.log2(max(nats, 1.0))), TUNING.many_bits)
 
 
-def _stated(name: str, options: Mapping[str, Any]) -> Stated:
-    """What the user states about a column."""
-    return Stated.of(**{key: each.get(name) if isinstance(each, Mapping) else each for key, each in options.items()})
+def _stated(name: str, kind: Kind, options: Mapping[str, Any]) -> Stated:
+    """What the user states about a column: by its name, or for all columns of its kind."""
+    return Stated.of(
+        **{
+            key: each.get(name) if isinstance(each, Mapping) else each if kind.takes(each, key) else None
+            for key, each in options.items()
+        }
+    )
 
 
 def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
@@ -211,6 +219,11 @@ def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
         for name in given if isinstance(given, Mapping) else ():
             if name not in facts.columns:
                 raise ValueError(f"{option} names the column {name!r}, which is not a numeric column of the table")
+        if given is None or isinstance(given, Mapping) or not facts.columns:
+            continue
+        if not any(column.kind.takes(given, option) for column in facts.columns.values()):
+            kind = next(iter(facts.columns.values())).kind
+            (kind.span if option == "resolution" else kind.number)(given, option)  # raises, with the reason
 
 
 def _count(data: Column, plan: DescribePlan) -> Program[int]:
@@ -249,7 +262,9 @@ class _Job:
             values["max"] = max(plain(clip.high), *quantiles.values())
             moments, intervals = yield from self._moments(clip, quantiles, left)
             values, bars = values | moments, bars | intervals
-        shown = {name: values[name] if name in answered(self.parts) else None for name in STATISTICS}
+        shown: dict[str, Value | None] = {
+            name: values[name] if name in answered(self.parts) else None for name in STATISTICS
+        }
         return Summary(
             shown,
             bars,

@@ -7,6 +7,7 @@ them; the charge comes before the first record is read; what an answer reads is 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from nobounds.accounting.cost import Cost
@@ -20,6 +21,7 @@ from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
+from nobounds.statistics.typed import require_sum, type_of, typed_intervals, typed_value
 
 F_co = TypeVar("F_co", covariant=True)
 F = TypeVar("F")
@@ -83,7 +85,7 @@ class Answer:
     What is not answered is None, and `reason` says why.
     """
 
-    value: int | float | tuple[int | float | None, ...] | None
+    value: int | float | Fraction | tuple[int | float | Fraction | None, ...] | None
     parameters: dict[str, Any]
     intervals: tuple[Interval, ...] = ()
     parts: dict[str, Cost] | None = None
@@ -109,12 +111,18 @@ def release_column(
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
         noisy = yield from answer(plan, data)
         breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
-        parameters = facts.origin() | noisy.parameters | breakdown
-        return Release(statistic, noisy.value, loss, parameters, noisy.intervals, noisy.reason)
+        kind = facts.kind.of_answer(statistic)
+        parameters = facts.origin() | type_of(statistic, facts.kind) | noisy.parameters | breakdown
+        value, bars = typed_value(noisy.value, kind), typed_intervals(noisy.intervals, kind)
+        return Release(statistic, value, loss, parameters, bars, noisy.reason)
+
+    def checked(facts: Facts) -> C:
+        require_sum(statistic, facts)
+        return plan(facts)
 
     request = Request(
         terms.neighbors,
-        plan,
+        checked,
         lambda plan, facts: facts.unit.loss(plan.cost(), terms.neighbors),
         lambda facts: purpose if facts.name is None else f"{purpose} of {facts.name}",
         released,

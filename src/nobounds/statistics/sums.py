@@ -16,7 +16,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import sum_scales
 from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.plan import Settled, SumPlan
-from nobounds.counting.lattice import Lattice, totals
+from nobounds.counting.lattice import totals
 from nobounds.engines.column import Column
 from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
@@ -97,7 +97,7 @@ def _marked(noisy: Answer, marks: bool) -> Answer:
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
     settled = yield from plan.program(data.chunks)
     plan, clip = settled.plan, settled.clip
-    lattice = Lattice.of(clip.low, clip.high, plan.integral)
+    lattice = plan.lattice(clip)
     count, total = totals(data.chunks(), lattice.steps)
     if plan.neighbors == "swap":
         average = yield from plan.average.release(count, total, lattice.width)
@@ -114,7 +114,7 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
     settled = yield from plan.program(data.chunks)
     plan, clip = settled.plan, settled.clip
-    lattice = Lattice.of(clip.low, clip.high, plan.integral)
+    lattice = plan.lattice(clip)
     count, total = totals(data.chunks(), lattice.steps)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
@@ -141,7 +141,8 @@ def _answered(
     if reason is not None:
         parameters["needed"] = settled.needed()
     interval = settled.tailed.interval(value, bar, records)
-    return Answer(int(value) if whole else finite_float(value) + 0.0, parameters, (interval,), plan.parts(), reason)
+    exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
+    return Answer(exact, parameters, (interval,), plan.parts(), reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from nobounds.accounting.budget import Statement
 from nobounds.accounting.composition import text_down
 from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
-from nobounds.explaining.words import Paragraph, figure
+from nobounds.explaining.words import Paragraph, shown_value
+from nobounds.kinds.kind import Kind, Value
 from nobounds.planning.forecast import digits
 from nobounds.release.description import Summary
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import bars_in_words, needed_in_words
+from nobounds.release.words import bars_in_words, between, needed_in_words
 from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # numbers of records for which errors are forecast
@@ -66,7 +67,9 @@ def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
     release = kept.release
     if isinstance(release, nb.Description):
         names = list(release.columns)
-        rows = [[each, *(_cell(release.columns[name], each) for name in names)] for each in STATISTICS]
+        rows = [
+            [each, *(_cell(release.columns[name], each, release.kind(name)) for name in names)] for each in STATISTICS
+        ]
         return ["", *map(printable, names)], rows
     if isinstance(release.value, tuple):
         names = list(kept.ask.q) or ["minimum", "maximum"]
@@ -79,8 +82,8 @@ def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
     return ["", "value", "interval"], [[*row, bars_in_words([bar], release.parameters)] for row, bar in bars]
 
 
-def _figure(value: int | float | None, release: nb.Release) -> str:
-    return figure(value) if value is not None else f"{release.reason}{needed_in_words(release.parameters)}"
+def _figure(value: Value | None, release: nb.Release) -> str:
+    return shown_value(value) if value is not None else f"{release.reason}{needed_in_words(release.parameters)}"
 
 
 @lru_cache(maxsize=256)
@@ -89,12 +92,14 @@ def words(text: str) -> list[Paragraph]:
     return paragraphs(json.loads(text), sizes=_SIZES)
 
 
-def _cell(summary: Summary, statistic: str) -> str:
+def _cell(summary: Summary, statistic: str, kind: Kind) -> str:
     answer, bar = summary.values[statistic], summary.intervals.get(statistic)
     if answer is None:
         return summary.reasons[statistic]
-    value = figure(answer)
+    value = shown_value(answer)
     if bar is None:
         return value
+    if kind.of_answer(statistic).typed:
+        return f"{value} ({between(bar, kind.of_answer(statistic))})"
     half = (bar[1] - bar[0]) / 2
     return f"{value} ± {digits(half)}" if math.isfinite(half) else f"{value} ± ?"

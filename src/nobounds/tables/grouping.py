@@ -28,6 +28,7 @@ from nobounds.ranks.question import Question
 from nobounds.release.grouped import GroupedRelease
 from nobounds.statistics.door import ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
+from nobounds.statistics.typed import require_sum, type_of, typed_array
 from nobounds.tables.group_answers import (
     GroupAnswers,
     GroupedColumn,
@@ -114,21 +115,29 @@ class Grouping:
         def released(plan: ColumnPlan, facts: Facts, data: GroupedColumn, loss: PrivacyLoss) -> Program[GroupedRelease]:
             noisy = yield from answer(plan, data)
             parts = plan.parts() if noisy.parts is None else noisy.parts
-            parameters = noisy.parameters | self._described(facts, spending, parts, selection)
+            kind = facts.kind.of_answer(statistic)
+            parameters = (
+                type_of(statistic, facts.kind) | noisy.parameters | self._described(facts, spending, parts, selection)
+            )
             return GroupedRelease(
                 statistic,
                 self.keyed.names,
                 noisy.keys,
-                noisy.values,
+                typed_array(noisy.values, kind),
                 loss,
                 parameters,
-                noisy.intervals,
+                None if noisy.intervals is None else typed_array(noisy.intervals, kind),
                 noisy.counts,
                 noisy.reasons,
             )
 
         of = f"{purpose} of {'rows' if column is None else column} by {', '.join(self.keyed.names)}"
-        request = Request(terms.neighbors, lambda facts: plan(facts, terms), loss, lambda facts: of, released)
+
+        def checked(facts: Facts) -> Any:
+            require_sum(statistic, facts)
+            return plan(facts, terms)
+
+        request = Request(terms.neighbors, checked, loss, lambda facts: of, released)
         data = GroupedColumn(self.source, self.keyed, column, self._facts(column), self.groups_per_unit, selection)
         return admit(request, data, self.budget, rng)
 

@@ -13,7 +13,7 @@ from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN, layout_of
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.formats import is_parquet, readable
-from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.ladders.facts import Facts
 
 
@@ -59,15 +59,14 @@ def _from_csv(path: Path, name: str, csv: Csv | None, schema: Mapping[str, str] 
 def _from_parquet(path: Path, name: str) -> Column:
     with open_parquet(path) as file:
         field, length = file.schema_arrow.field(name), file.metadata.num_rows
-    integral = is_integral(field.type)
+    facts = facts_of(field.type, nullable=field.nullable)
 
     def chunks() -> Iterator[NDArray[np.float64]]:
         with readable(path), open_parquet(path) as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=[name], use_threads=False):
                 yield to_floats(batch.column(name))
 
-    stated = stated_bounds(field.type)
-    return Column(Facts(integral, field.nullable or not integral, **stated), chunks, rows=lambda: length)
+    return Column(facts, chunks, rows=lambda: length)
 
 
 def open_parquet(path: Path) -> Any:

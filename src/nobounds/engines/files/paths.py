@@ -14,7 +14,7 @@ from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names, open_parquet, read_column
 from nobounds.engines.files.formats import is_parquet, readable
 from nobounds.engines.keys import plain
-from nobounds.engines.memory.arrow import import_pyarrow, is_integral, stated_bounds, to_floats
+from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
@@ -96,12 +96,10 @@ def _parquet(paths: list[Path]) -> TableStream:
     others: dict[str, str] = {}
     for field in schemas[0]:
         try:
-            integral = is_integral(field.type)
+            nullable = any(schema.field(field.name).nullable for schema in schemas)
+            facts[field.name] = facts_of(field.type, nullable=nullable)
         except TypeError:
             others[field.name] = arrow_family(field.type)
-            continue
-        nullable = not integral or any(schema.field(field.name).nullable for schema in schemas)
-        facts[field.name] = Facts(integral, nullable, **stated_bounds(field.type))
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         pa, read = import_pyarrow(), 0

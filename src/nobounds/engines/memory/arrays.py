@@ -15,6 +15,10 @@ from nobounds.engines.column import CHUNK, Column, refuse_frame, refuse_type, wi
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import from_arrow, speaks_arrow
 from nobounds.engines.memory.sequences import from_sequence
+from nobounds.engines.memory.temporal import from_moments, from_physical
+from nobounds.engines.refusals import raise_alone
+from nobounds.kinds.kind import DATE, DATETIME, DURATION, TIME, Kind
+from nobounds.kinds.zones import zone_name
 from nobounds.ladders.facts import Facts, type_bounds
 
 __all__ = ["CHUNK", "Column", "column"]
@@ -26,8 +30,8 @@ def column(data: object) -> Column:
     """The Column of one column of numbers, of any kind that nobounds knows.
 
     These are one-dimensional numpy arrays, masked or not, lists, tuples and ranges, array.array, Series of pandas and
-    polars, Arrow arrays, and Columns; of any integer, float or boolean type. Other data raise TypeError, and
-    arrays that are not one-dimensional ValueError, by their type alone.
+    polars, Arrow arrays, and Columns; of any integer, float or boolean type, or of decimals, dates, times or durations.
+    Other data raise TypeError, and arrays that are not one-dimensional ValueError, by their type alone.
 
     >>> column(np.array([3, 1, 2], dtype=np.int16))
     Column(facts=Facts(integral=True, nullable=False))
@@ -59,6 +63,8 @@ def column(data: object) -> Column:
 def _from_numpy(data: NDArray[Any]) -> Column:
     if data.ndim != 1:
         raise ValueError(f"data must have one dimension, got ndim={data.ndim}; pass one column, for example data[:, 0]")
+    if data.dtype.kind in "Mm" and np.datetime_data(data.dtype)[0] != "generic":
+        return from_moments(data)
     if data.dtype.kind not in "biuf":
         # The name of the type without its size: the length of the longest string is in the dtype.
         raise refuse_type(f"dtype {data.dtype.type.__name__}", _FIX)
@@ -95,6 +101,8 @@ def _from_pandas(data: Any, pandas: Any) -> Column:
         return _from_numpy(values.to_numpy())
     if isinstance(dtype, pandas.ArrowDtype):
         return from_arrow(values.__arrow_array__())
+    if isinstance(values, pandas.arrays.DatetimeArray | pandas.arrays.TimedeltaArray):
+        return _pandas_moments(values, pandas)
     if not isinstance(values, pandas.arrays.IntegerArray | pandas.arrays.FloatingArray | pandas.arrays.BooleanArray):
         raise refuse_type(f"pandas type {type(dtype).__name__}", _FIX)
 
@@ -109,8 +117,24 @@ def _from_pandas(data: Any, pandas: Any) -> Column:
     return Column(Facts(integral, nullable=True, **stated), chunks, rows=lambda: len(values))
 
 
+def _pandas_moments(values: Any, pandas: Any) -> Column:
+    """Datetimes, with a zone or without, and durations: numpy has their moments in UTC."""
+    zone = getattr(values.dtype, "tz", None)
+    name = None if zone is None else zone_name(zone)
+    if zone is not None and name is None:
+        raise refuse_type(
+            "pandas type DatetimeTZDtype of an unknown zone", "convert it first: series.dt.tz_convert('UTC')"
+        )
+    moments = values.to_numpy() if zone is None else values.tz_convert("UTC").tz_localize(None).to_numpy()
+    return from_moments(moments, None if name is None else Kind("datetime", zone=name))
+
+
 def _from_polars(data: Any, polars: Any) -> Column:
     dtype = data.dtype
+    if dtype == polars.Decimal:
+        return from_arrow(data.alias("").to_arrow())
+    if dtype.is_temporal():
+        return _polars_moments(data, polars)
     integral = dtype.is_integer() or dtype == polars.Boolean
     if not (integral or dtype.is_float() or dtype == polars.Null):
         raise refuse_type(f"polars type {type(dtype).__name__}", "cast it first, for example series.cast(pl.Float64)")
@@ -121,3 +145,26 @@ def _from_polars(data: Any, polars: Any) -> Column:
 
     stated = type_bounds(boolean=dtype == polars.Boolean, unsigned=dtype.is_unsigned_integer())
     return Column(Facts(integral, nullable=True, **stated), chunks, rows=lambda: len(data))
+
+
+def _polars_moments(data: Any, polars: Any) -> Column:
+    """Dates, datetimes, times and durations: whole numbers of their units."""
+    dtype = data.dtype
+    if dtype == polars.Date:
+        return from_physical(DATE, "D", len(data), lambda window: _physical(data[window]))
+    if dtype == polars.Time:
+        return from_physical(TIME, "ns", len(data), lambda window: _physical(data[window]))
+    kind = DURATION
+    if dtype == polars.Datetime:
+        try:
+            kind = DATETIME if dtype.time_zone is None else Kind("datetime", zone=dtype.time_zone)
+        except ValueError:
+            fix = "convert it first, for example series.dt.convert_time_zone('UTC')"
+            raise_alone(refuse_type("polars type Datetime of an unknown zone", fix))
+    return from_physical(kind, dtype.time_unit, len(data), lambda window: _physical(data[window]))
+
+
+def _physical(data: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The whole numbers of some records, and which are missing."""
+    numbers = data.to_physical().fill_null(0).to_numpy()
+    return numbers.astype(np.int64), data.is_null().to_numpy()

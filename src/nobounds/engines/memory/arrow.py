@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, refuse_frame, refuse_type, windows
 from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.units import decimal_kind, seconds
+from nobounds.kinds.kind import DATE, DURATION, TIME, Kind
 from nobounds.ladders.facts import Facts, type_bounds
 
 _DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}  # of decimals by their number of bits
@@ -32,12 +34,12 @@ def from_arrow(data: Any) -> Column:
     pa = import_pyarrow()
     if not isinstance(data, pa.Array | pa.ChunkedArray):
         data = in_memory(data)
-    integral = is_integral(data.type)
+    facts = facts_of(data.type)
 
     def chunks() -> Iterator[NDArray[np.float64]]:
         return (to_floats(data[window]) for window in windows(len(data)))
 
-    return Column(Facts(integral, nullable=True, **stated_bounds(data.type)), chunks, rows=lambda: len(data))
+    return Column(facts, chunks, rows=lambda: len(data))
 
 
 def in_memory(data: Any) -> Any:
@@ -47,18 +49,39 @@ def in_memory(data: Any) -> Any:
         return pa.chunked_array(data) if hasattr(data, "__arrow_c_stream__") else pa.array(data)
 
 
-def is_integral(kind: Any) -> bool:
-    """Whether an Arrow type is an integer or boolean type; TypeError if it is no type of real numbers."""
+def facts_of(kind: Any, *, nullable: bool = True) -> Facts:
+    """The public facts of a column of an Arrow type; TypeError if it is no type of numbers, dates or times.
+
+    nullable: whether a record can be missing; floats always can be.
+    """
     types = import_pyarrow().types
     if types.is_struct(kind):
         raise refuse_frame("table")
     if types.is_integer(kind) or types.is_boolean(kind):
-        return True
+        bounds = type_bounds(boolean=types.is_boolean(kind), unsigned=types.is_unsigned_integer(kind))
+        return Facts(integral=True, nullable=nullable, **bounds)
     if types.is_floating(kind) or types.is_null(kind):
-        return False
+        return Facts(integral=False, nullable=True)
+    known = kind_of(kind)
+    if known is not None:
+        return Facts.of(known, nullable=nullable)
     # The first word alone: the rest of a type's text can reveal data, like the digits that decimals need.
     name = re.split(r"\W", str(kind), maxsplit=1)[0]
     raise refuse_type(f"Arrow type {name}", "cast it first, for example column.cast('float64')")
+
+
+def kind_of(kind: Any) -> Kind | None:
+    """The kind of an Arrow type of decimals, dates, times or durations; None for another, or for an unknown zone."""
+    types = import_pyarrow().types
+    if is_decimal(kind):
+        return decimal_kind(kind.precision, kind.scale)
+    if types.is_timestamp(kind):
+        try:
+            return Kind("datetime", zone=kind.tz)
+        except ValueError:
+            return None
+    families = ((types.is_date, DATE), (types.is_time, TIME), (types.is_duration, DURATION))
+    return next((known for family, known in families if family(kind)), None)
 
 
 def is_decimal(kind: Any) -> bool:
@@ -66,18 +89,31 @@ def is_decimal(kind: Any) -> bool:
     return bool(import_pyarrow().types.is_decimal(kind)) and abs(kind.scale) <= _DIGITS[kind.bit_width]
 
 
-def stated_bounds(kind: Any) -> dict[str, Any]:
-    """The bounds that an Arrow type states."""
-    types = import_pyarrow().types
-    return type_bounds(boolean=types.is_boolean(kind), unsigned=types.is_unsigned_integer(kind))
-
-
 def to_floats(records: Any) -> NDArray[np.float64]:
-    """The float64 nearest to each record of a short Arrow array, NaN for the nulls."""
-    if import_pyarrow().types.is_decimal(records.type):
+    """The number of each record of a short Arrow array as a float64, NaN for the nulls."""
+    pa = import_pyarrow()
+    types, kind = pa.types, records.type
+    if types.is_decimal(kind):
         records = records.cast("string")  # Arrow's own cast from decimals to floats is sometimes off by a bit
+    elif types.is_temporal(kind):
+        return _temporal(records, kind, pa)
     floats = records.cast("float64", safe=False)
     return np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _temporal(records: Any, kind: Any, pa: Any) -> NDArray[np.float64]:
+    """Days of dates, and seconds of datetimes, times and durations."""
+    whole = records.view("int32") if pa.types.is_date32(kind) or pa.types.is_time32(kind) else records.view("int64")
+    missing = np.asarray(records.is_null())
+    numbers = np.asarray(whole.fill_null(0), dtype=np.int64)
+    if pa.types.is_date32(kind):
+        floats = numbers.astype(np.float64)
+    elif pa.types.is_date64(kind):
+        floats = np.floor_divide(numbers, 86_400_000).astype(np.float64)
+    else:
+        floats = seconds(numbers, kind.unit)
+    floats[missing] = np.nan
+    return floats
 
 
 def import_pyarrow() -> Any:

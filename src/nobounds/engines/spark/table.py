@@ -15,11 +15,14 @@ from nobounds.engines.column import Column
 from nobounds.engines.keys import KeyCodes, plain, public_keys
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
+from nobounds.engines.units import decimal_kind, zoned_kind
+from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, TIME, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
 _INTEGRAL = ("byte", "short", "integer", "long")
 _TEXT = ("string", "char", "varchar")
+_KINDS = {"boolean": BOOLEAN, "date": DATE, "timestamp_ntz": DATETIME, "time": TIME, "daytimeinterval": DURATION}
 _PLAIN = (*_INTEGRAL, *_TEXT, "boolean", "decimal", "binary", "time")
 # Keys and units in the canonical form of `keys.plain`: NaN and dates outside Python's calendar are missing.
 _FORMS = {
@@ -47,10 +50,11 @@ def from_spark(frame: Any) -> "Spark":
         raise ValueError("a streaming DataFrame has no end; write it to a table, and read that")
     facts: dict[str, Facts] = {}
     others: dict[str, str] = {}
+    zone = zoned_kind(str(frame.sparkSession.conf.get("spark.sql.session.timeZone")))
     for column in frame.schema.fields:
         if column.name in facts or column.name in others:
             raise ValueError(f"column {column.name!r} appears more than once; give each column a name of its own")
-        known = _facts(column)
+        known = _facts(column, zone)
         if known is None:
             others[column.name] = _family(column.dataType)
         else:
@@ -59,13 +63,16 @@ def from_spark(frame: Any) -> "Spark":
     return Spark(facts, others, frame.toDF(*(place for place, _ in fields.values())), fields)
 
 
-def _facts(column: Any) -> Facts | None:
-    kind = column.dataType.typeName()
+def _facts(column: Any, zoned: Kind) -> Facts | None:
+    kind = column.dataType.typeName().split("(")[0]
     if kind in _INTEGRAL:
         return Facts(integral=True, nullable=column.nullable)
-    if kind == "boolean":
-        return Facts(integral=True, nullable=column.nullable, lower=0, upper=1)
-    return Facts(integral=False, nullable=True) if kind in ("float", "double", "decimal") else None
+    if kind in ("float", "double"):
+        return Facts(integral=False, nullable=True)
+    if kind == "decimal":
+        return Facts.of(decimal_kind(column.dataType.precision, column.dataType.scale))
+    known = zoned if kind == "timestamp" else _KINDS.get(kind)
+    return None if known is None else Facts.of(known, nullable=column.nullable)
 
 
 def _family(kind: Any) -> str:
@@ -188,7 +195,9 @@ def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
     most, salt = f"{bounding.rows}L", f"{bounding.salt & _SALT}L"
     present = [f"{name} is not null" for name in ["u", *key]]
     if values == 1:
-        present += ["v0 is not null", "not isnan(cast(v0 as double))"]
+        present.append("v0 is not null")
+        if rows.schema["v0"].dataType.typeName() in ("float", "double"):
+            present.append("not isnan(v0)")
     kept = rows.where(" and ".join(present))
     if keys and bounding.groups < bounding.rows:
         order = ", ".join([f"xxhash64(u, {', '.join(key)}, {salt})", *key])

@@ -11,7 +11,7 @@ from typing import Any
 from nobounds.engines.column import CHUNK
 from nobounds.engines.key_columns import key_type
 from nobounds.engines.keys import plain
-from nobounds.engines.memory.arrow import import_pyarrow, is_decimal, is_integral, stated_bounds, to_floats
+from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.source import Bounding
@@ -45,14 +45,10 @@ def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[st
     for field in schema:
         if field.name in facts or field.name in others:
             raise ValueError(f"column {field.name!r} appears more than once; give each column a name of its own")
-        kind = field.type
-        if is_decimal(kind):
-            facts[field.name] = Facts(integral=False, nullable=True)
-            continue
         try:
-            facts[field.name] = Facts(is_integral(kind), True, **stated_bounds(kind))
+            facts[field.name] = facts_of(field.type)
         except TypeError:
-            others[field.name] = arrow_family(kind)
+            others[field.name] = arrow_family(field.type)
     kinds = ((field.name, key_type(import_pyarrow().nulls(0, field.type))) for field in schema)
     return facts, others, {name: kind for name, kind in kinds if kind is not None}
 

@@ -1,8 +1,8 @@
 """PostgreSQL by psycopg, 3 or 2: its types as Arrow types, and its rows, read in batches from a server-side cursor.
 
 The types of columns are public. The expressions sent to the server depend on them: each value arrives exactly, whatever
-the session's settings, and no value can make the reading fail. Dates arrive as numbers of days, decimals as text. A
-date or time that Python cannot represent, like infinity, is missing.
+the session's settings, and no value can make the reading fail. Dates arrive as numbers of days, decimals as text. As a
+key, a date or time that Python cannot represent, like infinity, is missing; as a record, it is the first or the last.
 """
 
 import struct
@@ -22,11 +22,13 @@ from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
+from nobounds.engines.units import decimal_kind, seconds, zoned_kind
+from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, TIME, Kind
 from nobounds.ladders.facts import Facts
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)
-_DATE, _TIMESTAMP, _TIMESTAMPTZ = 1082, 1114, 1184
+_DATE, _TIMESTAMP, _TIMESTAMPTZ, _TIME, _INTERVAL = 1082, 1114, 1184, 1083, 1186
 _MOST_DIGITS = 38  # of an Arrow decimal
 
 _DAYS = "case when {0} between '0001-01-01' and '9999-12-31' then {0} - date '1970-01-01' end"
@@ -34,13 +36,21 @@ _MICROSECONDS = (
     "case when {0} between '0001-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00' "
     "then (extract(epoch from {0}) * 1000000)::bigint end"
 )
+# Of records: whole numbers that fit into 64 bits, whatever the record.
+_RECORD_DAYS = "least(greatest({0}, '0001-01-01'), '9999-12-31') - date '1970-01-01'"
+_RECORD_MOMENTS = (
+    "(extract(epoch from least(greatest({0}, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999999+00')) "
+    "* 1000000)::bigint"
+)
+_RECORD_SPANS = "(least(greatest(extract(epoch from {0})::numeric, -9e12), 9e12) * 1000000)::bigint"
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
     """A column: the family of its type, its Arrow type as a key, and the SQL expression that reads it.
 
-    It is numeric if it has facts. `each` converts an element from the driver to the Arrow type.
+    It is numeric if it has facts. `each` converts an element from the driver to the Arrow type. `record` is the
+    expression for records, if it is another: a number of days or microseconds.
     """
 
     name: str
@@ -49,6 +59,7 @@ class _Field:
     expression: str
     facts: Facts | None = None
     each: Callable[[Any], Any] | None = None
+    record: str | None = None
 
     def array(self, elements: Sequence[Any]) -> Any:
         """The column as an Arrow array."""
@@ -57,7 +68,12 @@ class _Field:
         return import_pyarrow().array(converted, type=self.kind)
 
     def floats(self, elements: Sequence[Any]) -> Floats:
-        """The column as floats; decimals arrive as text."""
+        """The column as floats; decimals arrive as text, moments as days or microseconds."""
+        if self.record is not None and self.facts is not None:
+            whole = np.array([0 if element is None else element for element in elements], dtype=np.int64)
+            floats = whole.astype(np.float64) if self.facts.kind == DATE else seconds(whole, "us")
+            floats[[element is None for element in elements]] = np.nan
+            return floats
         if self.each in {None, _unpacked}:
             return to_floats(self.array(elements))
         return np.array([np.nan if text is None else float(text) for text in elements], dtype=np.float64)
@@ -68,11 +84,12 @@ def from_postgres(connection: Any, query: str) -> TableStream:
     fields = {field.name: field for field in _fields(connection, query)}
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        wanted = list(dict.fromkeys([*keys, *values]))
-        selected = around(query, ", ".join(fields[name].expression for name in wanted) or "1")
+        wanted = [fields[name].expression for name in keys]
+        wanted += [fields[name].record or fields[name].expression for name in values]
+        selected = around(query, ", ".join(wanted) or "1")
         with hiding_driver_errors():
             for rows in _rows(connection, selected):
-                columns = dict(zip(wanted, zip(*rows, strict=True), strict=False))
+                columns = list(zip(*rows, strict=True))
                 yield _batch(fields, keys, values, columns)
 
     def rows() -> int:
@@ -85,10 +102,13 @@ def from_postgres(connection: Any, query: str) -> TableStream:
     return TableStream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
 
 
-def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], columns: dict[str, Any]) -> Any:
+def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], columns: list[Any]) -> Any:
+    """A batch of the columns of keys, and of those of records behind them."""
     pa = import_pyarrow()
-    arrays = [plain(fields[name].array(columns[name])) for name in keys]
-    arrays += [pa.array(fields[name].floats(columns[name])) for name in values]
+    arrays = [plain(fields[name].array(column)) for name, column in zip(keys, columns, strict=False)]
+    arrays += [
+        pa.array(fields[name].floats(column)) for name, column in zip(values, columns[len(keys) :], strict=False)
+    ]
     return pa.record_batch(arrays, names=[*keys, *values])
 
 
@@ -100,16 +120,18 @@ def _fields(connection: Any, query: str) -> list[_Field]:
         for oid in {int(column[1]) for column in columns}:
             cursor.execute(f"select format_type({oid}, null)")
             families[oid] = f"PostgreSQL type {cursor.fetchone()[0]}"
+        cursor.execute("show timezone")
+        zone = zoned_kind(str(cursor.fetchone()[0]))
     refuse_repeated([column[0] for column in columns])
-    return [_field(column, families[int(column[1])], _is_3(connection)) for column in columns]
+    return [_field(column, families[int(column[1])], _is_3(connection), zone) for column in columns]
 
 
-def _field(column: Any, family: str, binary: bool) -> _Field:
+def _field(column: Any, family: str, binary: bool, zoned: Kind) -> _Field:
     pa = import_pyarrow()
     name, oid = str(column[0]), int(column[1])
     sql = quoted(name)
     if oid == _BOOL:
-        return _Field(name, family, pa.bool_(), sql, Facts(True, True, lower=0, upper=1))
+        return _Field(name, family, pa.bool_(), sql, Facts.of(BOOLEAN))
     if oid in _INTEGERS:
         return _Field(name, family, pa.int64(), sql, Facts(True, True))
     if oid in _FLOATS:
@@ -121,14 +143,20 @@ def _field(column: Any, family: str, binary: bool) -> _Field:
     if oid == _NUMERIC:
         digits, scale = column[4], column[5]
         facts, expression = Facts(False, True), f"{sql}::text"
+        if digits is not None:
+            facts = Facts.of(decimal_kind(digits, scale))
         if digits is not None and 0 <= scale <= digits <= _MOST_DIGITS:
             return _Field(name, family, pa.decimal128(digits, scale), expression, facts, _decimal)
         return _Field(name, family, pa.large_string(), expression, facts, _shortest)
     if oid == _DATE:
-        return _Field(name, family, pa.date32(), _DAYS.format(sql))
+        return _Field(name, family, pa.date32(), _DAYS.format(sql), Facts.of(DATE), record=_RECORD_DAYS.format(sql))
     if oid in {_TIMESTAMP, _TIMESTAMPTZ}:
         kind = pa.timestamp("us", "UTC" if oid == _TIMESTAMPTZ else None)
-        return _Field(name, family, kind, _MICROSECONDS.format(sql))
+        facts = Facts.of(zoned if oid == _TIMESTAMPTZ else DATETIME)
+        return _Field(name, family, kind, _MICROSECONDS.format(sql), facts, record=_RECORD_MOMENTS.format(sql))
+    if oid in {_TIME, _INTERVAL}:
+        facts = Facts.of(TIME if oid == _TIME else DURATION)
+        return _Field(name, family, pa.large_string(), f"{sql}::text", facts, _text, _RECORD_SPANS.format(sql))
     return _Field(name, "text" if oid in _TEXTS else family, pa.large_string(), f"{sql}::text", None, _text)
 
 

@@ -31,6 +31,8 @@ def clipped_sum(data: object, *, clip: Release, epsilon: Number, rng: np.random.
     ends = clip.value if isinstance(clip.value, tuple) else (clip.value,)
     if ends[-1] is None:
         raise ValueError(f"clip must be answered, got a release without an answer ({clip.reason})")
+    if not isinstance(ends[-1], int | float):
+        raise TypeError(f"clip must be a number, got a {type(ends[-1]).__name__}")
     top = max(float(ends[-1]), 0.0)
     value = float(np.clip(floats_of(data, missing=0.0), 0.0, top).sum() + generator.laplace(0.0, top / float(each)))
     parameters = {"clip": top, "clip method": clip.parameters.get("method", clip.statistic), "noise": FLOATING}

@@ -1,0 +1,41 @@
+"""Moments and spans as seconds, by one rule for all engines: the same moment is the same float64 in every unit.
+
+The whole seconds are exact, and the rest of them is one correctly rounded quotient, which does not depend on the unit.
+"""
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.kinds.kind import MOST_DIGITS, Kind
+
+_FAR = 1 << 45  # seconds: beyond the range of every type, and exact as floats
+_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # of a second
+_TIMES = {"m": 60, "h": 3600, "D": 86_400, "W": 604_800}  # seconds
+
+
+def seconds(numbers: Ints, unit: str) -> Floats:
+    """The seconds that whole numbers of a unit are; far beyond the years of the calendar, they are cut off.
+
+    >>> seconds(np.array([1_500, -1]), "ms"), seconds(np.array([2]), "h")
+    (array([ 1.5  , -0.001]), array([7200.]))
+    """
+    if unit in _TIMES:
+        most = _FAR // _TIMES[unit]
+        return np.clip(numbers, -most, most).astype(np.float64) * _TIMES[unit]
+    rest = np.fmod(numbers, _PARTS[unit])  # of the sign of the number, so that nothing cancels
+    whole = np.clip((numbers - rest) // _PARTS[unit], -_FAR, _FAR)
+    return np.asarray(whole.astype(np.float64) + rest.astype(np.float64) / _PARTS[unit])
+
+
+def decimal_kind(precision: int, scale: int) -> Kind:
+    """The kind of decimals of so many digits, where the point may lie behind the last or before the first of them."""
+    digits = max(precision - min(scale, 0), scale)
+    return Kind("decimal", precision=min(digits, 2 * MOST_DIGITS), scale=max(scale, 0))
+
+
+def zoned_kind(zone: str) -> Kind:
+    """Datetimes in the zone of a session, or in UTC if Python does not know that zone."""
+    try:
+        return Kind("datetime", zone=zone)
+    except ValueError:
+        return Kind("datetime", zone="UTC")

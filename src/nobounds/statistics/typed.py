@@ -1,0 +1,74 @@
+"""Answers in the type of their column: numbers become dates, times, durations and decimals where they are released.
+
+This is the last step of every statistic, and post-processing: it follows from the noisy numbers and the public type.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nobounds.kinds.kind import Kind
+from nobounds.ladders.facts import Facts
+from nobounds.release.description import Summary
+from nobounds.release.schema import Interval
+
+
+def require_sum(statistic: str, facts: Facts) -> None:
+    """TypeError for a sum of a type whose values do not add up."""
+    if statistic == "sum" and not facts.kind.adds:
+        raise TypeError(
+            f"a sum of values of type {facts.kind} makes no sense; take the mean, or the sum of their differences "
+            "from a fixed one, which are durations"
+        )
+
+
+def typed_value(value: Any, kind: Kind) -> Any:
+    """A number, or several of them, in a type; what is not answered stays None."""
+    if isinstance(value, tuple):
+        return tuple(None if each is None else kind.value(each) for each in value)
+    return None if value is None else kind.value(value)
+
+
+def typed_intervals(intervals: tuple[Interval, ...], kind: Kind) -> tuple[Interval, ...]:
+    """The ends of intervals in a type, where infinite ones are those of its range."""
+    return tuple((kind.value(low), kind.value(high)) for low, high in intervals) if kind.typed else intervals
+
+
+def typed_array(values: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """The answers for groups in a type: an array of objects, masked where a group is not answered."""
+    if not kind.typed:
+        return values
+    typed = np.empty(values.shape, dtype=object)
+    for place, value in np.ndenumerate(np.ma.getdata(values)):
+        typed[place] = kind.value(value.item() if isinstance(value, np.generic) else value)
+    return np.ma.array(typed, mask=np.ma.getmaskarray(values)) if isinstance(values, np.ma.MaskedArray) else typed
+
+
+def type_of(statistic: str, kind: Kind) -> dict[str, str]:
+    """For the parameters of a release: the type of the column, if answers are no numbers."""
+    return {"type": str(kind)} if kind.of_answer(statistic).typed else {}
+
+
+def types_of(facts: Mapping[str, Facts]) -> dict[str, dict[str, str]]:
+    """For the parameters of a description: the types of the columns that are no numbers."""
+    types = {name: str(column.kind) for name, column in facts.items() if column.kind.typed}
+    return {"types": types} if types else {}
+
+
+def typed_summary(summary: Summary, kind: Kind) -> Summary:
+    """The statistics of a column in its type: counts are numbers, and standard deviations distances."""
+    if not kind.typed:
+        return summary
+
+    def value(name: str, number: Any) -> Any:
+        if number is None or name == "count":
+            return number
+        if name == "std":
+            return kind.difference(number)
+        return kind.of_answer(name).value(number)
+
+    values = {name: value(name, number) for name, number in summary.values.items()}
+    bars = {name: (value(name, low), value(name, high)) for name, (low, high) in summary.intervals.items()}
+    return Summary(values, bars, summary.costs, summary.reasons)
