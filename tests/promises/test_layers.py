@@ -18,31 +18,31 @@ ROOMS = {
     "arrays": "",
     "kinds": "exact",
     "accounting": "arrays exact",
-    "release": "accounting exact",
+    "release": "accounting exact kinds",
     "noise": "accounting exact",
     "programs": "accounting noise",
     "ladders": "accounting arrays exact kinds",
     "counting": "arrays exact ladders",
-    "engines": "accounting arrays counting ladders",
+    "engines": "accounting arrays counting kinds ladders",
     "mechanisms": "accounting arrays counting exact ladders noise programs",
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",
-    "statistics": "accounting clipping counting engines exact ladders mechanisms noise programs ranks release",
+    "statistics": "accounting clipping counting engines exact kinds ladders mechanisms noise programs ranks release",
     "tables": "accounting arrays clipping counting engines exact groups ladders "
     "mechanisms noise programs ranks release statistics",
-    "plots": "exact mechanisms ranks release",
+    "plots": "exact kinds mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
     "planning": "accounting arrays clipping counting engines exact groups ladders mechanisms noise plots programs "
     "ranks release statistics tables",
-    "explaining": "accounting exact ladders planning release",
+    "explaining": "accounting exact kinds ladders planning release",
     "nobounds": "accounting counting engines explaining ladders mechanisms planning release statistics tables",
     "auditing": "nobounds accounting arrays clipping counting engines exact groups ladders "
     "mechanisms noise programs ranks release statistics",
     "research": "nobounds accounting arrays auditing counting engines exact ladders "
     "mechanisms noise plots ranks release statistics",
-    "studio": "nobounds accounting engines exact explaining planning plots release",
-    "cli": "nobounds accounting auditing engines exact explaining planning plots "
+    "studio": "nobounds accounting engines exact explaining kinds planning plots release",
+    "cli": "nobounds accounting auditing engines exact explaining kinds planning plots "
     "release research statistics studio tables",
 }
 ALLOWED = {room: set(names.split()) for room, names in ROOMS.items()}

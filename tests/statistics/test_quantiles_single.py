@@ -184,7 +184,6 @@ def test_wrong_parameters_are_named(options, error, words):
         np.array(["a", "b"]),
         np.zeros((3, 3)),
         np.array(3.0),
-        np.array(["2020-01-01"], dtype="datetime64[D]"),
         np.array([1j]),
         "words",
         3.0,

@@ -8,7 +8,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.kinds.kind import MOST_DIGITS, Kind
 
-_FAR = 1 << 45  # seconds: beyond the range of every type, and exact as floats
+_FAR = 1 << 47  # seconds: beyond the range of every type, and exact as floats
 _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # of a second
 _TIMES = {"m": 60, "h": 3600, "D": 86_400, "W": 604_800}  # seconds
 
@@ -23,12 +23,12 @@ def seconds(numbers: Ints, unit: str) -> Floats:
         most = _FAR // _TIMES[unit]
         return np.clip(numbers, -most, most).astype(np.float64) * _TIMES[unit]
     rest = np.fmod(numbers, _PARTS[unit])  # of the sign of the number, so that nothing cancels
-    whole = np.clip((numbers - rest) // _PARTS[unit], -_FAR, _FAR)
-    return np.asarray(whole.astype(np.float64) + rest.astype(np.float64) / _PARTS[unit])
+    whole = (numbers - rest) // _PARTS[unit]
+    return np.clip(whole.astype(np.float64) + rest.astype(np.float64) / _PARTS[unit], -_FAR, _FAR)
 
 
 def decimal_kind(precision: int, scale: int) -> Kind:
-    """The kind of decimals of so many digits, where the point may lie behind the last or before the first of them."""
+    """The kind of decimals; the point may lie behind the last digit, or before the first one."""
     digits = max(precision - min(scale, 0), scale)
     return Kind("decimal", precision=min(digits, 2 * MOST_DIGITS), scale=max(scale, 0))
 

@@ -17,6 +17,7 @@ from nobounds.engines.sql import database
 from nobounds.engines.sql import postgres as engine
 from nobounds.engines.sql.database import from_query
 from nobounds.engines.streams.local import Local
+from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, Kind
 from nobounds.ladders.facts import Facts
 
 NAN, INF = float("nan"), float("inf")
@@ -56,16 +57,16 @@ def test_types_are_public_facts_and_families(psycopgs):
     """The types of PostgreSQL say what is numeric, whole, bounded, and the Arrow type of each column as a key."""
     stream = from_query(psycopgs, TYPED)
     whole, number = Facts(True, True), Facts(False, True)
-    numeric = {"flag": Facts(True, True, 0, 1), "small": whole, "medium": whole, "large": whole}
-    assert stream.facts == numeric | dict.fromkeys(["single", "double", "price", "amount"], number)
-    assert list(stream.facts) == NAMES.split(", ")[:8]
+    numeric = {"flag": Facts.of(BOOLEAN), "small": whole, "medium": whole, "large": whole}
+    moments = {"day": Facts.of(DATE), "moment": Facts.of(DATETIME), "instant": stream.facts["instant"]}
+    typed = {"price": Facts.of(Kind.parse("decimal(10,2)"))} | moments
+    assert stream.facts == numeric | dict.fromkeys(["single", "double", "amount"], number) | typed
+    assert stream.facts["instant"].kind.name == "datetime" and stream.facts["instant"].kind.zone is not None
+    assert list(stream.facts) == [*NAMES.split(", ")[:8], *moments]
     assert stream.others == {
         "word": "text",
         "name": "text",
         "code": "text",
-        "day": "PostgreSQL type date",
-        "moment": "PostgreSQL type timestamp without time zone",
-        "instant": "PostgreSQL type timestamp with time zone",
         "id": "PostgreSQL type uuid",
     }
     assert list(map(str, stream.kinds.values())) == [
@@ -80,7 +81,8 @@ def test_types_are_public_facts_and_families(psycopgs):
 def test_every_value_is_its_nearest_float(connection):
     """Also that of a float4, which is not the number that its text shows."""
     stream = from_query(connection, TYPED)
-    expected = [1, 7, -3, 2.0**53, float(np.float32(0.1)), 0.1, 1.5, 0.1]
+    leap = 1709208000.000001  # 2024-02-29 12:00:00.000001
+    expected = [1, 7, -3, 2.0**53, float(np.float32(0.1)), 0.1, 1.5, 0.1, 19782, leap, leap]
     for name, value in zip(stream.facts, expected, strict=True):
         found = values(stream, name)
         assert found.dtype == np.float64
@@ -356,7 +358,7 @@ def test_duckdb_connections_are_relations():
     """A query on DuckDB has DuckDB's types, and its decimals are rounded once."""
     with duckdb.connect() as connection:
         stream = from_query(connection, "select 0.29::decimal(10, 2) as d, 1::utinyint as n, 'a' as g")
-        assert stream.facts == {"d": Facts(False, True), "n": Facts(True, True, lower=0)}
+        assert stream.facts == {"d": Facts.of(Kind.parse("decimal(10,2)")), "n": Facts(True, True, lower=0)}
         assert (values(stream, "d").tolist(), keys(stream, "g"), stream.rows()) == ([0.29], ["a"], 1)
         decimals = [Decimal(k * 7919 + 1).scaleb(-2) for k in range(20000)]
         listed = pa.table({"x": pa.array(decimals, pa.decimal128(18, 2))})

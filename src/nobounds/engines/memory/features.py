@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.engines.column import Column, windows
+from nobounds.engines.column import Column, refuse_type, windows
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrays import column
 from nobounds.engines.memory.arrow import is_decimal, speaks_arrow, to_floats
@@ -49,7 +49,12 @@ def matrix_features(matrix: Any, typed: bool) -> list[Column]:
 
 def _feature(name: str, given: Any) -> Column:
     try:
-        return column(given)
+        opened = column(given)
+        if opened.facts.kind.typed:
+            raise refuse_type(
+                opened.facts.kind.name, "leave it out, or convert it to numbers first, for example to days"
+            )
+        return opened
     except TypeError as refusal:
         untyped = _untyped(given)
         if untyped is None:

@@ -23,7 +23,7 @@ from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.units import decimal_kind, seconds, zoned_kind
-from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, TIME, Kind
+from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, MOST_DIGITS, TIME, Kind
 from nobounds.ladders.facts import Facts
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
@@ -36,13 +36,16 @@ _MICROSECONDS = (
     "case when {0} between '0001-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00' "
     "then (extract(epoch from {0}) * 1000000)::bigint end"
 )
-# Of records: whole numbers that fit into 64 bits, whatever the record.
-_RECORD_DAYS = "least(greatest({0}, '0001-01-01'), '9999-12-31') - date '1970-01-01'"
+# Of records: whole numbers that fit into 64 bits, whatever the record. `least` and `greatest` pass over nulls.
+_RECORD_DAYS = "case when {0} is not null then least(greatest({0}, '0001-01-01'), '9999-12-31') - date '1970-01-01' end"
 _RECORD_MOMENTS = (
-    "(extract(epoch from least(greatest({0}, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999999+00')) "
-    "* 1000000)::bigint"
+    "case when {0} is not null then (extract(epoch from "
+    "least(greatest({0}, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999999+00')) * 1000000)::bigint end"
 )
-_RECORD_SPANS = "(least(greatest(extract(epoch from {0})::numeric, -9e12), 9e12) * 1000000)::bigint"
+_RECORD_SPANS = (
+    "case when {0} is not null then "
+    "(least(greatest(extract(epoch from {0})::numeric, -9e12), 9e12) * 1000000)::bigint end"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def _field(column: Any, family: str, binary: bool, zoned: Kind) -> _Field:
     if oid == _NUMERIC:
         digits, scale = column[4], column[5]
         facts, expression = Facts(False, True), f"{sql}::text"
-        if digits is not None:
+        if digits is not None and max(digits - min(scale, 0), scale) <= MOST_DIGITS:
             facts = Facts.of(decimal_kind(digits, scale))
         if digits is not None and 0 <= scale <= digits <= _MOST_DIGITS:
             return _Field(name, family, pa.decimal128(digits, scale), expression, facts, _decimal)
