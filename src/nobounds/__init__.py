@@ -11,6 +11,7 @@ from nobounds.accounting.budget import Budget, BudgetExceeded
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.counting.histogram import Histogram
 from nobounds.engines.csv.dialect import Csv
+from nobounds.engines.schemas.schema import Schema
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.above_threshold import AboveThreshold, IterativeExponential
 from nobounds.mechanisms.halting import Law
@@ -46,6 +47,7 @@ __all__ = [
     "Law",
     "PrivacyLoss",
     "Release",
+    "Schema",
     "SparseVector",
     "Table",
     "bounds",

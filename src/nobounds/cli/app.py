@@ -12,6 +12,7 @@ from nobounds.cli.commands.audit import audit
 from nobounds.cli.commands.budget import app as budget_app
 from nobounds.cli.commands.explain import explain
 from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.commands.info import info
 from nobounds.cli.commands.paper import paper
 from nobounds.cli.commands.plan import dry_run as planned_summary
 from nobounds.cli.commands.plan import numeric, plan, show_planned_summary
@@ -208,6 +209,7 @@ def _answer(common: CommonOptions, groups: GroupOptions, statistic: str, *given:
             show(release, as_json=common.as_json)
 
 
+_command("info", "The columns of a file and their types; a schema to edit.", AROUND)(info)
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)
 _command("left-out", "The share of rows that --rows-per-unit leaves out.", AROUND)(left_out)
 _command("plan", "The error to expect, before anything is spent.", AROUND)(plan)

@@ -1,6 +1,7 @@
 """Shell completion: the values of options, and the columns of files.
 
-The first line of a CSV file may be a record, so its names are completed after `--header yes` only, or from `--type`.
+The first line of a CSV file may be a record, so its names are completed after `--header yes` only, or from `--type` and
+`--schema`.
 """
 
 from dataclasses import fields
@@ -25,10 +26,11 @@ def columns(ctx: Any, incomplete: str) -> list[str]:
 def _public_names(path: Path, given: dict[str, Any]) -> list[str]:
     from nobounds.cli.text import Text
     from nobounds.engines.files.columns import column_names
-    from nobounds.engines.files.formats import is_parquet
+    from nobounds.engines.files.formats import format_of
 
-    if is_parquet(path):
+    if format_of(path) in ("parquet", "arrow"):
         return column_names(path)
     stated = {each.name: given[each.name] for each in fields(Text) if given.get(each.name) is not None}
-    csv = Text(**stated).csv
-    return column_names(path, csv) if csv is not None and csv.header else []
+    text = Text(**stated)
+    known, schema = text.shown, text.stated
+    return column_names(path, text.csv, schema) if known is None else [] if schema is None else list(schema.columns)

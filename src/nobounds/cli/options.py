@@ -36,6 +36,7 @@ SQL = (
     "Instead of files: a select, run by DuckDB; it may name files. Privacy is for one row of its result: "
     "a join, aggregate, window, limit or distinct may spread a person over several."
 )
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
 PerColumn = typer.Option(metavar="[NAME=]NUMBER", help="For one column or, without a name, for all; may be repeated.")
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the private quantiles into a PNG, PDF or SVG.")]
 
@@ -50,7 +51,8 @@ class Data:
         list[str] | None,
         typer.Argument(
             metavar="FILES",
-            help="CSV, TSV (.gz, .bz2 and .zst too) or Parquet files, globs of them, or - for the standard input.",
+            help="CSV, TSV or JSON lines (.gz, .bz2 and .zst too), Parquet, Arrow, Feather or Excel files, globs of them, "
+            "or - for the standard input.",
             show_default=False,
         ),
     ] = None
@@ -63,8 +65,8 @@ class Data:
         str | None,
         typer.Option(
             metavar="KIND",
-            help="Of the standard input: csv (the default), tsv or parquet.",
-            autocompletion=words("csv", "tsv", "parquet"),
+            help=f"Of the standard input: {', '.join(FORMATS)}. Default: csv.",
+            autocompletion=words(*FORMATS),
         ),
     ] = None
     text: Text = field(default_factory=Text)
@@ -78,8 +80,8 @@ class Data:
             raise ValueError("the standard input (-) goes without other files")
         if self.format is not None and self.files != ["-"]:
             raise ValueError("--format is for the standard input (-); the name of a file tells its own")
-        if self.format not in {None, "csv", "tsv", "parquet"}:
-            raise ValueError(f"--format must be csv, tsv or parquet, got {self.format!r}")
+        if self.format is not None and self.format not in FORMATS:
+            raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {self.format!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from nobounds.exact import printable
 from nobounds.explaining.words import price
 
 STANDARD_INPUT = "standard input"
+_STARTS = {b"PAR1": "parquet", b"ARRO": "arrow"}  # the first bytes of formats that no table in text begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
     budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
     with watched(common.quiet) as watch, ExitStack() as stack:
         only = None if every else [name for name in (whom.unit, *columns) if name is not None]
-        stream, name = _stream(common.data, only, stack)
+        stream, name = stream_of(common.data, only, stack)
         watch.share = stream.share
         purse = None if budget is None else Purse(budget, name)
         table = nb.Table(
@@ -77,7 +78,7 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
             yield handle
 
 
-def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[TableStream, str]:
+def stream_of(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[TableStream, str]:
     """The TableStream of a table, of which only the columns `only` will be read, and its name."""
     text = data.text
     if data.sql is not None:
@@ -92,17 +93,17 @@ def _stream(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[Table
         if sys.stdin.isatty():
             print("Reading the table from the standard input; Ctrl-D ends it.", file=sys.stderr)
         path = stack.enter_context(_copied(sys.stdin.buffer, data.format))
-        return from_paths([path], text.csv, text.schema, only), STANDARD_INPUT
+        return from_paths([path], text.csv, text.stated, only), STANDARD_INPUT
     paths = expand(data.files)
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return from_paths(paths, text.csv, text.schema, only), f"{printable(paths[0].name)}{more}"
+    return from_paths(paths, text.csv, text.stated, only), f"{printable(paths[0].name)}{more}"
 
 
 @contextmanager
 def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
     """A temporary file with the contents of a stream, to be read more than once."""
     start = stream.read(4)
-    suffix = "parquet" if start == b"PAR1" and kind is None else kind or "csv"
+    suffix = kind or _STARTS.get(start, "csv")
     zipped = ".gz" if start[:2] == b"\x1f\x8b" else ""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{STANDARD_INPUT}.{suffix}{zipped}"
@@ -123,8 +124,8 @@ def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
     if database is None:
         connection = _duckdb(":memory:", data.sql or "", stack)
         return connection, "a query", _csv_views(connection, data)
-    if text.csv is not None or text.schema is not None:
-        raise ValueError("the options for CSV files go without --database")
+    if text.csv is not None or text.stated is not None:
+        raise ValueError("the options for files go without --database")
     if database.startswith(("postgresql://", "postgres://")):
         connection = _postgres(database, stack)
         return connection, f"a query to {connection.info.dbname}", []
@@ -146,18 +147,18 @@ def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
 def _csv_views(connection: Any, data: Data) -> list[str]:
     """Register our reader for the CSV files in a query: a view takes precedence over the file of the same name."""
     files, text = csv_files(connection, data.sql or ""), data.text
-    if (text.csv is not None or text.schema is not None) and not files:
+    if (text.csv is not None or text.stated is not None) and not files:
         raise ValueError("the options for CSV files need a CSV file in the query")
     if len({file.casefold() for file in files}) < len(files):
         raise ValueError("--sql names two CSV files whose names differ by upper and lower case alone; rename one")
-    unknown = dict(text.schema or {})
+    unknown = dict(text.stated.columns) if text.stated is not None else {}
     for file in files:
         paths = expand(file)
-        declared = text.declared(column_names(paths[0], text.csv, text.schema))
+        declared = text.declared(column_names(paths[0], text.csv, text.stated))
         connection.register(file, CsvFiles.of(paths, text.csv, declared).arrow())
-        unknown = {name: kind for name, kind in unknown.items() if name not in declared}
+        unknown = {name: kind for name, kind in unknown.items() if name not in declared.columns}
     if unknown:
-        raise ValueError(f"column {next(iter(unknown))!r} of --type is in none of the files of the query")
+        raise ValueError(f"column {next(iter(unknown))!r} of the schema is in none of the files of the query")
     return files
 
 

@@ -1,37 +1,60 @@
-"""The options about the text of CSV files."""
+"""The options about the types of columns, and about the text of files."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, get_args
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 import nobounds as nb
 from nobounds.cli.help import words
-from nobounds.engines.csv.dialect import ColumnType
+from nobounds.engines.schemas.rules import TYPES
 
 _YES_NO = words("yes", "no")
+_TYPES = "Types of columns"  # the heading of their options
+_STATED = ("schema", "type", "sheet", "header_row")
 _MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """How CSV files are written. Nothing is guessed from records."""
+    """The types of columns, and how files are written. Nothing is guessed from records."""
 
     panel: ClassVar = "CSV files"
 
-    header: Annotated[
-        str | None,
+    schema: Annotated[
+        Path | None,
         typer.Option(
-            metavar="yes|no",
-            help="Whether the first line holds names. Default: it does, but they are not shown.",
-            autocompletion=_YES_NO,
+            metavar="FILE",
+            help="A schema in JSON: types, formats of dates, how the file is written. 'nobounds info' makes one.",
+            rich_help_panel=_TYPES,
         ),
     ] = None
     type: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=TYPE",
-            help="A column's type: number, integer or text; may be repeated. With --header no, all columns in order.",
+            help=f"A column's type: {TYPES}; may be repeated. With --header no, all columns in order.",
+            rich_help_panel=_TYPES,
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of an Excel file: the sheet.", rich_help_panel=_TYPES)
+    ] = None
+    header_row: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Of an Excel file: the row of names, 0 if there is none. Default: 1.",
+            rich_help_panel=_TYPES,
+        ),
+    ] = None
+    header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="yes|no",
+            help="Whether the first line holds names. Default: it does, but they are not shown.",
+            autocompletion=_YES_NO,
         ),
     ] = None
     delimiter: Annotated[
@@ -60,7 +83,7 @@ class Text:
     @property
     def csv(self) -> nb.Csv | None:
         """The dialect, if any option differs from its default."""
-        if all(getattr(self, each.name) == each.default for each in fields(self) if each.name != "type"):
+        if all(getattr(self, each.name) == each.default for each in fields(self) if each.name not in _STATED):
             return None
         return nb.Csv(
             header=None if self.header is None else _yes("--header", self.header),
@@ -75,13 +98,22 @@ class Text:
         )
 
     @property
-    def schema(self) -> dict[str, str] | None:
-        """The declared types, if there are any."""
-        if not self.type:
+    def stated(self) -> nb.Schema | None:
+        """The schema: that of --schema, changed by --type, --sheet and --header-row; None if none of them is given."""
+        if all(getattr(self, name) in (None, []) for name in _STATED):
             return None
-        pairs = [text.rpartition("=") for text in self.type]
-        if not all(name and kind in get_args(ColumnType) for name, _, kind in pairs):
-            raise ValueError(f"--type must be NAME=TYPE with a type of {', '.join(get_args(ColumnType))}")
+        base = nb.Schema({}) if self.schema is None else nb.Schema.load(self.schema)
+        return nb.Schema(
+            {**base.columns, **self._types()},
+            csv=base.csv,
+            sheet=self.sheet or base.sheet,
+            header_row=base.header_row if self.header_row is None else self.header_row,
+        )
+
+    def _types(self) -> dict[str, str]:
+        pairs = [text.rpartition("=") for text in self.type or ()]
+        if not all(name and kind for name, _, kind in pairs):
+            raise ValueError(f"--type must be NAME=TYPE with a type of {TYPES}")
         names = [name for name, _, _ in pairs]
         for name in names:
             if names.count(name) > 1:
@@ -91,16 +123,21 @@ class Text:
     @property
     def shown(self) -> frozenset[str] | None:
         """The column names that may be shown: all (None) after --header, otherwise the declared ones."""
-        return frozenset(self.schema or ()) if self.header is None else None
+        stated = self.stated or nb.Schema({})
+        dialect = stated.with_csv(self.csv)
+        return frozenset(stated.columns) if dialect is None or dialect.header is None else None
 
-    def declared(self, names: list[str]) -> dict[str, str]:
-        """The types of the columns of one of several files."""
-        return {name: kind for name, kind in (self.schema or {}).items() if name in names}
+    def declared(self, names: list[str]) -> nb.Schema:
+        """The schema of one of several files, with these columns."""
+        stated = self.stated or nb.Schema({})
+        return nb.Schema({name: rule for name, rule in stated.columns.items() if name in names}, csv=stated.csv)
 
     @property
     def options(self) -> dict[str, Any]:
         """The keywords of the library."""
-        return {"csv": self.csv, "schema": self.schema}
+        stated = self.stated
+        plain = stated is not None and stated == nb.Schema(stated.columns)
+        return {"csv": self.csv, "schema": stated.to_json()["columns"] if stated is not None and plain else stated}
 
 
 def _yes(option: str, given: str) -> bool:

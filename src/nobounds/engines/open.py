@@ -1,6 +1,5 @@
 """Tables of all kinds to a Source: files, frames, Arrow data, relations and queries, or a Spark DataFrame."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 
@@ -10,6 +9,7 @@ from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import is_arrow_stream
 from nobounds.engines.memory.arrow_stream import from_arrow_stream
 from nobounds.engines.memory.tables import from_lazy, from_memory
+from nobounds.engines.schemas.schema import SchemaLike
 from nobounds.engines.source import Progress, TableSource
 from nobounds.engines.spark.table import from_spark, is_spark
 from nobounds.engines.sql.duck import from_relation
@@ -21,7 +21,7 @@ def open_source(
     data: object,
     progress: Progress | None = None,
     csv: Csv | None = None,
-    schema: Mapping[str, str] | None = None,
+    schema: SchemaLike | None = None,
 ) -> TableSource:
     """The Source of a table. It reads names and types, and no record."""
     if csv is not None and not isinstance(csv, Csv):
@@ -32,12 +32,12 @@ def open_source(
     return local if progress is None else replace(local, progress=progress)
 
 
-def open_stream(data: object, csv: Csv | None = None, schema: Mapping[str, str] | None = None) -> TableStream:
+def open_stream(data: object, csv: Csv | None = None, schema: SchemaLike | None = None) -> TableStream:
     """The Stream of a table in this process."""
     if isinstance(data, str | PathLike | list | tuple):
         return from_paths(expand(data), csv, schema)
     if csv is not None or schema is not None:
-        raise ValueError("csv and schema are for CSV files; other tables have types of their own")
+        raise ValueError("csv and schema are for files; other tables have types of their own")
     if isinstance(data, TableStream):
         return data
     polars, duckdb = loaded("polars"), loaded("duckdb")

@@ -42,7 +42,7 @@ class Origin:
     rows_per_unit: int | None = None
     neighbors: Neighbors = "add-remove"
     csv: nb.Csv | None = None
-    schema: Mapping[str, str] | None = None
+    schema: Any = None  # what a Table takes
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """A table of people, events or sales in any format, and private statistics of its columns: the public class."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
@@ -12,6 +12,7 @@ from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.open import open_source
+from nobounds.engines.schemas.schema import SchemaLike
 from nobounds.engines.source import Progress
 from nobounds.exact import Number
 from nobounds.noise.source import Rng
@@ -63,7 +64,7 @@ class Table(SharedOnly):
         neighbors: Neighbors = "add-remove",
         budget: Chargeable | None = None,
         csv: Csv | None = None,
-        schema: Mapping[str, str] | None = None,
+        schema: SchemaLike | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._opened = OpenedTable.of(open_source(data, progress, csv, schema), neighbors, budget, unit, rows_per_unit)

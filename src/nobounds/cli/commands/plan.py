@@ -16,7 +16,7 @@ from nobounds.cli.help import words
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
-from nobounds.engines.files.formats import is_parquet
+from nobounds.engines.files.formats import format_of
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import Forecast
 from nobounds.planning.forecasters import Statistic, check_statistic
@@ -53,6 +53,9 @@ def plan(
     ] = None,
     columns: Annotated[
         int | None, typer.Option(metavar=NUMBER, help="Of describe: the number of numeric columns, without a file.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Of describe: the schema of the file, in JSON.")
     ] = None,
     q: Annotated[Numbers, typer.Option("--q", metavar=NUMBER, help="From 0 to 1; repeated for quantiles.")] = None,
     family: Annotated[
@@ -111,7 +114,7 @@ def plan(
     with plain_errors():
         if statistic == "describe":
             terms = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho), "neighbors": neighbors}
-            show_planned_summary(_summary(of, columns, n, rows_per_unit, terms), as_json=as_json)
+            show_planned_summary(_summary(of, schema, columns, n, rows_per_unit, terms), as_json=as_json)
             return
         if statistic == "rows":
             facts = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
@@ -158,7 +161,12 @@ def _one(name: str, numbers: Numbers) -> str | None:
 
 
 def _summary(
-    file: str | None, columns: int | None, rows: str | None, rows_per_unit: int | None, terms: dict[str, Any]
+    file: str | None,
+    schema: Path | None,
+    columns: int | None,
+    rows: str | None,
+    rows_per_unit: int | None,
+    terms: dict[str, Any],
 ) -> DescribeForecast:
     """What a summary will answer of a file's columns, or of a number of columns; the schema of a file alone is read."""
     if (file is None) == (columns is None):
@@ -166,7 +174,8 @@ def _summary(
     if file is None:
         assert columns is not None
         return dry_run(columns, rows, rows_per_unit, terms)
-    table = nb.Table(file, csv=None if is_parquet(Path(file)) else Csv(header=True))
+    csv = Csv(header=True) if format_of(Path(file)) == "csv" else None
+    table = nb.Table(file, csv=csv, schema=schema)
     return dry_run(numeric(table), rows, rows_per_unit, terms)
 
 
@@ -234,7 +243,7 @@ def _data(family: str | None, sample: Path | None, column: str | None) -> object
         return family
     if column is None:
         raise ValueError("--sample needs --column, the name of its column")
-    return read_column(sample, column, None if is_parquet(sample) else Csv(header=True))  # a sample is public
+    return read_column(sample, column, Csv(header=True) if format_of(sample) == "csv" else None)  # a sample is public
 
 
 def show(planned: Forecast, *, as_json: bool) -> None:

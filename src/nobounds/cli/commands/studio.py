@@ -18,7 +18,11 @@ from nobounds.exact import printable
 def studio(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="CSV, TSV or Parquet files, or globs.", show_default=False),
+        typer.Argument(
+            metavar="FILES",
+            help="CSV, TSV, JSON lines, Parquet, Arrow, Feather or Excel files, or globs.",
+            show_default=False,
+        ),
     ],
     budget: Annotated[
         Path,

@@ -1,11 +1,9 @@
 """The dialect of a CSV file, as the user states it; checked before anything is read."""
 
 import codecs
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias, get_args
-
-ColumnType: TypeAlias = Literal["number", "integer", "text"]
+from typing import Any
 
 DELIMITERS = ",;\t|"  # detected in a header line, the most likely first
 # In these encodings a broken sequence in one record can change the meaning of later bytes, or they are not text.
@@ -86,22 +84,6 @@ class Csv:
         taken = {self.quote, self.comment, self.decimal}
         candidates = [mark for mark in DELIMITERS if mark not in taken]
         return max(candidates, key=outside.count)
-
-
-def checked_schema(schema: Mapping[str, str] | None) -> dict[str, ColumnType]:
-    """The declared types of columns by name."""
-    if schema is None:
-        return {}
-    if not isinstance(schema, Mapping):
-        example = "{'age': 'integer', 'name': 'text'}"
-        raise TypeError(f"schema must map names to types, for example {example}, got {type(schema).__name__}")
-    for name, kind in schema.items():
-        if not isinstance(name, str):
-            raise TypeError(f"the names in schema must be text, got one of type {type(name).__name__}")
-        if kind not in get_args(ColumnType):
-            known = ", ".join(get_args(ColumnType))
-            raise ValueError(f"the type of a column must be one of {known}, got {kind!r} for column {name!r}")
-    return dict(schema)  # type: ignore[arg-type]
 
 
 def _check_mark(name: str, mark: object) -> None:

@@ -30,13 +30,13 @@ class Layout:
         return first_record(text, self.form)[2] if csv.header is not False else text
 
 
-def layout_of(path: Path, csv: Csv, schema: Mapping[str, str]) -> Layout:
+def layout_of(path: Path, csv: Csv, schema: Mapping[str, object]) -> Layout:
     """The layout of a file; reads its first line unless that is a record."""
     if csv.header is False:
         if not schema:
             raise ValueError(
                 "a file without a header needs a schema that names its columns in order, "
-                "for example schema={'age': 'integer', 'name': 'text'}, or --type age=integer --type name=text"
+                "for example schema={'age': 'integer', 'name': 'text'}, or --type age=integer --type name=text, or --schema FILE"
             )
         return Layout(tuple(schema), _form(csv, csv.delimiter_of(None, is_tsv(path)), len(schema)))
     some = None if csv.delimiter else DELIMITERS.encode()

@@ -18,15 +18,19 @@ _NO_TEXT = b"\xff"  # no valid UTF-8: a broken character becomes this byte, and 
 
 
 def pieces(
-    path: Path, encoding: str, size: int = PIECE, progress: Callable[[int], None] | None = None
+    path: Path, encoding: str | None, size: int = PIECE, progress: Callable[[int], None] | None = None
 ) -> Iterator[bytes]:
-    """The text of a file as UTF-8; `progress` gets the number of bytes read so far."""
+    """The text of a file as UTF-8, or with no encoding its bytes; `progress` gets the number of bytes read so far."""
     with path.open("rb") as file, _opened(file, path.suffix.lower()) as stream:
         raw = iter(lambda: stream.read(size), b"")
-        for piece in _without_bom(raw) if is_utf8(encoding) else _transcoded(raw, encoding):
+        for piece in raw if encoding is None else _decoded(raw, encoding):
             if progress is not None:
                 progress(file.tell())
             yield piece
+
+
+def _decoded(raw: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    return _without_bom(raw) if is_utf8(encoding) else _transcoded(raw, encoding)
 
 
 def is_utf8(encoding: str) -> bool:

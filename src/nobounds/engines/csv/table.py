@@ -6,26 +6,31 @@ that copy. If the disk is full, each pass reads the files again.
 
 import mmap
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nobounds.engines.csv.dialect import ColumnType, Csv, checked_schema
+from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.fields import FieldReader
 from nobounds.engines.csv.layout import Layout, layout_of
 from nobounds.engines.csv.records import Form, blocks
 from nobounds.engines.files.formats import readable
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.schemas.rules import ColumnRule
+from nobounds.engines.schemas.schema import Schema, SchemaLike
+from nobounds.engines.schemas.texts import TypedReader
+from nobounds.engines.sql.duck import schema_facts
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.facts import Facts
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_KEPT = 256  # columns: later ones are read again each time, unless `only` names them
+_UNDECLARED = ColumnRule()
 _ALIGNED = 64  # bytes: the alignment of Arrow's buffers
 
 
@@ -35,7 +40,7 @@ class CsvFiles:
 
     paths: list[Path]
     csv: Csv
-    schema: dict[str, ColumnType]
+    schema: Schema
     layouts: list[Layout]
     kept_names: list[str] = field(repr=False)
     share: Share
@@ -44,23 +49,24 @@ class CsvFiles:
 
     @classmethod
     def of(
-        cls, paths: list[Path], csv: Csv | None, schema: Mapping[str, str] | None, only: Iterable[str] | None = None
+        cls, paths: list[Path], csv: Csv | None, schema: SchemaLike | None, only: Iterable[str] | None = None
     ) -> "CsvFiles":
         """Open the files and read their header lines; `only` names the columns that will be read."""
-        dialect, types = csv or Csv(), checked_schema(schema)
-        layouts = [layout_of(path, dialect, types) for path in paths]
+        stated = Schema.of(schema)
+        dialect = stated.with_csv(csv) or Csv()
+        layouts = [layout_of(path, dialect, stated.columns) for path in paths]
         names = layouts[0].names
         for path, layout in zip(paths, layouts, strict=True):
             if layout.names != names:
                 raise ValueError(f"the files must have the same columns, got others in {path.name}")
         if len(set(names)) < len(names):
             raise ValueError("a column appears more than once in the files; rename it")
-        for name in types:
+        for name in stated.columns:
             if name not in names:
                 raise ValueError(f"column {name!r} of the schema is not in the header of {paths[0].name}")
         wanted = set(names[:_MOST_KEPT] if only is None else only)
         kept = [name for name in names if name in wanted] or list(names[:1])
-        return cls(paths, dialect, types, layouts, kept, Share(sum(path.stat().st_size for path in paths)))
+        return cls(paths, dialect, stated, layouts, kept, Share(sum(path.stat().st_size for path in paths)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,34 +76,28 @@ class CsvFiles:
     @property
     def shown(self) -> frozenset[str] | None:
         """The names that may be shown: all (None) if `header` is stated, otherwise the declared ones."""
-        return None if self.csv.header is not None else frozenset(self.schema)
+        return None if self.csv.header is not None else frozenset(self.schema.columns)
 
     def stream(self) -> TableStream:
         """The files as a TableStream."""
-        facts, others = {}, {}
-        for name in self.names:
-            match self.schema.get(name):
-                case "text":
-                    others[name] = "text"
-                case kind:
-                    facts[name] = Facts(integral=kind == "integer", nullable=True, declared=kind is not None)
-        kinds = {name: self._key_type(name) for name in self.names}
-        typed = bool(self.names) and all(name in self.schema for name in self.names)
+        pa = import_pyarrow()
+        typed = pa.schema([(name, self._rule(name).arrow) for name in self.names if self._rule(name).type is not None])
+        known, others, _ = schema_facts(typed)
+        undeclared = Facts(integral=False, nullable=True, declared=False)
+        facts = {name: known.get(name, undeclared) for name in self.names if name not in others}
+        kinds = {name: self._rule(name).arrow for name in self.names}
+        all_typed = bool(self.names) and len(typed) == len(self.names)
         return TableStream(
-            facts, others, kinds, self.batches, self.rows, typed=typed, share=self.share, shown=self.shown
+            facts, others, kinds, self.batches, self.rows, typed=all_typed, share=self.share, shown=self.shown
         )
 
     def batches(self, keys: list[str], values: list[str]) -> Iterator[Any]:
         """Batches with the columns `keys` in their types, and `values` as float64 with NaN for missing records."""
-        pa, read = import_pyarrow(), FieldReader.of(self.csv)
+        pa = import_pyarrow()
+        readers = {name: TypedReader.of(self._rule(name), FieldReader.of(self.csv)) for name in (*keys, *values)}
         for batch in self._fields([*keys, *values]):
-            parts = [self._as_keys(batch.column(name), name, read) for name in keys]
-            for name in values:
-                fields = batch.column(name)
-                if self.schema.get(name) == "integer":
-                    parts.append(pa.array(read.whole_floats(fields)))
-                else:
-                    parts.append(pa.array(read.floats(fields)))
+            parts = [plain(readers[name].values(batch.column(name))) for name in keys]
+            parts += [pa.array(readers[name].floats(batch.column(name))) for name in values]
             yield pa.record_batch(parts, names=[*keys, *values])
 
     def arrow(self) -> "ArrowFields":
@@ -108,18 +108,8 @@ class CsvFiles:
         """The number of records."""
         return sum(len(batch) for batch in self._fields(self.kept_names[:1]))
 
-    def _as_keys(self, fields: Any, name: str, read: FieldReader) -> Any:
-        match self.schema.get(name):
-            case "integer":
-                return read.integers(fields)
-            case "number":
-                return plain(import_pyarrow().array(read.floats(fields)))
-            case _:
-                return read.texts(fields).cast(import_pyarrow().large_string())
-
-    def _key_type(self, name: str) -> Any:
-        pa = import_pyarrow()
-        return {"integer": pa.int64(), "number": pa.float64()}.get(self.schema.get(name, "text"), pa.large_string())
+    def _rule(self, name: str) -> ColumnRule:
+        return self.schema.columns.get(name, _UNDECLARED)
 
     def _fields(self, names: list[str]) -> Iterator[Any]:
         """Batches with the text of some columns' fields; null if empty or standing for a missing value."""

@@ -1,6 +1,6 @@
 """One column of a CSV, TSV or Parquet file, read as a stream. The header and the schema of a file are public."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,20 @@ from nobounds.engines.column import CHUNK, Column, windows
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN, layout_of
 from nobounds.engines.csv.table import CsvFiles
-from nobounds.engines.files.formats import is_parquet, readable
+from nobounds.engines.files.arrow_files import arrow_schema
+from nobounds.engines.files.formats import format_of, is_parquet, readable
 from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
+from nobounds.engines.schemas.schema import Schema, SchemaLike
 from nobounds.ladders.facts import Facts
 
 
 def read_column(
-    path: str | PathLike[str], name: str, csv: Csv | None = None, schema: Mapping[str, str] | None = None
+    path: str | PathLike[str], name: str, csv: Csv | None = None, schema: SchemaLike | None = None
 ) -> Column:
     """The Column of that name in a file, whose suffix gives the format; records are read with its chunks."""
     path = Path(path)
+    if format_of(path) not in ("csv", "parquet"):
+        raise ValueError(f"one column is read from a CSV, TSV or Parquet file, got {path.name}")
     names = column_names(path, csv, schema)
     if names.count(name) != 1:
         problem = "appears more than once" if name in names else "is not in the file"
@@ -31,18 +35,23 @@ def read_column(
     return _from_parquet(path, name) if is_parquet(path) else _from_csv(path, name, csv, schema)
 
 
-def column_names(
-    path: str | PathLike[str], csv: Csv | None = None, schema: Mapping[str, str] | None = None
-) -> list[str]:
+def column_names(path: str | PathLike[str], csv: Csv | None = None, schema: SchemaLike | None = None) -> list[str]:
     """The names of a file's columns, in order: those in the header of a CSV file, or in a Parquet file's schema."""
     path = Path(path)
-    if is_parquet(path):
-        with readable(path), open_parquet(path) as file:
-            return list(file.schema_arrow.names)
-    return list(layout_of(path, csv or Csv(), schema or {}).names)
+    stated = Schema.of(schema)
+    match format_of(path):
+        case "parquet":
+            with readable(path), open_parquet(path) as file:
+                return list(file.schema_arrow.names)
+        case "arrow":
+            return list(arrow_schema(path).names)
+        case "csv":
+            return list(layout_of(path, stated.with_csv(csv) or Csv(), stated.columns).names)
+        case _:
+            return list(stated.columns)
 
 
-def _from_csv(path: Path, name: str, csv: Csv | None, schema: Mapping[str, str] | None) -> Column:
+def _from_csv(path: Path, name: str, csv: Csv | None, schema: SchemaLike | None) -> Column:
     files = CsvFiles.of([path], csv, schema, only=[name])
     facts = files.stream().facts
     if name not in facts:

@@ -3,11 +3,24 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from nobounds.engines.refusals import replacing_errors
 
+Format: TypeAlias = Literal["csv", "parquet", "arrow", "json", "excel"]
+
+KNOWN = ".csv, .tsv, .jsonl, .ndjson (also compressed: .gz, .bz2, .zst), .parquet, .arrow, .feather, .ipc or .xlsx"
+"""The suffixes, for messages."""
+
 _COMPRESSED = ("", ".gz", ".bz2", ".zst")
-_TEXT = tuple(kind + packed for kind in (".csv", ".tsv") for packed in _COMPRESSED)
+_TEXT: dict[str, Format] = {".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
+_FORMATS: dict[str, Format] = {suffix + packed: kind for suffix, kind in _TEXT.items() for packed in _COMPRESSED} | {
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+}
 
 
 @contextmanager
@@ -23,11 +36,16 @@ def _by_system(error: Exception) -> bool:
     return isinstance(error, ImportError) or (isinstance(error, OSError) and error.errno is not None)
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether a file's name ends in .parquet; ValueError for an unknown suffix or a file that is not regular."""
+def format_of(path: Path) -> Format:
+    """The format of a file by its name; ValueError for an unknown suffix or a file that is not regular."""
     if path.exists() and not path.is_file():
         raise ValueError(f"the file must be a regular file, which can be read more than once, got {path.name}")
-    return _suffix(path) == ".parquet"
+    return _FORMATS[_suffix(path)]
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file's name ends in .parquet."""
+    return format_of(path) == "parquet"
 
 
 def is_tsv(path: Path) -> bool:
@@ -38,7 +56,6 @@ def is_tsv(path: Path) -> bool:
 def _suffix(path: Path) -> str:
     last = path.suffix.lower()
     suffix = "".join(path.suffixes[-2:] if last in _COMPRESSED[1:] else path.suffixes[-1:]).lower()
-    if suffix not in _TEXT and suffix != ".parquet":
-        known = ".csv, .tsv (also compressed: .gz, .bz2, .zst) or .parquet"
-        raise ValueError(f"the file's name must end in {known}, got {path.name}")
+    if suffix not in _FORMATS:
+        raise ValueError(f"the file's name must end in {KNOWN}, got {path.name}")
     return suffix

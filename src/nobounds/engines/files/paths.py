@@ -1,8 +1,8 @@
-"""Files as a TableStream: CSV, TSV or Parquet files with the same columns, by path, list of paths or glob."""
+"""Files as a TableStream: files of one format with the same columns, by path, list of paths or glob."""
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -11,11 +11,16 @@ from typing import Any
 from nobounds.engines.column import CHUNK, Column
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.table import CsvFiles
+from nobounds.engines.files.arrow_files import from_arrow_files
 from nobounds.engines.files.columns import column_names, open_parquet, read_column
-from nobounds.engines.files.formats import is_parquet, readable
+from nobounds.engines.files.excel import from_excel
+from nobounds.engines.files.formats import format_of, readable
+from nobounds.engines.files.json_lines import from_json_lines
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
+from nobounds.engines.schemas.known import check_stated
+from nobounds.engines.schemas.schema import Schema, SchemaLike
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.facts import Facts
@@ -45,19 +50,31 @@ def expand(given: object) -> list[Path]:
 def from_paths(
     paths: list[Path],
     csv: Csv | None = None,
-    schema: Mapping[str, str] | None = None,
+    schema: SchemaLike | None = None,
     only: Iterable[str] | None = None,
 ) -> TableStream:
-    """The TableStream of files that all have the columns of the first, and for Parquet files its types as well.
+    """The TableStream of files that all have the columns of the first, and where files have types the same types.
 
-    `csv` and `schema` are for CSV files. `only` names the columns that will be read, if known.
+    `csv` is for CSV files. `only` names the columns that will be read, if known.
     """
-    if len({is_parquet(path) for path in paths}) > 1:
-        raise ValueError("the files must all be Parquet, or all CSV or TSV")
-    if not is_parquet(paths[0]):
-        return CsvFiles.of(paths, csv, schema, only).stream()
-    if csv is not None or schema is not None:
-        raise ValueError("csv and schema are for CSV files; a Parquet file has a schema of its own")
+    formats = {format_of(path) for path in paths}
+    if len(formats) > 1:
+        raise ValueError("the files must all be of one format, for example all CSV or all Parquet")
+    kind, stated = formats.pop(), Schema.of(schema)
+    if kind == "csv":
+        return CsvFiles.of(paths, csv, stated, only).stream()
+    if csv is not None:
+        raise ValueError("csv is for CSV files; the files are of another format")
+    if kind == "json":
+        return from_json_lines(paths, stated)
+    if kind == "excel":
+        return from_excel(paths, stated)
+    stream = from_arrow_files(paths) if kind == "arrow" else _from_parquet(paths)
+    check_stated(stream, stated)
+    return stream
+
+
+def _from_parquet(paths: list[Path]) -> TableStream:
     names = column_names(paths[0])
     for path in paths[1:]:
         if column_names(path) != names:
