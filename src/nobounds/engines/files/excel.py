@@ -104,7 +104,7 @@ def _places(path: Path, schema: Schema) -> dict[str, int]:
     with readable(path):
         sheet, _ = _sheet(path, schema)
         left = sheet.start[1] if sheet.start is not None else 0
-        row = next(islice(iter(sheet.iter_rows()), first - 1, None), [])
+        row: list[Any] = next(islice(iter(sheet.iter_rows()), first - 1, None), [])
     found = [cell.strip() if isinstance(cell, str) else None for cell in row]
     for name in names:
         if found.count(name) != 1:

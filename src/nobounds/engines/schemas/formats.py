@@ -12,7 +12,7 @@ from functools import cache
 MICROSECONDS = 1_000_000
 _DAY = 86_400 * MICROSECONDS
 _EPOCH = date(1970, 1, 1).toordinal()
-_MONTHS = ("january february march april may june july august september october november december").split()
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
 _MARKS = {
     "Y": "(?P<Y>[0-9]{4})",
     "y": "(?P<y>[0-9]{2})",
@@ -182,6 +182,7 @@ def _offset(text: str) -> int:
     if minutes > 59:
         raise ValueError
     aside = timezone((1 if text[0] == "+" else -1) * timedelta(hours=hours, minutes=minutes)).utcoffset(None)
+    assert aside is not None
     return aside // timedelta(microseconds=1)
 
 

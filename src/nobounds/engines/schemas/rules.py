@@ -49,7 +49,7 @@ class ColumnRule:
         """The rule that a type, or a mapping with a type and how it is written, states for a column."""
         if isinstance(given, ColumnRule):
             return given
-        parts = dict(given) if isinstance(given, Mapping) else {"type": given}
+        parts: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {"type": given}
         known = [each.name for each in fields(cls)]
         for part in parts:
             if part not in known:
