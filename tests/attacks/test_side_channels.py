@@ -88,6 +88,7 @@ WITHOUT_DATA = {
     "Law",
     "PrivacyLoss",
     "Release",
+    "Schema",
     "explain",
     "plan",
     "plan_describe",

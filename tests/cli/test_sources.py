@@ -426,7 +426,7 @@ def test_options_that_do_not_go_together_are_one_line_with_the_fix(folder, words
         (["--sql", "select * from keys"], "the query failed"),
         (["--sql", "select 1", "--database", "nowhere.db"], "nowhere.db is no file"),
         (["--sql", "select 1", "--database", __file__], "is neither"),
-        (["-", "--format", "xlsx"], "--format must be csv, tsv or parquet"),
+        (["-", "--format", "docx"], "--format must be one of csv, tsv, jsonl"),
     ],
     ids=str,
 )

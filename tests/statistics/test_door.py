@@ -30,7 +30,7 @@ RELATIONS = ("add-remove", "swap")
 SPENT = ({"epsilon": 1}, {"rho": 0.1})
 HALVES = [0.25, 0.5, 0.75]
 NO_STATISTICS = {"Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder"}
-NO_STATISTICS |= {"DescribeForecast", "Law", "PrivacyLoss", "Release", "Table", "explain", "plan"}
+NO_STATISTICS |= {"DescribeForecast", "Law", "PrivacyLoss", "Release", "Schema", "Table", "explain", "plan"}
 NO_STATISTICS |= {"plan_describe", "rows_needed"}
 STREAMS = {"AboveThreshold", "IterativeExponential", "SparseVector"}  # of answers to queries: they read no records
 

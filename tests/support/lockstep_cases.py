@@ -18,7 +18,8 @@ SHAPES = np.random.default_rng(7)
 SWAP = {"neighbors": "swap"}
 NOT_RUN = {  # public names that read no data, or not by themselves
     *("Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder", "Law"),
-    *("DescribeForecast", "PrivacyLoss", "Release", "Table", "explain", "plan", "plan_describe", "rows_needed"),
+    *("DescribeForecast", "PrivacyLoss", "Release", "Schema", "Table", "explain", "plan"),
+    *("plan_describe", "rows_needed"),
 }
 
 

@@ -490,7 +490,7 @@ class TestRefusals:
         self.refused(ValueError, types, lambda: nb.Table(str(tmp_path / "[ab].parquet")))
         columns = r"the same columns, got others in c\.parquet"
         self.refused(ValueError, columns, lambda: nb.Table(str(tmp_path / "[ac].parquet")))
-        self.refused(ValueError, "all be Parquet, or all CSV", lambda: nb.Table(str(tmp_path / "a.*")))
+        self.refused(ValueError, "must all be of one format", lambda: nb.Table(str(tmp_path / "a.*")))
 
     def test_a_file_that_is_named_twice_is_read_once(self, tmp_path):
         """Or each of its rows would count twice."""

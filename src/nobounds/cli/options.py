@@ -51,7 +51,7 @@ class Data:
         list[str] | None,
         typer.Argument(
             metavar="FILES",
-            help="CSV, TSV or JSON lines (.gz, .bz2 and .zst too), Parquet, Arrow, Feather or Excel files, globs of them, "
+            help="CSV, TSV or JSON lines (.gz, .bz2 and .zst too), Parquet, Arrow, Feather or Excel files, globs, "
             "or - for the standard input.",
             show_default=False,
         ),

@@ -299,7 +299,7 @@ def test_types_are_declared_and_never_guessed(tmp_path):
         nb.Table(path, schema={"y": "number"})
     with pytest.raises(TypeError, match=r"csv must be a nobounds\.Csv, got dict"):
         nb.Table(path, csv={"header": True})
-    with pytest.raises(ValueError, match=r"for CSV files; other tables have types of their own"):
+    with pytest.raises(ValueError, match=r"for files; other tables have types of their own"):
         nb.Table({"x": [1]}, schema={"x": "integer"})
 
 

@@ -177,7 +177,9 @@ def test_errors_name_the_public_fact(tmp_path):
     path = write(tmp_path / "x.csv", "age,pay,age\n77,88,99\n")
     with pytest.raises(FileNotFoundError):
         read_column(tmp_path / "none.csv", "a")
-    with pytest.raises(ValueError, match=r"must end in \.csv, .*\.parquet, got x\.xlsx"):
+    with pytest.raises(ValueError, match=r"must end in \.csv, .*\.parquet, .*, got x\.docx"):
+        read_column(tmp_path / "x.docx", "a")
+    with pytest.raises(ValueError, match=r"is read from a CSV, TSV or Parquet file, got x\.xlsx"):
         read_column(tmp_path / "x.xlsx", "a")
     with pytest.raises(ValueError, match=r"column 'income' is not in the file; the first line .* --header yes"):
         read_column(path, "income")

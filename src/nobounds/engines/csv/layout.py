@@ -36,7 +36,8 @@ def layout_of(path: Path, csv: Csv, schema: Mapping[str, object]) -> Layout:
         if not schema:
             raise ValueError(
                 "a file without a header needs a schema that names its columns in order, "
-                "for example schema={'age': 'integer', 'name': 'text'}, or --type age=integer --type name=text, or --schema FILE"
+                "for example schema={'age': 'integer', 'name': 'text'}, "
+                "or --type age=integer --type name=text, or --schema FILE"
             )
         return Layout(tuple(schema), _form(csv, csv.delimiter_of(None, is_tsv(path)), len(schema)))
     some = None if csv.delimiter else DELIMITERS.encode()

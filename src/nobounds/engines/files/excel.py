@@ -1,8 +1,8 @@
 """Excel files (.xlsx), read by calamine: the sheet, the row of names and the types of the columns are stated.
 
-A cell is of a type of its own: a number, a text, a boolean, a date or a time. A cell of another type than its column is
-missing, and so are formula errors and blank cells. A date is stored as a number that its format shows as a date: it is no
-number here, and a number is no date. Rows end with the range of the sheet, blank rows in it included.
+A cell has a type of its own: a number, a text, a boolean, a date or a time. A cell of another type than its column is
+missing, and so are formula errors and blank cells. A date is stored as a number that its format shows as a date: it is
+no number here, and a number is no date. Rows end with the range of the sheet, blank rows in it included.
 """
 
 import math

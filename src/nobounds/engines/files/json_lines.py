@@ -1,8 +1,8 @@
 """JSON lines: one object a line, with the columns that a schema declares.
 
-Every line is a row, even a blank one. A record is missing if the line has no such field, if the field is of another type
-than the column, or if the line is no JSON object in UTF-8, nests too deeply or has more than LONGEST bytes. Numbers
-are read as they are written, so a decimal is exact and no number is too large. Of a repeated name the last one counts.
+Every line is a row, even a blank one. A record is missing if the line has no such field, if the field is of another
+type than the column, or if the line is no JSON object in UTF-8, nests too deeply or has more than LONGEST bytes.
+Numbers are read as they are written, so a decimal is exact and no number is too large. Of a repeated name the last one counts.
 """
 
 import json
@@ -86,9 +86,9 @@ def _read_up_to(share: Share, done: int, place: int) -> None:
 
 
 def lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:
-    """The lines of a text in pieces; None for each line of more than `longest` bytes.
+    r"""The lines of a text in pieces; None for each line of more than `longest` bytes.
 
-    >>> list(lines(iter([b"a", b"b\\nc", b"", b"\\n\\nlong line\\nd"]), 5))
+    >>> list(lines(iter([b"a", b"b\nc", b"", b"\n\nlong line\nd"]), 5))
     [b'ab', b'c', b'', None, b'd']
     """
     parts: list[bytes] = []

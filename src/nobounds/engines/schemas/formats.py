@@ -6,13 +6,16 @@ whatever the locale. What a text becomes depends on that text alone.
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from functools import cache
 
 MICROSECONDS = 1_000_000
 _DAY = 86_400 * MICROSECONDS
 _EPOCH = date(1970, 1, 1).toordinal()
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _MARKS = {
     "Y": "(?P<Y>[0-9]{4})",
     "y": "(?P<y>[0-9]{2})",
@@ -153,7 +156,7 @@ def _date(parts: dict[str, str]) -> date:
     word = parts.get("b") or parts.get("B")
     if word is None:
         return date(year, int(parts["m"]), int(parts["d"]))
-    names = [month[:3] for month in _MONTHS] if parts.get("b") else _MONTHS
+    names = [month[:3] for month in _MONTHS] if parts.get("b") else list(_MONTHS)
     return date(year, names.index(word.lower()) + 1, int(parts["d"]))
 
 
@@ -176,14 +179,13 @@ def _fraction(digits: str | None) -> int:
 
 
 def _offset(text: str) -> int:
+    """Microseconds ahead of UTC; ValueError for a day or more."""
     if text in "Zz":
         return 0
     hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
-    if minutes > 59:
+    if hours > 23 or minutes > 59:
         raise ValueError
-    aside = timezone((1 if text[0] == "+" else -1) * timedelta(hours=hours, minutes=minutes)).utcoffset(None)
-    assert aside is not None
-    return aside // timedelta(microseconds=1)
+    return (hours * 60 + minutes) * 60 * MICROSECONDS * (1 if text[0] == "+" else -1)
 
 
 def _duration(text: str, unit: str | None) -> int | None:
@@ -202,4 +204,4 @@ def _duration(text: str, unit: str | None) -> int | None:
 def _scaled(number: str, seconds: int) -> int:
     """A decimal number of units in microseconds, rounded down."""
     whole, _, part = number.partition(".")
-    return (int(whole + part) * seconds * MICROSECONDS) // 10 ** len(part)
+    return int(whole + part) * seconds * MICROSECONDS // int(10 ** len(part))

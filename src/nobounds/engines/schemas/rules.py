@@ -1,21 +1,18 @@
 """A rule: the type of one column, and how its texts are read. All of it is public, and checked before data are read."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.refusals import raise_alone
 from nobounds.engines.schemas.formats import check_format
+from nobounds.kinds.kind import Kind
 
 TYPES = "number, integer, text, boolean, date, datetime, datetime(ZONE), time, duration, decimal(P,S) or money"
 """The types of columns, for messages."""
 
-_PLAIN = ("number", "integer", "text", "boolean", "date", "datetime", "time", "duration", "money")
-_DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)")
-_ZONED = re.compile(r"datetime\(\s*([\w/+:-]+)\s*\)")
-_MONEY = (18, 2)
-_DIGITS = 38  # of the largest decimals
+_SHORT = 38  # digits of a decimal of 128 bits
 _WITH_FORMAT = ("date", "datetime", "time", "duration")
 _WITH_MARKS = ("number", "integer", "decimal", "money")
 
@@ -24,7 +21,7 @@ _WITH_MARKS = ("number", "integer", "decimal", "money")
 class ColumnRule:
     """The type of a column, and how its texts are read.
 
-    type: None if it is not declared: then the column is text, and read as numbers where a statistic of numbers names it.
+    type: None if it is not declared: then the column is text, and read as numbers where a statistic names it.
     format: how dates and times are written, as in "%d.%m.%Y" (see `formats`); by default as ISO 8601 says. Of a
     duration, the unit of plain numbers, for example "minutes".
     missing: texts that stand for a missing value in this column, besides those of the file.
@@ -84,22 +81,15 @@ class ColumnRule:
         return None if self.type is None else self.type.partition("(")[0]
 
     @property
-    def digits(self) -> tuple[int, int]:
-        """The precision and the scale of a decimal."""
-        match = _DECIMAL.fullmatch(self.type or "")
-        return (int(match[1]), int(match[2])) if match else _MONEY
-
-    @property
-    def zone(self) -> str | None:
-        """The time zone of a datetime."""
-        match = _ZONED.fullmatch(self.type or "")
-        return match[1] if match else None
+    def kind(self) -> Kind | None:
+        """The kind of the values; None for text."""
+        return None if self.type in (None, "text") else Kind.parse(self.type)
 
     @property
     def arrow(self) -> Any:
         """The Arrow type of the values; text if no type is declared."""
-        pa = import_pyarrow()
-        match self.family:
+        pa, kind = import_pyarrow(), self.kind
+        match None if kind is None else kind.name:
             case "number":
                 return pa.float64()
             case "integer":
@@ -109,13 +99,14 @@ class ColumnRule:
             case "date":
                 return pa.date32()
             case "datetime":
-                return pa.timestamp("us", self.zone)
+                return pa.timestamp("us", kind.zone)  # type: ignore[union-attr]
             case "time":
                 return pa.time64("us")
             case "duration":
                 return pa.duration("us")
-            case "decimal" | "money":
-                return pa.decimal128(*self.digits)
+            case "decimal":
+                sized = pa.decimal128 if kind.precision <= _SHORT else pa.decimal256  # type: ignore[union-attr]
+                return sized(kind.precision, kind.scale)  # type: ignore[union-attr]
             case _:
                 return pa.large_string()
 
@@ -131,35 +122,13 @@ def _checked_type(given: object, name: str) -> str | None:
     if given is None:
         return None
     text = given.strip() if isinstance(given, str) else ""
-    if text in _PLAIN:
+    if text in ("text", "money"):
         return text
-    if match := _DECIMAL.fullmatch(text):
-        precision, scale = int(match[1]), int(match[2])
-        if not (1 <= precision <= _DIGITS and scale <= precision):
-            raise ValueError(
-                f"decimal(P,S) needs P from 1 to {_DIGITS} and S from 0 to P, got {text} for column {name!r}"
-            )
-        return f"decimal({precision},{scale})"
-    if match := _ZONED.fullmatch(text):
-        check_zone(match[1], name)
-        return f"datetime({match[1]})"
-    raise ValueError(f"the type of a column must be one of {TYPES}, got {given!r} for column {name!r}")
-
-
-def check_zone(zone: str, name: str) -> None:
-    """ValueError if Python does not know a time zone."""
-    from zoneinfo import ZoneInfo
-
     try:
-        ZoneInfo(zone)
-    except (ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
-        known = False
-    except KeyError:
-        known = False
-    else:
-        known = True
-    if not known:
-        raise ValueError(f"the time zone of column {name!r} is not known: {zone}; for example Europe/Berlin")
+        kind = Kind.parse(text)
+    except ValueError:
+        raise_alone(ValueError(f"the type of a column must be one of {TYPES}, got {given!r} for column {name!r}"))
+    return str(kind)
 
 
 def _texts(given: object, name: str) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Texts to values of declared types, each text by itself; a text that is no value of the type is missing.
 
 Numbers, whole numbers and texts are read by the rules of `csv.fields`. Booleans are true, false, yes, no, t, f, y, n, 1
-and 0, ignoring case. Dates, times and durations are of the forms in `formats`. Decimals are rounded to their scale, half
-to even, and missing if they have more digits than their precision. Money is a decimal that may have a currency before or
-behind it, groups of digits, and brackets for a negative amount.
+and 0, ignoring case. Dates, times and durations are of the forms in `formats`. Decimals are rounded to their scale,
+half to even, and missing if they have more digits than their precision. Money is a decimal that may have a currency
+before or behind it, groups of digits, and brackets for a negative amount.
 """
 
 import re
@@ -17,6 +17,7 @@ from nobounds.engines.csv.fields import FieldReader
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.schemas.formats import parser
 from nobounds.engines.schemas.rules import ColumnRule
+from nobounds.kinds.zones import zone_of
 
 _BOOLEANS = dict.fromkeys(("true", "yes", "t", "y", "1"), True) | dict.fromkeys(("false", "no", "f", "n", "0"), False)
 _CURRENCY = r"(?:[A-Za-z]{0,3}[$€£¥₹₩₽₺₫₪₴฿₦¢]|[A-Z]{3}|[Kk]r\.?|zł|Fr\.?)"
@@ -79,10 +80,8 @@ class TypedReader:
             case "decimal" | "money":
                 return self._decimal
             case family:
-                from zoneinfo import ZoneInfo
-
-                assert family is not None
-                return parser(family, rule.format, None if rule.zone is None else ZoneInfo(rule.zone))
+                assert family is not None and rule.kind is not None
+                return parser(family, rule.format, None if rule.kind.zone is None else zone_of(rule.kind.zone))
 
     def _decimal(self, text: str) -> Decimal | None:
         """A decimal, rounded to the scale; None if it has too many digits."""
@@ -98,11 +97,12 @@ class TypedReader:
             return None
         whole = re.sub("[^0-9]", "", match["whole"] or "0")
         negative = "-" if sign in ("-", "\u2212") or is_open else ""
-        precision, scale = self.rule.digits
-        context = Context(prec=precision, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
+        kind = self.rule.kind
+        assert kind is not None
+        context = Context(prec=kind.precision, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
         try:
             number = Decimal(f"{negative}{whole or 0}.{match['part'] or 0}{match.groupdict().get('exponent') or ''}")
-            fitting = number.quantize(Decimal(1).scaleb(-scale), context=context)
+            fitting = number.quantize(Decimal(1).scaleb(-kind.scale), context=context)
             return fitting if fitting else abs(fitting)  # never -0
         except ArithmeticError:
             return None
