@@ -2,7 +2,8 @@
 
 Every line is a row, even a blank one. A record is missing if the line has no such field, if the field is of another
 type than the column, or if the line is no JSON object in UTF-8, nests too deeply or has more than LONGEST bytes.
-Numbers are read as they are written, so a decimal is exact and no number is too large. Of a repeated name the last one counts.
+Numbers are read as they are written, so a decimal is exact and no number is too large. Of a repeated name the last one
+counts.
 """
 
 import json
