@@ -76,10 +76,10 @@ def _others(types: dict[str, str | None]) -> set[str]:
     """The columns of types that a schema has no word for, such as lists."""
     from nobounds.engines.schemas.rules import ColumnRule
 
-    found = set()
+    others = set()
     for name, kind in types.items():
         try:
             ColumnRule.of(kind, name)
         except ValueError:
-            found.add(name)
-    return found
+            others.add(name)
+    return others

@@ -105,12 +105,12 @@ def _places(path: Path, schema: Schema) -> dict[str, int]:
         sheet, _ = _sheet(path, schema)
         left = sheet.start[1] if sheet.start is not None else 0
         row: list[Any] = next(islice(iter(sheet.iter_rows()), first - 1, None), [])
-    found = [cell.strip() if isinstance(cell, str) else None for cell in row]
+    header = [cell.strip() if isinstance(cell, str) else None for cell in row]
     for name in names:
-        if found.count(name) != 1:
-            problem = "appears more than once" if name in found else "is not"
+        if header.count(name) != 1:
+            problem = "appears more than once" if name in header else "is not"
             raise ValueError(f"column {name!r} of the schema {problem} in row {first} of the sheet; see --header-row")
-    return {name: left + found.index(name) for name in names}
+    return {name: left + header.index(name) for name in names}
 
 
 def _sheet(path: Path, schema: Schema) -> tuple[Any, int]:
