@@ -53,8 +53,8 @@ class Explanation:
 def explain(release: object, *, n: Number | None = None) -> Explanation:
     """A release in plain words, for the person who signs off; no sensitive data are read.
 
-    release: a `Release`, `Description`, `GroupedRelease`, `Forecast` or `DescribeForecast`, its JSON as a text or a dict,
-    or the output of a nobounds command with --json, a budget's history included.
+    release: a `Release`, `Description`, `GroupedRelease`, `Forecast` or `DescribeForecast`, its JSON as a text or a
+    dict, or the output of a nobounds command with --json, a budget's history included.
     n: the number of records for which errors are forecast; by default 1,000, 10,000 and 100,000.
 
     >>> from nobounds.statistics.sums import count

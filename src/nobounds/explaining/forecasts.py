@@ -40,9 +40,10 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
 def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
     """The paragraphs on a summary that is planned, by `plan_describe` or a dry run."""
     kind = fields.kind("spending")
+    columns, rows = fields.whole("columns"), fields.whole("rows")
     subject = (
-        f"This is a plan: a private summary of {fields.whole('columns'):,} numeric columns and {fields.whole('rows'):,} "
-        f"rows for {kind} {figure(fields.spent('amount'))}, with neighbouring data sets by {neighbors(fields)}."
+        f"This is a plan: a private summary of {columns:,} numeric columns and {rows:,} rows "
+        f"for {kind} {figure(fields.spent('amount'))}, with neighbouring data sets by {neighbors(fields)}."
     )
     parts = [ReleaseFields.of(part, "parts") for part in fields.items("parts")]
     return [
