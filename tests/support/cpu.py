@@ -1,10 +1,12 @@
 """The processor time of each test, with that of the processes it waited for, and a report of those to be marked.
 
 A test that takes more than 0.2 s, or a second with all its parameters, is marked `medium`, and one that takes more
-than a few seconds `slow`. No test fails for its time: a run ends with those that took much longer than their mark says.
+than a few seconds `slow`. No test fails for its time: a run ends with those that took much longer than their mark says,
+and with `--heaviest N` with the N tests that took most with all their parameters.
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -37,6 +39,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tests that took much longer than their marks say."""
     reports = [report for name in ("passed", "failed") for report in terminalreporter.stats.get(name, [])]
+    totals: dict[str, float] = defaultdict(float)
+    for report in reports:
+        totals[report.nodeid.partition("[")[0]] += getattr(report, "cpu", 0)
+    for name in sorted(totals, key=totals.__getitem__, reverse=True)[: terminalreporter.config.getoption("--heaviest")]:
+        terminalreporter.write_line(f"{totals[name]:6.1f} s of processor time in all: {name}")
     calls = [report for report in reports if getattr(report, "cpu", 0) > MOST.get(getattr(report, "mark", ""), 0)]
     for report in sorted(calls, key=lambda report: -report.cpu):
         marked = f"marked {report.mark}" if report.mark else "not marked"

@@ -89,6 +89,7 @@ EVERY = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-cases", action="store_true", help="run all cases of expensive tests")
+    parser.addoption("--heaviest", type=int, default=0, help="name this many tests that took most processor time")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
