@@ -218,6 +218,22 @@ CASES = {
         ),
         hundreds(nb.quantile, 0.5, epsilon=1, interval=0.95),
     ],
+    "maximum, interval": [
+        *columns(
+            nb.maximum,
+            [
+                ({"epsilon": 1, "interval": 0.95}, SOME),
+                ({"epsilon": 30, "interval": 0.95}, FEW),
+                ({"epsilon": 9, "interval": 0.95, "marks": True}, FEW),
+                ({"epsilon": 1, "interval": 0.95, "upper": 100, "resolution": 1}, FEW),
+                ({"rho": 0.2, "interval": 0.95}, FEW),
+                ({"epsilon": 1, "interval": 0.95, **SWAP}, FEW),
+                ({"epsilon": 30, "interval": 0.95, **SWAP}, FEW),
+            ],
+        ),
+        *columns(nb.bounds, [({"epsilon": 1, "interval": 0.95}, FEW), ({"rho": 0.5, "interval": 0.9, **SWAP}, FEW)]),
+        hundreds(nb.minimum, epsilon=1, interval=0.95),
+    ],
     "quantile, percentiles": columns(
         nb.quantile,
         [

@@ -41,6 +41,7 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.streams import Waiting
 from nobounds.ranks import auto, view
 from nobounds.ranks.framing import Around, FrameRule, prior_choice
+from nobounds.ranks.intervals.extremes import ExtremesPlan
 from nobounds.ranks.intervals.interval import IntervalPlan
 from nobounds.ranks.intervals.percentiles import Percentiles
 from nobounds.ranks.many import halving
@@ -508,6 +509,11 @@ def half_end_noise(self, epsilon, real=IntervalPlan.rate):
     return 2 * real(self, epsilon)
 
 
+def half_walk_noise(self, q, epsilon, real=ExtremesPlan._route):
+    """A walk to an extreme with half its noise."""
+    return real(self, q, 2 * epsilon)
+
+
 def ends_by_the_raw_size(self, view):
     """Ends that aim by the number of records itself."""
     yield from ()
@@ -585,6 +591,7 @@ PLANTED = {
     "ties spread anew with each record": ("quantiles", COST, [(stretches, "spread", untied)]),
     "slices under swap at half their noise": ("quantiles", COST, [(Halving, "rate", halves_both_ways)]),
     "ends at half their noise": ("quantile, interval", COST, [(IntervalPlan, "rate", half_end_noise)]),
+    "walks to an end at half their noise": ("maximum, interval", SUM, [(ExtremesPlan, "_route", half_walk_noise)]),
     "ends by the raw size": (
         "quantile, interval",
         f"{RELEASES}|{DECIDES}",

@@ -25,6 +25,7 @@ from nobounds.cli.options import (
     ColumnName,
     Columns,
     CommonOptions,
+    EndOptions,
     FactOptions,
     GroupOptions,
     OneColumn,
@@ -146,11 +147,16 @@ def quantile(
 
 def _command_for_extreme(name: str, summary: str) -> None:
     def command(
-        column: ColumnName, common: CommonOptions, groups: GroupOptions, facts: FactOptions, walk: WalkOptions
+        column: ColumnName,
+        common: CommonOptions,
+        groups: GroupOptions,
+        facts: FactOptions,
+        walk: WalkOptions,
+        ends: EndOptions,
     ) -> None:
-        if groups.by and walk != WalkOptions():
-            raise ValueError("--by goes without --beta and --noise")
-        _answer(common, groups, name, column, **facts.known, **({} if groups.by else walk.keywords))
+        if groups.by and (walk, ends) != (WalkOptions(), EndOptions()):
+            raise ValueError("--by goes without --beta, --noise and --interval")
+        _answer(common, groups, name, column, **facts.known, **({} if groups.by else walk.keywords | ends.keywords))
 
     _add(name, summary, command)
 
@@ -173,12 +179,12 @@ _command_for_extreme("minimum", "The minimum of a column.")
 
 @_command("bounds", "The minimum and the maximum of a column together.")
 @flat
-def bounds(column: ColumnName, common: CommonOptions, facts: FactOptions, walk: WalkOptions) -> None:
+def bounds(column: ColumnName, common: CommonOptions, facts: FactOptions, walk: WalkOptions, ends: EndOptions) -> None:
     """The private minimum and maximum, for one total epsilon.
 
     Example: nobounds bounds people.csv --column income --epsilon 1
     """
-    _answer(common, GroupOptions(), "bounds", column, **facts.known, **walk.keywords)
+    _answer(common, GroupOptions(), "bounds", column, **facts.known, **walk.keywords, **ends.keywords)
 
 
 _command_with_clip("sum", "The sum of a column, within bounds that it finds itself.")

@@ -246,6 +246,23 @@ class WalkOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class EndOptions:
+    """What can be said about an extreme."""
+
+    panel: ClassVar = "How it is found"
+
+    interval: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="What it is at least, or at most, at this level, 0.95 say; same epsilon."),
+    ] = None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keywords of the library."""
+        return {"interval": self.interval}
+
+
+@dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How a quantile is computed."""
 

@@ -10,6 +10,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.additive import Additive
+from nobounds.ranks.intervals.extremes import ExtremesPlan
 from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.intervals.percentiles import SHARE, Percentiles
 from nobounds.ranks.many.halving import Halving
@@ -22,7 +23,7 @@ from nobounds.ranks.question import Question
 class QuantilePlan:
     """The plan for one quantile: its answer, perhaps with an interval, and perhaps its percentiles."""
 
-    answer: Question | IntervalPlan
+    answer: Question | IntervalPlan | ExtremesPlan
     percentiles: Percentiles | None = None
 
     @property
@@ -56,6 +57,13 @@ def plan_separately(facts: Facts, terms: Terms, options: Options, qs: tuple[Frac
     return _separately(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows))
 
 
+def plan_extremes(
+    facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...], wanted: Wanted
+) -> ExtremesPlan:
+    """The plan for extremes with one-sided intervals."""
+    return _extremes(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows), wanted)
+
+
 def plan_for_groups(facts: Facts, terms: Terms, options: Options, q: Fraction) -> Question:
     """The plan for a quantile of each group: more goes to the size, which is released as the count of the group."""
     problem = problem_of(facts, terms, options, (q,))
@@ -80,13 +88,19 @@ def _together(problem: Problem, spending: Spending) -> Halving:
 
 
 @lru_cache(maxsize=256)
+def _extremes(problem: Problem, spending: Spending, wanted: Wanted) -> ExtremesPlan:
+    return spending.plan(partial(ExtremesPlan.of, problem, wanted))
+
+
+@lru_cache(maxsize=256)
 def _quantile(problem: Problem, spending: Spending, wanted: Wanted | None, ranks: bool) -> QuantilePlan:
     def make(epsilon: Fraction, zcdp: bool) -> QuantilePlan:
         own = epsilon * (1 - SHARE) if ranks else epsilon
         percentiles = Percentiles(Additive(epsilon * SHARE, zcdp), problem.neighbors) if ranks else None
         if wanted is None:
             return QuantilePlan(Question.of(problem, own, zcdp), percentiles)
-        return QuantilePlan(IntervalPlan.of(problem, wanted, own, zcdp), percentiles)
+        plan = IntervalPlan if 0 < problem.qs[0] < 1 else ExtremesPlan
+        return QuantilePlan(plan.of(problem, wanted, own, zcdp), percentiles)
 
     return spending.plan(make)
 

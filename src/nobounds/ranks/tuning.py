@@ -53,6 +53,7 @@ class RankTuning:
     end_records: int = 6
     end_tilt: int = 2  # nats of a step of their tilt
     end_share: Fraction = Fraction(7, 20)  # of eps1, under swap
+    most_frame: Fraction = Fraction(1, 2)  # of epsilon for the frame, where they give an interval
     least_threshold: int = 7  # over epsilon, of a walk inward
     inward_from: float = 8.0  # nats in the tail from which a walk goes inward under add-remove ...
     chosen_from: float = 40.0  # ... and a choice is better than a walk outward under swap

@@ -61,6 +61,12 @@ class Walked(Bounded, total=False):
     ladder: Ladder | None
 
 
+class Ended(Walked, total=False):
+    """Expert settings of an extreme, and its interval."""
+
+    interval: Number | None
+
+
 class Searched(Walked, Counted, total=False):
     """Expert settings of a quantile, and its interval."""
 
@@ -95,7 +101,7 @@ class QuantilesKeywords(Counted, Budgeted, total=False):
     """The keywords of `quantiles`."""
 
 
-class ExtremeKeywords(Walked, Budgeted, total=False):
+class ExtremeKeywords(Ended, Budgeted, total=False):
     """The keywords of `maximum`, `minimum` and `bounds`."""
 
 
@@ -130,7 +136,7 @@ MEANINGS = {
     "ladder": "candidates of your own, instead of `beta` and `resolution`.",
     "method": '"auto" takes the best by public facts and the noisy size; "walk" is AboveThreshold, "flip" '
     'permute-and-flip, "exponential" the exponential mechanism; with too few records for these, the walk is taken.',
-    "interval": "the level of an interval around the quantile, 0.95 say; it is part of the same epsilon.",
+    "interval": "the level of an interval around the answer, 0.95 say; it is part of the same epsilon.",
     "of": 'what the interval is for: "population", of which the rows are a sample, or "sample", the rows themselves.',
     "guarantee": "True gives an interval that holds for every data set, by proven bounds; it is wider.",
     "ranks": "True spends a tenth of epsilon on the percentiles of the answer, in `parameters`.",

@@ -1,6 +1,6 @@
 """Quantiles, maximum, minimum and bounds of data whose bounds nobody knows: the public functions."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -11,12 +11,14 @@ from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.exact import Number
+from nobounds.ladders.facts import Facts
 from nobounds.programs.program import Program
 from nobounds.ranks.answerable import answers, needed
+from nobounds.ranks.intervals.extremes import ExtremesPlan
 from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
-from nobounds.ranks.plan import QuantilePlan, plan_quantile, plan_separately, plan_together
+from nobounds.ranks.plan import QuantilePlan, plan_extremes, plan_quantile, plan_separately, plan_together
 from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
@@ -54,7 +56,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
     `interval=0.95` gives an interval as well, in `.interval`, for the same epsilon: for the population that the rows
     are a sample of, or with `of="sample"` for the rows themselves. Its ends are calibrated on synthetic data, with and
     without ties; with `guarantee=True` they hold for every data set, and are wider. An end with too few rows beyond it
-    is infinite.
+    is infinite. Of an extreme (q = 0 or 1) only the inner end is chosen; it always holds.
 
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
@@ -62,7 +64,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
     47
     """
     rank, terms, searched = check_rank(q), terms_of(options), Options.of(options)
-    wanted, ranks, marks = _wanted(rank, searched, options), flag(options, "ranks"), flag(options, "marks")
+    wanted, ranks, marks = _wanted(searched, options), flag(options, "ranks"), flag(options, "marks")
 
     def answer(plan: QuantilePlan, data: Column) -> Program[Answer]:
         view = View(Counts.of(data.chunks, plan.ladder))
@@ -70,6 +72,8 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
         parameters |= _stated_rows(searched) | plan.ladder.describe()
         if isinstance(plan.answer, Question):
             noisy = yield from _marked(plan.answer, view, terms, marks)
+        elif isinstance(plan.answer, ExtremesPlan):
+            noisy = yield from _with_ends(plan.answer, view, terms, marks)
         else:
             noisy = yield from _with_interval(plan.answer, view, terms, marks)
         if plan.percentiles is not None and isinstance(noisy.value, int | float):
@@ -128,6 +132,10 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
 def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
     """A private maximum, by a walk up.
 
+    `interval=0.95` gives the value that it is at least, in `.interval`, for the same epsilon: that holds for every data
+    set. The upper end is infinite, or `upper`: no private method can say how far the largest record lies above all
+    others. The answer then lies near that value, a few records below the largest.
+
     With 1,000 rows over epsilon it is above ten times the true one with probability below 1e-4
     (tests/promises/test_runaway.py); with 100 that was seen once in a thousand runs.
     """
@@ -136,13 +144,19 @@ def maximum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
 
 @spelled_out
 def minimum(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
-    """A private minimum: it has the distribution of minus the maximum of the negated data."""
+    """A private minimum: it has the distribution of minus the maximum of the negated data.
+
+    `interval=0.95` gives the value that it is at most.
+    """
     return _separate("minimum", "minimum", (Fraction(0),), data, options)
 
 
 @spelled_out
 def bounds(data: object, **options: Unpack[ExtremeKeywords]) -> Release:
-    """A private (minimum, maximum) for one total epsilon."""
+    """A private (minimum, maximum) for one total epsilon.
+
+    `interval=0.95` gives what the minimum is at most, and the maximum at least; both hold together.
+    """
     return _separate("bounds", "bounds", (Fraction(0), Fraction(1)), data, options)
 
 
@@ -153,15 +167,23 @@ def planned(data: object, qs: tuple[Fraction, ...], **options: Any) -> Question:
 
 
 def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: object, options: Any) -> Release:
-    """Extremes in equal parts of epsilon, each by the best route."""
+    """Extremes in equal parts of epsilon, each by the best route; or with intervals."""
     terms, searched, marks = terms_of(options), Options.of(options), flag(options, "marks")
+    level = options.get("interval")
+    wanted = None if level is None else _checked(Wanted.checked(level, "sample", True), searched)
 
-    def answer(plan: Question, data: Column) -> Program[Answer]:
-        noisy = yield from _marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
+    def answer(plan: Question | ExtremesPlan, data: Column) -> Program[Answer]:
+        view = View(Counts.of(data.chunks, plan.ladder))
+        if isinstance(plan, Question):
+            noisy = yield from _marked(plan, view, terms, marks)
+        else:
+            noisy = yield from _with_ends(plan, view, terms, marks)
         parameters: dict[str, Any] = {"method": searched.method, "noise": searched.noise} | plan.ladder.describe()
         return replace(noisy, parameters=parameters | noisy.parameters)
 
-    plan = partial(plan_separately, terms=terms, options=searched, qs=qs)
+    plan: Callable[[Facts], Question | ExtremesPlan] = partial(plan_separately, terms=terms, options=searched, qs=qs)
+    if wanted is not None:
+        plan = partial(plan_extremes, terms=terms, options=searched, qs=qs, wanted=wanted)
     return release_column(statistic, purpose, terms, plan, answer, data, options, sized=searched.rows is None)
 
 
@@ -183,32 +205,43 @@ def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) ->
     """A quantile and its interval."""
     bracket = yield from plan.program(view, marks)
     wanted = plan.wanted
-    parameters: dict[str, Any] = {
-        "interval": {
-            "level": float(wanted.level),
-            "of": wanted.of,
-            "assumes": ASSUMED[wanted.of, wanted.guarantee],
-            "guarantee": wanted.guarantee,
-        }
-    }
+    parameters = _described(wanted)
     if bracket.value is None:
         parameters["needed"] = plan.needed(bracket.size, terms.spending.amount)
         return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW)
     return Answer(bracket.value, parameters, (bracket.ends,))
 
 
-def _wanted(q: Fraction, searched: Options, options: Any) -> Wanted | None:
+def _with_ends(plan: ExtremesPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
+    """Extremes, and what they are at most or at least."""
+    extremes = yield from plan.program(view, marks)
+    parameters = _described(replace(plan.wanted, guarantee=True))
+    values = extremes.values[0] if len(extremes.values) == 1 else extremes.values
+    if None not in extremes.values:
+        return Answer(values, parameters, extremes.ends)
+    parameters["needed"] = plan.needed(extremes.size, terms.spending.amount)
+    return Answer(values, parameters, extremes.ends, reason=TOO_FEW)
+
+
+def _described(wanted: Wanted) -> dict[str, Any]:
+    """What a release says about its interval."""
+    assumes = ASSUMED[wanted.of, wanted.guarantee]
+    described = {"level": float(wanted.level), "of": wanted.of, "assumes": assumes, "guarantee": wanted.guarantee}
+    return {"interval": described}
+
+
+def _wanted(searched: Options, options: Any) -> Wanted | None:
     """The interval that these keywords ask for."""
     level, of, guarantee = (options.get(name, DEFAULTS.get(name)) for name in ("interval", "of", "guarantee"))
     if level is None:
         if of != DEFAULTS["of"] or guarantee:
             raise ValueError("of and guarantee need interval, the level of the interval: interval=0.95")
         return None
-    wanted = Wanted.checked(level, of, guarantee)
-    if not 0 < q < 1:
-        raise ValueError(
-            f"interval needs q between 0 and 1, both excluded, got q={q}: no private method can bound an extreme"
-        )
+    return _checked(Wanted.checked(level, of, guarantee), searched)
+
+
+def _checked(wanted: Wanted, searched: Options) -> Wanted:
+    """The interval, if the options of the search leave it a choice."""
     if not searched.grows or searched.method != "auto" or searched.noise != DEFAULTS["noise"]:
         raise ValueError("interval cannot be combined with beta, ladder, method or noise: its ends are chosen")
     return wanted

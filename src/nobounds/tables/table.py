@@ -20,7 +20,7 @@ from nobounds.release.description import Description
 from nobounds.release.release import Release
 from nobounds.statistics.describe import describe
 from nobounds.statistics.door import release_column
-from nobounds.statistics.keywords import Bounded, Budgeted, Counted, Each, Searched, Spent, Walked, spelled_out
+from nobounds.statistics.keywords import Bounded, Budgeted, Counted, Each, Ended, Searched, Spent, spelled_out
 from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.tables.grouped import GroupedTable
@@ -114,17 +114,17 @@ class Table(SharedOnly):
         return quantiles(self._opened.column(column, options), q, **self._charged, **options)
 
     @spelled_out
-    def maximum(self, column: str, **options: Unpack[Walked]) -> Release:
+    def maximum(self, column: str, **options: Unpack[Ended]) -> Release:
         """A private maximum."""
         return maximum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def minimum(self, column: str, **options: Unpack[Walked]) -> Release:
+    def minimum(self, column: str, **options: Unpack[Ended]) -> Release:
         """A private minimum."""
         return minimum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def bounds(self, column: str, **options: Unpack[Walked]) -> Release:
+    def bounds(self, column: str, **options: Unpack[Ended]) -> Release:
         """A private minimum and maximum."""
         return bounds(self._opened.column(column, options), **self._charged, **options)
 

@@ -122,10 +122,8 @@ def test_what_cannot_be_combined_is_refused(options):
         nb.quantile([1.0], 0.5, epsilon=1, **options)
 
 
-def test_no_interval_for_an_extreme():
-    """The message says why."""
-    with pytest.raises(ValueError, match="extreme"):
-        nb.quantile([1.0], 1, epsilon=1, interval=0.95)
+def test_a_guarantee_is_true_or_false():
+    """Nothing else."""
     with pytest.raises(TypeError, match="guarantee"):
         Wanted.checked(0.95, "sample", 1)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from nobounds.accounting.cost import Cost, both, gaussian, pure, range_bounded
 from nobounds.accounting.spending import rest
-from nobounds.exact import Number, finite_float, rational
+from nobounds.exact import Number, rational
 from nobounds.ladders.frame import Frame, roundest
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_flat, prior_of
@@ -33,6 +33,7 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, even, size_rule
 from nobounds.ranks.framing import FrameRule
+from nobounds.ranks.intervals.edges import bounded, edge
 from nobounds.ranks.intervals.ends import Bounds, Spread, calibrated, guaranteed
 from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in
 from nobounds.ranks.problem import Problem
@@ -263,8 +264,8 @@ class IntervalPlan:
         first, second = sorted(chosen)
         low, high = setting.finite
         ends = (
-            self.edge(ladder, first, 0) if low else self._bound(-math.inf),
-            self.edge(ladder, second, 1) if high else self._bound(math.inf),
+            edge(self.ladder, ladder, first, 0) if low else bounded(self.ladder, -math.inf),
+            edge(self.ladder, ladder, second, 1) if high else bounded(self.ladder, math.inf),
         )
         if low and high:
             return Found(self.between(ends), ends, size)
@@ -292,21 +293,6 @@ class IntervalPlan:
         rows = float(self.tuning.answered_nats / (rate * tail)) + noise
         more = (rows / max(size, self._size_noise, 1)) ** (2 if self.zcdp else 1) * float(total)
         return {"rows": math.ceil(rounded_up(rows)), "rho" if self.zcdp else "epsilon": rounded_up(more)}
-
-    def edge(self, ladder: Ladder, rung: int, upper: int) -> float:
-        """The outer edge of a rung, as the outermost number on it, within the bounds."""
-        end = ladder.span(rung, rung)[upper]
-        unit = self.ladder.map.unit if isinstance(self.ladder.map, Grid) else None
-        if unit is not None and math.isfinite(end):
-            steps = Fraction(end) / unit
-            end = finite_float((math.floor(steps) if upper else math.ceil(steps)) * unit)
-        return self._bound(end)
-
-    def _bound(self, end: float) -> float:
-        """An end within the public bounds."""
-        low, high = self.ladder.lower, self.ladder.upper
-        end = end if low is None else max(end, finite_float(low))
-        return end if high is None else min(end, finite_float(high))
 
     def between(self, ends: Interval) -> int | float:
         """The roundest number near the middle of an interval, on the grid if there is one."""

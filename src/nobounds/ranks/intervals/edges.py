@@ -1,0 +1,28 @@
+"""The outer edges of rungs, as the ends of intervals: what lies on a rung is never beyond its edge."""
+
+import math
+from fractions import Fraction
+
+from nobounds.exact import finite_float
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.rungs import Grid
+
+
+def edge(own: Ladder, ladder: Ladder, rung: int, upper: int) -> float:
+    """The lower or the upper edge of a rung of another ladder: the outermost number on it, within the bounds of `own`.
+
+    On a grid it is a point of the grid.
+    """
+    end = ladder.span(rung, rung)[upper]
+    unit = own.map.unit if isinstance(own.map, Grid) else None
+    if unit is not None and math.isfinite(end):
+        steps = Fraction(end) / unit
+        end = finite_float((math.floor(steps) if upper else math.ceil(steps)) * unit)
+    return bounded(own, end)
+
+
+def bounded(own: Ladder, end: float) -> float:
+    """An end within the public bounds."""
+    low, high = own.lower, own.upper
+    end = end if low is None else max(end, finite_float(low))
+    return end if high is None else min(end, finite_float(high))

@@ -1,0 +1,106 @@
+"""One-sided intervals of extremes: they hold for every data set, and the answer lies inside."""
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import nobounds as nb
+from nobounds.accounting.terms import Terms
+from nobounds.counting.histogram import Histogram
+from nobounds.engines.memory.arrays import column
+from nobounds.ladders.frame import Frame
+from nobounds.mechanisms.halting import Law
+from nobounds.ranks.intervals.interval import Wanted
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import plan_extremes
+from nobounds.ranks.view import walk_of
+
+RNG = np.random.default_rng(1)
+SHAPES = {
+    "normal": RNG.normal(50, 9, 900),
+    "one far out": np.append(RNG.normal(0, 1, 899), 1e9),
+    "two clusters": np.repeat([0.0, 1e6], 450),
+    "all the same": np.full(900, 7.0),
+    "the centre is the largest": np.append(np.zeros(200), np.full(700, 5.0)),
+    "heavy": RNG.pareto(0.5, 900),
+}
+
+
+def route_to(q, level, **options):
+    """The plan for an extreme, and its walk for 900 records."""
+    terms = Terms.of(options.pop("epsilon", None), options.pop("rho", None), options.pop("neighbors", "add-remove"))
+    wanted = Wanted.checked(level, "sample", True)
+    plan = plan_extremes(column([1.0]).public(False), terms, Options.of(options), (q,), wanted)
+    return plan.routes(900)[0]
+
+
+@pytest.mark.parametrize("options", [{"epsilon": 0.3}, {"epsilon": 2}, {"epsilon": 60}, {"rho": 0.1}])
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("q", [0, 1])
+def test_without_records_a_walk_halts_as_seldom_as_it_must(q, neighbors, options):
+    """By its exact law; and one record less would be too few, unless it is the only one."""
+    route = route_to(Fraction(q), 0.95, neighbors=neighbors, **options)
+    empty = Histogram(route.ladder, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    law = Law(walk_of(empty, Fraction(q), route, "exponential"))
+    halted = 1 - float(law.tail([law.length - 1])[0])
+    assert halted <= 0.05
+    assert route.drop == -1 or halted >= 0.05 * math.exp(-float(route.eps2) - 0.1)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_end_holds_by_its_exact_law_in_any_frame(shape):
+    """Whatever the frame is, right or wrong, the chance of an end above the largest record is what the level leaves."""
+    data, q = SHAPES[shape], Fraction(1)
+    for frame in (Frame(float(np.median(data)), 3), Frame(0.0, -20), Frame(1e5, 40), Frame(-3.0, 0)):
+        route = route_to(q, 0.9, epsilon=1).within(frame)
+        walk = walk_of(Histogram.of([(data, None)], route.placed), q, route, "exponential")
+        largest = int(route.placed.rungs(np.array([data.max()]))[0])
+        before = min(max(route.start - largest, 0), walk.length - 1)
+        assert 1 - float(Law(walk).tail([before])[0]) <= 0.1
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_hold_and_have_the_answer_inside(shape):
+    """39 or more of 40, which has a probability of .6 at 95% and of 2e-3 at 80%; ends together, too."""
+    data, noise = SHAPES[shape], random.Random(1)
+    held = 0
+    for _ in range(40):
+        release = nb.bounds(data, epsilon=3, interval=0.99, rng=noise)
+        (_, high), (low, _) = release.intervals
+        assert release.value[0] <= high
+        assert release.value[1] >= low
+        held += bool(low <= data.max() and high >= data.min())
+    assert held >= 39
+
+
+def test_a_public_bound_is_the_other_end():
+    """And a release says "at least", comes back from JSON, and needs no more than its epsilon."""
+    data = SHAPES["normal"]
+    release = nb.maximum(data, epsilon=1, interval=0.95, rng=random.Random(1))
+    assert release.interval[1] == math.inf
+    assert "at least" in str(release)
+    assert release.parameters["interval"]["guarantee"] is True
+    assert nb.Release.from_json(release.to_json()) == release
+    assert nb.maximum(data, epsilon=1, interval=0.95, upper=120).interval[1] == 120
+    assert nb.minimum(data, epsilon=1, interval=0.95, lower=0).interval[0] == 0
+    assert nb.quantile(data, 1, epsilon=1, interval=0.95, rng=random.Random(1)).interval == release.interval
+
+
+def test_too_few_rows_are_not_answered():
+    """It says what would do; and what would do, does."""
+    few = nb.bounds([1.0, 2.0], epsilon=1, interval=0.95)
+    assert few.value == (None, None)
+    rows = few.parameters["needed"]["rows"]
+    enough = [nb.bounds(np.arange(1.4 * rows), epsilon=1, interval=0.95).reason for _ in range(5)]
+    assert enough.count(None) >= 4
+
+
+@pytest.mark.parametrize("wrong", [{"noise": "gumbel"}, {"beta": 2}, {"interval": 2}])
+def test_what_cannot_be_combined_is_refused(wrong):
+    """From the keywords alone."""
+    with pytest.raises(ValueError):
+        nb.maximum([1.0], **{"epsilon": 1, "interval": 0.95, **wrong})
