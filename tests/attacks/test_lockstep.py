@@ -29,6 +29,7 @@ BITES = {
     "PrivateClipper": ("epsilon", 0.8),
     "quantile, at a level": ("epsilon", 0.5),
     "group_by, public keys, quantile at a level": ("epsilon", 0.5),
+    "group_by, public keys, interval": ("epsilon", 0.8),
     "vector_sum": ("rho", 0.8),
     "vector_mean": ("rho", 0.8),
 }

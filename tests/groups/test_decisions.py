@@ -9,11 +9,13 @@ from scipy import stats
 from support.grouped import groups_of
 
 from nobounds.accounting.cost import pure
-from nobounds.groups import GroupQuantiles, NoisyGroups, answers, noise_many
+from nobounds.groups import GroupIntervals, GroupQuantiles, NoisyGroups, answers, noise_many
+from nobounds.groups.view import GroupsView
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import random_source
 from nobounds.programs.program import Draw
+from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 
@@ -87,3 +89,16 @@ def test_a_driver_may_settle_the_decisions_about_each_group(ladder):
     for one, other in zip(decision.settled_by(Draw(seeded())), decision.draw(seeded()), strict=True):
         assert one.dtype == other.dtype
         assert one.tolist() == pytest.approx(other.tolist(), rel=0.01)
+
+
+def test_intervals_of_groups_are_those_of_each_group_alone():
+    """The same decisions with the same randomness, group after group; the repr hides the rest."""
+    problem = Problem((F(1, 2),), FLOATS, "add-remove", method="auto", grows=True)
+    plan = IntervalPlan.of(problem, Wanted(F(19, 20)), F(1))
+    groups = groups_of([list(range(300)), list(range(50, 900))])
+    decision = GroupIntervals(plan, groups, np.array([310, 800]), True)
+    view, driver = GroupsView(groups, np.arange(2), FLOATS), Draw(seeded())
+    alone = [driver.run(plan.program(view.alone(k), True, size)) for k, size in enumerate((310, 800))]
+    assert decision.draw(seeded()) == [(one.value, one.ends) for one in alone]
+    assert decision.cost() == plan.parts()["answer"]
+    assert repr(decision) == "GroupIntervals(2 groups, data hidden)"

@@ -29,7 +29,6 @@ UNTESTED = {  # modules that the tests of their room reach through others alone;
     "explaining": "accuracy budgets descriptions forecasts limits spent statements words",
     "ladders": "facts stated",
     "noise": "additive unique",
-    "ranks": "options plan",
     "release": "description release",
     "research": "answers",
     "research/baselines": "doubling records steps",

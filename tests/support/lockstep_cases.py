@@ -598,6 +598,20 @@ CASES["group_by, public keys, quantile at a level"] = [
         [without_rows(AT_A_LEVEL, np.arange(len(LEVEL)) == 3)],
     )
 ]
+CASES["group_by, public keys, interval"] = [
+    Case(
+        f"epsilon {epsilon}, {name}",
+        of_table(ask, None, PUBLIC, epsilon=epsilon, interval=0.95, marks=False),
+        ROWS[:2],
+        ROWS[2:3],
+    )
+    for name, ask in OF_GROUPS.items()
+    for epsilon in (1, 30)
+    if name in ("quantile", "maximum")
+]
+CASES["group_by, public keys, interval"] += [
+    Case("rho 0.2, users", of_table(OF_GROUPS["quantile"], TWO, PUBLIC, rho=0.2, interval=0.95), USERS[1:2], rows=2)
+]
 CASES["Table.describe"] += [
     Case("epsilon 900, users", of_table(OF_A_TABLE["describe"], TWO, epsilon=900), USERS[:1], USERS[1:2], False, rows=2)
 ]

@@ -1,8 +1,12 @@
 """The numbers of groups: their type follows from what is released, not from how it was added up."""
 
+import random
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import nobounds as nb
 from nobounds.tables.group_answers import _fitting, _scaled
 
 
@@ -20,3 +24,34 @@ def test_numbers_that_do_not_fit_are_whole():
     assert _scaled(np.array([3, -5]), 62, integral=True).tolist() == [3 * 2**62, -5 * 2**62]
     assert _scaled(np.array([3, -5]), -1, integral=False).tolist() == [1.5, -2.5]
     assert _scaled(np.array([2**61]), 1000, integral=False).tolist() == [np.finfo(float).max]
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("q", [0.5, 0.9, 1])
+def test_intervals_of_groups_hold_and_have_the_answer_inside(q):
+    """Of 60 groups at 95% at least 50, which has a probability below 1e-5 otherwise; heaps that no float hits, too."""
+    rng, many, rows = np.random.default_rng(1), 60, 700
+    x = np.where(rng.random((many, rows)) < 0.5, 1 / 3, rng.lognormal(1, 1, (many, rows)))
+    table = nb.Table(pa.table({"k": np.repeat(np.arange(many), rows), "x": x.ravel()}))
+    groups = table.group_by("k", keys=[*range(many), 999])
+    release = groups.quantile("x", q, epsilon=1, interval=0.95, of="sample", rng=random.Random(1))
+    low, high = release.intervals[:many].T
+    truth = np.sort(x, axis=1)[:, int(np.ceil(q * rows)) - 1]
+    assert np.sum((low <= truth) & (truth <= high)) >= 50
+    assert np.all((low <= release.values[:many]) & (release.values[:many] <= high))
+    assert release[999] is None
+    assert release.reasons[many] in ("no rows seen", "too few rows")
+    assert release.intervals[many].tolist() == [-np.inf, np.inf]
+    assert release.parameters["interval"]["level"] == 0.95
+    assert nb.GroupedRelease.from_json(release.to_json()).intervals.tolist() == release.intervals.tolist()
+
+
+def test_too_many_keys_for_intervals_are_refused():
+    """From the keys that the user gives, before anything is charged."""
+    budget = nb.Budget(epsilon=1)
+    groups = nb.Table(pa.table({"k": [1], "x": [1.0]}), budget=budget).group_by("k", keys=range(10_001))
+    with pytest.raises(ValueError, match="fewer keys"):
+        groups.quantile("x", 0.5, epsilon=1, interval=0.95)
+    with pytest.raises(ValueError, match="need interval"):
+        groups.quantile("x", 0.5, epsilon=1, of="sample")
+    assert budget.spent is None

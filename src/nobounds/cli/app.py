@@ -133,10 +133,10 @@ def quantile(
 
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
-    if groups.by and (len(q) > 1 or (walk, search) != (WalkOptions(), SearchOptions())):
-        raise ValueError("--by goes with a single --q, and without --beta, --noise, --method, --rows and --interval")
+    if groups.by and (len(q) > 1 or walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
+        raise ValueError("--by goes with a single --q, and without --beta, --noise, --method and --rows")
     if groups.by:
-        _answer(common, groups, "quantile", column, q[0], **facts.known)
+        _answer(common, groups, "quantile", column, q[0], **facts.known, **search.interval_keywords)
     elif len(q) == 1:
         _answer(common, groups, "quantile", column, q[0], **facts.known, **walk.keywords, **search.keywords)
     elif walk != WalkOptions() or replace(search, rows=None) != SearchOptions():
@@ -154,9 +154,9 @@ def _command_for_extreme(name: str, summary: str) -> None:
         walk: WalkOptions,
         ends: EndOptions,
     ) -> None:
-        if groups.by and (walk, ends) != (WalkOptions(), EndOptions()):
-            raise ValueError("--by goes without --beta, --noise and --interval")
-        _answer(common, groups, name, column, **facts.known, **({} if groups.by else walk.keywords | ends.keywords))
+        if groups.by and walk != WalkOptions():
+            raise ValueError("--by goes without --beta and --noise")
+        _answer(common, groups, name, column, **facts.known, **ends.keywords, **({} if groups.by else walk.keywords))
 
     _add(name, summary, command)
 

@@ -294,8 +294,12 @@ class SearchOptions:
     @property
     def keywords(self) -> dict[str, Any]:
         """The keywords of the library."""
-        interval = {"interval": self.interval, "of": self.of, "guarantee": self.guarantee}
-        return {"method": self.method, "rows": self.rows, **interval}
+        return {"method": self.method, "rows": self.rows, **self.interval_keywords}
+
+    @property
+    def interval_keywords(self) -> dict[str, Any]:
+        """Those of an interval, which groups have too."""
+        return {"interval": self.interval, "of": self.of, "guarantee": self.guarantee}
 
 
 def _option(field: str) -> str:

@@ -19,7 +19,9 @@ from nobounds.groups.view import GroupsView, Many
 from nobounds.mechanisms.decisions import Hidden, Together
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
-from nobounds.programs.program import Driver
+from nobounds.programs.program import Draw, Driver
+from nobounds.ranks.intervals.extremes import ExtremesPlan
+from nobounds.ranks.intervals.interval import Interval, IntervalPlan
 from nobounds.ranks.question import Question
 from nobounds.ranks.values import Values
 
@@ -84,3 +86,39 @@ class GroupQuantiles:
 
     def __repr__(self) -> str:
         return f"GroupQuantiles({len(self.groups)} groups, data hidden)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GroupIntervals:
+    """The answers of all groups with their intervals, group by group: each as if it were alone, of its noisy size."""
+
+    plan: IntervalPlan | ExtremesPlan
+    groups: Groups
+    sizes: NDArray[Any]
+    marks: bool
+
+    def cost(self) -> Cost:
+        return self.plan.parts()["answer"]
+
+    @property
+    def public(self) -> Hashable:
+        return self.plan, len(self.groups), tuple(self.sizes.tolist()), self.marks
+
+    def draw(self, source: RandomSource) -> list[tuple[int | float | None, Interval]]:
+        return self.settled_by(Draw(source))
+
+    def settled_by(self, driver: Driver) -> list[tuple[int | float | None, Interval]]:
+        """The answers and their ends, None where a group has too few rows, by a driver that settles each decision."""
+        everyone = GroupsView(self.groups, np.arange(len(self.groups)), self.plan.ladder)
+        return [self._one(driver, everyone, group, int(size)) for group, size in enumerate(self.sizes.tolist())]
+
+    def _one(self, driver: Driver, view: GroupsView, group: int, noisy: int) -> tuple[int | float | None, Interval]:
+        plan, size = self.plan, self.plan.sized(noisy)
+        if isinstance(plan, IntervalPlan):
+            bracket = driver.run(plan.program(view.alone(group), self.marks, size))
+            return bracket.value, bracket.ends
+        extremes = driver.run(plan.program(view.alone(group), self.marks, size))
+        return extremes.values[0], extremes.ends[0]
+
+    def __repr__(self) -> str:
+        return f"GroupIntervals({len(self.groups)} groups, data hidden)"

@@ -42,7 +42,7 @@ def answered(question: Question, groups: Groups, draws: Draws, sizes: NDArray[An
     assert sizes is None, "sizes are learned first where groups are answered together"
     rows = [Draw(draws.after(g)).run(question.program(everyone.alone(g))) for g in range(len(groups))]
     columns = zip(*rows, strict=True) if rows else [() for _ in question.qs]
-    return [_array(list(column), question.ladder.integral) for column in columns]
+    return [array_of(list(column), question.ladder.integral) for column in columns]
 
 
 def settled(
@@ -100,7 +100,8 @@ def ways(
             yield from ways(program, same, decide, (*past, decision.outcome(code)))
 
 
-def _array(values: list[int | float], integral: bool) -> Values:
+def array_of(values: list[int | float], integral: bool) -> Values:
+    """Answers as an array: floats, or whole numbers, as objects if one does not fit into 64 bits."""
     if not integral:
         return np.array(values, dtype=np.float64)
     fits = all(-(1 << 63) <= value < 1 << 63 for value in values)

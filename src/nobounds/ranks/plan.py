@@ -64,11 +64,14 @@ def plan_extremes(
     return _extremes(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows), wanted)
 
 
-def plan_for_groups(facts: Facts, terms: Terms, options: Options, q: Fraction) -> Question:
+def plan_for_groups(
+    facts: Facts, terms: Terms, options: Options, q: Fraction, wanted: Wanted | None = None
+) -> Question | IntervalPlan | ExtremesPlan:
     """The plan for a quantile of each group: more goes to the size, which is released as the count of the group."""
-    problem = problem_of(facts, terms, options, (q,))
-    tuning = replace(problem.tuning, size_share=problem.tuning.group_count)
-    return _separately(replace(problem, tuning=tuning), terms.spending.each(facts.unit.rows))
+    problem, spending = problem_of(facts, terms, options, (q,)), terms.spending.each(facts.unit.rows)
+    many = problem.tuning.group_count
+    problem = replace(problem, tuning=replace(problem.tuning, size_share=many, interval_size=many))
+    return _separately(problem, spending) if wanted is None else _quantile(problem, spending, wanted, False).answer
 
 
 def plan_together(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question | Halving:

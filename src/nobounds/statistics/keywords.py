@@ -67,14 +67,29 @@ class Ended(Walked, total=False):
     interval: Number | None
 
 
-class Searched(Walked, Counted, total=False):
-    """Expert settings of a quantile, and its interval."""
+class Interval(TypedDict, total=False):
+    """The interval of a quantile."""
 
-    method: Method
     interval: Number | None
     of: Of
     guarantee: bool
+
+
+class Searched(Walked, Counted, Interval, total=False):
+    """Expert settings of a quantile, and its interval."""
+
+    method: Method
     ranks: bool
+
+
+class Grouped(Bounded, Interval, total=False):
+    """A quantile of each group."""
+
+
+class GroupedExtreme(Bounded, total=False):
+    """An extreme of each group."""
+
+    interval: Number | None
 
 
 class Each(Spent, total=False):

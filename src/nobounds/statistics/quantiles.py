@@ -64,7 +64,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
     47
     """
     rank, terms, searched = check_rank(q), terms_of(options), Options.of(options)
-    wanted, ranks, marks = _wanted(searched, options), flag(options, "ranks"), flag(options, "marks")
+    wanted, ranks, marks = wanted_of(searched, options), flag(options, "ranks"), flag(options, "marks")
 
     def answer(plan: QuantilePlan, data: Column) -> Program[Answer]:
         view = View(Counts.of(data.chunks, plan.ladder))
@@ -170,7 +170,7 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
     """Extremes in equal parts of epsilon, each by the best route; or with intervals."""
     terms, searched, marks = terms_of(options), Options.of(options), flag(options, "marks")
     level = options.get("interval")
-    wanted = None if level is None else _checked(Wanted.checked(level, "sample", True), searched)
+    wanted = None if level is None else chosen(Wanted.checked(level, "sample", True), searched)
 
     def answer(plan: Question | ExtremesPlan, data: Column) -> Program[Answer]:
         view = View(Counts.of(data.chunks, plan.ladder))
@@ -205,7 +205,7 @@ def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) ->
     """A quantile and its interval."""
     bracket = yield from plan.program(view, marks)
     wanted = plan.wanted
-    parameters = _described(wanted)
+    parameters = described(wanted)
     if bracket.value is None:
         parameters["needed"] = plan.needed(bracket.size, terms.spending.amount)
         return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW)
@@ -215,7 +215,7 @@ def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) ->
 def _with_ends(plan: ExtremesPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
     """Extremes, and what they are at most or at least."""
     extremes = yield from plan.program(view, marks)
-    parameters = _described(replace(plan.wanted, guarantee=True))
+    parameters = described(replace(plan.wanted, guarantee=True))
     values = extremes.values[0] if len(extremes.values) == 1 else extremes.values
     if None not in extremes.values:
         return Answer(values, parameters, extremes.ends)
@@ -223,24 +223,30 @@ def _with_ends(plan: ExtremesPlan, view: View, terms: Terms, marks: bool) -> Pro
     return Answer(values, parameters, extremes.ends, reason=TOO_FEW)
 
 
-def _described(wanted: Wanted) -> dict[str, Any]:
+def described(wanted: Wanted) -> dict[str, Any]:
     """What a release says about its interval."""
     assumes = ASSUMED[wanted.of, wanted.guarantee]
-    described = {"level": float(wanted.level), "of": wanted.of, "assumes": assumes, "guarantee": wanted.guarantee}
-    return {"interval": described}
+    return {
+        "interval": {
+            "level": float(wanted.level),
+            "of": wanted.of,
+            "assumes": assumes,
+            "guarantee": wanted.guarantee,
+        }
+    }
 
 
-def _wanted(searched: Options, options: Any) -> Wanted | None:
+def wanted_of(searched: Options, options: Any) -> Wanted | None:
     """The interval that these keywords ask for."""
     level, of, guarantee = (options.get(name, DEFAULTS.get(name)) for name in ("interval", "of", "guarantee"))
     if level is None:
         if of != DEFAULTS["of"] or guarantee:
             raise ValueError("of and guarantee need interval, the level of the interval: interval=0.95")
         return None
-    return _checked(Wanted.checked(level, of, guarantee), searched)
+    return chosen(Wanted.checked(level, of, guarantee), searched)
 
 
-def _checked(wanted: Wanted, searched: Options) -> Wanted:
+def chosen(wanted: Wanted, searched: Options) -> Wanted:
     """The interval, if the options of the search leave it a choice."""
     if not searched.grows or searched.method != "auto" or searched.noise != DEFAULTS["noise"]:
         raise ValueError("interval cannot be combined with beta, ladder, method or noise: its ends are chosen")

@@ -8,7 +8,7 @@ their own clip, and the bias from clipping is then weighed against the noise of 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -25,8 +25,9 @@ from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
 from nobounds.exact import MAX, finite_float
-from nobounds.groups import GroupQuantiles, Groups, NoisyGroups
+from nobounds.groups import GroupIntervals, GroupQuantiles, Groups, NoisyGroups
 from nobounds.groups.decisions import LARGEST
+from nobounds.groups.driver import array_of
 from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
@@ -34,9 +35,13 @@ from nobounds.mechanisms.decisions import Bits, Together
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.answerable import answers, needed_rows
+from nobounds.ranks.intervals.edges import edge
+from nobounds.ranks.intervals.extremes import ExtremesPlan
+from nobounds.ranks.intervals.interval import Interval, IntervalPlan
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
+from nobounds.statistics.quantiles import described
 from nobounds.statistics.sums import CountPlan
 
 SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
@@ -123,6 +128,47 @@ def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn, mark
         parameters["needed"] = {"rows": needed_rows(plan)}
         values = np.ma.array(np.where(unseen, 0, values).astype(values.dtype), mask=unseen)
     return GroupAnswers(tallied.keys, values, parameters, counts=shown, reasons=reasons, parts=parts)
+
+
+def intervals_by_group(
+    plan: IntervalPlan | ExtremesPlan, ladder: Ladder, data: GroupedColumn, marks: bool
+) -> Program[GroupAnswers]:
+    """Like `quantiles_by_group`, with an interval for each group.
+
+    A record counts as its rung of the fine ladder, so ends are moved outward to the edges of such rungs.
+    """
+    tallied = yield from data.tallied(ladder)
+    tally = tallied.tally
+    groups = Groups(ladder, tally.starts(len(tallied.units)), tally.rungs, tally.counts)
+    size = plan.size if isinstance(plan, IntervalPlan) else plan.question.size
+    noise = Additive(size.epsilon)
+    counts = yield NoisyGroups(groups.totals, noise, noise.cost)
+    answered = yield GroupIntervals(plan, groups, counts, marks)
+    scale = noise.scale(1)
+    unseen = [marks and count <= SEEN * scale for count in counts.tolist()]
+    reasons = tuple(
+        NONE_SEEN if none else TOO_FEW if value is None else None
+        for none, (value, _) in zip(unseen, answered, strict=True)
+    )
+    values = _masked(array_of([0 if value is None else value for value, _ in answered], plan.ladder.integral), reasons)
+    ends = np.array([_outward(plan.ladder, ladder, bar) for _, bar in answered], dtype=np.float64).reshape(-1, 2)
+    ends[np.ma.getmaskarray(values)] = -math.inf, math.inf
+    wanted = plan.wanted if isinstance(plan, IntervalPlan) else replace(plan.wanted, guarantee=True)
+    parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": scale} | described(wanted)
+    if any(reasons):
+        parameters["needed"] = {"rows": plan.needed(1, Fraction(1))["rows"]}
+    parts = {"counts": noise.cost(), "answer": plan.parts()["answer"]}
+    shown = _fitting(np.maximum(counts, 0))
+    return GroupAnswers(tallied.keys, values, parameters, ends, shown, reasons if marks else None, parts)
+
+
+def _outward(own: Ladder, fine: Ladder, ends: Interval) -> Interval:
+    """An interval with its ends at the edges of the rungs that they lie on."""
+    low, high = (
+        edge(own, fine, int(fine.rungs(np.array([end]))[0]), side) if math.isfinite(end) else end
+        for side, end in enumerate(ends)
+    )
+    return low, high
 
 
 def _reason(plan: Question, count: int, scale: float) -> str | None:

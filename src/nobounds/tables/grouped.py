@@ -8,9 +8,11 @@ from nobounds.accounting.spending import Spending
 from nobounds.engines.keys import all_differ
 from nobounds.engines.source import Keyed
 from nobounds.exact import Number
+from nobounds.ranks.options import Options
 from nobounds.ranks.problem import check_rank
 from nobounds.release.grouped import GroupedRelease
-from nobounds.statistics.keywords import Bounded, Spent, flag, spelled_out, stated_of
+from nobounds.statistics.keywords import Bounded, Grouped, GroupedExtreme, Spent, flag, spelled_out, stated_of
+from nobounds.statistics.quantiles import wanted_of
 from nobounds.tables.grouping import Grouping, check_delta
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
@@ -50,17 +52,20 @@ class GroupedTable(SharedOnly):
                 raise ValueError("keys must differ, got one of them twice")
 
     @spelled_out
-    def quantile(self, column: str, q: Number, **options: Unpack[Bounded]) -> GroupedRelease:
-        """A private q-quantile of each group."""
+    def quantile(self, column: str, q: Number, **options: Unpack[Grouped]) -> GroupedRelease:
+        """A private q-quantile of each group.
+
+        With `interval=0.95` each group has an interval, in `intervals`, for the same epsilon; then at most 10,000 keys.
+        """
         return self._quantile("quantile", column, check_rank(q), options)
 
     @spelled_out
-    def maximum(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
+    def maximum(self, column: str, **options: Unpack[GroupedExtreme]) -> GroupedRelease:
         """A private maximum of each group."""
         return self._quantile("maximum", column, Fraction(1), options)
 
     @spelled_out
-    def minimum(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
+    def minimum(self, column: str, **options: Unpack[GroupedExtreme]) -> GroupedRelease:
         """A private minimum of each group."""
         return self._quantile("minimum", column, Fraction(0), options)
 
@@ -87,10 +92,10 @@ class GroupedTable(SharedOnly):
 
     def _quantile(self, statistic: str, column: str, q: Fraction, options: Any) -> GroupedRelease:
         self._table.require_numeric(column)
-        grouping, spending = self._grouping(), self._spending(options)
-        return grouping.quantile(
-            statistic, column, q, spending, stated_of(options), options.get("rng"), flag(options, "marks")
-        )
+        grouping, spending, marks = self._grouping(), self._spending(options), flag(options, "marks")
+        given = options if statistic == "quantile" or options.get("interval") is None else {**options, "of": "sample"}
+        wanted, stated = wanted_of(Options.of(options), given), stated_of(options)
+        return grouping.quantile(statistic, column, q, spending, stated, options.get("rng"), marks, wanted)
 
     def _spending(self, options: Any) -> Spending:
         spending = Spending.of(options.get("epsilon"), options.get("rho"))

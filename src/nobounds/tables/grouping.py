@@ -22,6 +22,8 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program
+from nobounds.ranks.intervals.extremes import ExtremesPlan
+from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
@@ -33,11 +35,13 @@ from nobounds.tables.group_answers import (
     GroupAnswers,
     GroupedColumn,
     counts_by_group,
+    intervals_by_group,
     quantiles_by_group,
     sums_by_group,
 )
 
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
+MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, about a hundred a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +56,34 @@ class Grouping:
     budget: Chargeable | None
 
     def quantile(
-        self, statistic: str, column: str, q: Fraction, spending: Spending, stated: Stated, rng: Rng, marks: bool = True
+        self,
+        statistic: str,
+        column: str,
+        q: Fraction,
+        spending: Spending,
+        stated: Stated,
+        rng: Rng,
+        marks: bool = True,
+        wanted: Wanted | None = None,
     ) -> GroupedRelease:
         """A quantile of each group, with its noisy count; with `marks`, of those with rows enough for it."""
-        options = Options(stated)
+        options, known = Options(stated), self.keyed.known
+        if wanted is not None and known is not None and len(known[0]) > MOST_INTERVALS:
+            raise ValueError(
+                f"interval needs at most {MOST_INTERVALS:,} keys, got {len(known[0]):,}: "
+                "give fewer keys, or leave interval out"
+            )
 
-        def answer(plan: Question, data: GroupedColumn) -> Program[GroupAnswers]:
-            noisy = yield from quantiles_by_group(plan, stated.ladder(data.facts, BITS), data, marks)
+        def answer(plan: Question | IntervalPlan | ExtremesPlan, data: GroupedColumn) -> Program[GroupAnswers]:
+            fine = stated.ladder(data.facts, BITS)
+            if isinstance(plan, Question):
+                noisy = yield from quantiles_by_group(plan, fine, data, marks)
+            else:
+                noisy = yield from intervals_by_group(plan, fine, data, marks)
             return replace(noisy, parameters={"q": str(q)} | noisy.parameters) if statistic == "quantile" else noisy
 
-        def plan(facts: Facts, terms: Terms) -> Question:
-            return plan_for_groups(facts, terms, options, q)
+        def plan(facts: Facts, terms: Terms) -> Question | IntervalPlan | ExtremesPlan:
+            return plan_for_groups(facts, terms, options, q, wanted)
 
         purpose = f"quantile {q}" if statistic == "quantile" else statistic
         return self._release(statistic, purpose, column, spending, plan, answer, rng)

@@ -14,6 +14,7 @@ import numpy as np
 from nobounds.arrays import Floats
 
 POINTS = 1 << 13  # of a law on a lattice
+SMALL = 1e-9  # tails below this are summed up without Fourier transforms
 WIDEST = 24.0  # scales that a lattice reaches from 0
 
 
@@ -34,9 +35,9 @@ def calibrated(spread: Spread, tail: float, margin: float) -> float:
     away = np.abs(places) / spread.choice
     law = _lattice((away + 1) * np.exp(-away))  # of one distance, where the larger of two has the weight exp(-away)
     if spread.size * POINTS > widest:
-        law = np.convolve(law, _lattice(np.exp(-np.abs(places) / spread.size)), "same")
+        law = _added(law, _lattice(np.exp(-np.abs(places) / spread.size)), tail)
     if spread.deviation * POINTS > widest:
-        law = np.convolve(law, _lattice(np.exp(-((places / spread.deviation) ** 2) / 2)), "same")
+        law = _added(law, _lattice(np.exp(-((places / spread.deviation) ** 2) / 2)), tail)
     beyond = np.cumsum(law[::-1])[::-1]
     return float(places[np.searchsorted(-beyond, -tail)]) + margin * spread.choice + 1
 
@@ -87,3 +88,12 @@ def _divergence(p: float, q: float) -> float:
 
 def _lattice(density: Floats) -> Floats:
     return np.asarray(density / density.sum())
+
+
+def _added(one: Floats, other: Floats, tail: float) -> Floats:
+    """The law of a sum on the same lattice; by Fourier transforms unless their rounding could matter to the tail."""
+    if tail < SMALL:
+        return np.convolve(one, other, "same")
+    many, half = 2 * len(one), len(one) // 2
+    whole = np.fft.irfft(np.fft.rfft(one, many) * np.fft.rfft(other, many), many)
+    return np.asarray(np.maximum(whole[half : half + len(one)], 0.0))

@@ -121,9 +121,13 @@ class ExtremesPlan:
         more = (rows / max(size, noise, 1)) ** (2 if zcdp else 1) * float(total)
         return {"rows": math.ceil(rounded_up(rows)), "rho" if zcdp else "epsilon": rounded_up(more)}
 
-    def program(self, view: RankView, marks: bool = True) -> Program[FoundExtremes]:
-        """The extremes and their intervals: the size, the frame, and the walks."""
-        size = yield from self.question.learned(view)
+    def sized(self, noisy: int) -> int:
+        """The size that a noisy number of records stands for."""
+        return next(level for level in self.question.size.levels if level <= max(noisy, 0))
+
+    def program(self, view: RankView, marks: bool = True, size: int | None = None) -> Program[FoundExtremes]:
+        """The extremes and their intervals: the size, unless it is learned already, the frame, and the walks."""
+        size = (yield from self.question.learned(view)) if size is None else size
         qs = self.problem.qs
         if marks and not self.answers(size):
             return FoundExtremes((None,) * len(qs), ((-math.inf, math.inf),) * len(qs), size)

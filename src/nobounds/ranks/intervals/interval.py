@@ -160,6 +160,10 @@ class IntervalPlan:
         if self.size.known is not None:
             return self.size.known
         noisy: int = yield Noisy(view.total, Additive(self.size.epsilon), self._size_cost)
+        return self.sized(noisy)
+
+    def sized(self, noisy: int) -> int:
+        """The size that a noisy number of records stands for."""
         return min(max(0, noisy), self.size.at_most)
 
     @property
@@ -250,9 +254,9 @@ class IntervalPlan:
         wide = frame.at_least(setting.bits) if frame.unit is not None else frame
         return placed(rungs, wide), prior_flat(rungs.map, int(frame.octave - wide.octave) + self.tuning.flat_octaves)
 
-    def program(self, view: View, marks: bool = True) -> Program[Found]:
-        """The point and its interval: the size, the frame, and the choices."""
-        size = yield from self.learned(view)
+    def program(self, view: View, marks: bool = True, size: int | None = None) -> Program[Found]:
+        """The point and its interval: the size, unless it is learned already, the frame, and the choices."""
+        size = (yield from self.learned(view)) if size is None else size
         setting = self.setting(size)
         if marks and not setting.answers:
             return Found(None, (-math.inf, math.inf), size)
