@@ -155,7 +155,8 @@ def _parameters(statistic, parameters, private=frozenset()):
     return tuple(
         (name, type(value).__name__, None if name in hidden else repr(value))
         for name, value in parameters.items()
-        if name not in ("half_interval", "needed")  # that there is no error bar, or no answer, is a private answer
+        # That there is no error bar, no answer, or nothing known of its rung is a private answer.
+        if name not in ("half_interval", "needed", "rung")
     )
 
 

@@ -84,6 +84,7 @@ EVERY = {
     "test_uqe_has_the_law_of_algorithm_2": 2,
     "test_vectors_pay_for_every_decision": 3,
     "test_walks_outward_cost_no_more_than_choices": 6,
+    "test_what_is_said_of_a_rung_holds_by_exact_laws": 4,
 }
 
 

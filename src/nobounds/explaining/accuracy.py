@@ -147,6 +147,7 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
         f"Think of all records {of}in increasing order: "
         "the answer is a number near the place that was asked for, and its error is how many places it is off."
     ]
+    sentences += _rung(statement)
     sentences += places(statement.error_model(), sizes, "The answer" if len(statement.values) == 1 else "Each answer")
     if (
         "bits" in statement.parameters
@@ -159,6 +160,25 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
             "which counts on top where records are dense."
         )
     return sentences + _failure(statement)
+
+
+def _rung(statement: ReleaseStatement) -> list[str]:
+    """What is known for free of the rung that the answer lies on."""
+    stated = statement.parameters.inner("rung")
+    if "percentiles" not in stated:
+        return []
+    low, high = (-math.inf if end is None else end for end in stated.answers("low") + stated.answers("high"))
+    percentiles = stated.floats("percentiles")
+    if len(percentiles) != 2:
+        raise ValueError("parameters.rung.percentiles must be a list of two numbers")
+    where = between((float(low), math.inf if high == -math.inf else float(high)))
+    where = f"({where}) " if where != UNKNOWN else ""
+    first, last = (f"{end:.4g}" for end in percentiles)
+    return [
+        f"Some number on the rung of the answer {where}lies between the percentiles {first} and {last} of the records, "
+        f"at {100 * stated.number('level'):.4g} %: that holds for every data set. "
+        "Of the answer itself it is not said: many equal records may lie beside it on the rung."
+    ]
 
 
 def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[str]:

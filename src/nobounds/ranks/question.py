@@ -85,6 +85,11 @@ class Question:
 
     def program(self, view: RankView, size: int | None = None) -> Program[tuple[int | float, ...]]:
         """The quantiles, in the order of `qs`: the size, unless it is learned already, the frame, and the routes."""
+        ends = yield from self.ends(view, size)
+        return tuple(self.value_at(*end) for end in ends)
+
+    def ends(self, view: RankView, size: int | None = None) -> Program[tuple[tuple[OneRoute, int | None], ...]]:
+        """The routes, and the position where each ended."""
         plan = self.plan((yield from self.learned(view)) if size is None else size)
         routes = yield from self.framed(plan, view)
         lasts = tuple(route.last(q, self.problem, view) for q, route in zip(self.qs, routes, strict=True))
@@ -96,8 +101,7 @@ class Question:
             for last in lasts:
                 outcome = yield last
                 outcomes.append(outcome)
-        pairs = zip(routes, outcomes, strict=True)
-        return tuple(self.value_at(route, route.position(outcome)) for route, outcome in pairs)
+        return tuple((route, route.position(outcome)) for route, outcome in zip(routes, outcomes, strict=True))
 
     def settled(self, view: RankView) -> Program[tuple[OneRoute, ...]]:
         """The routes that the answers take: all decisions but the last ones."""

@@ -16,6 +16,7 @@ from nobounds.programs.program import Program
 from nobounds.ranks.answerable import answers, needed
 from nobounds.ranks.intervals.extremes import ExtremesPlan
 from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
+from nobounds.ranks.intervals.rung import rung
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import QuantilePlan, plan_extremes, plan_quantile, plan_separately, plan_together
@@ -71,7 +72,7 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
         parameters: dict[str, Any] = {"q": str(rank), "method": searched.method, "noise": searched.noise}
         parameters |= _stated_rows(searched) | plan.ladder.describe()
         if isinstance(plan.answer, Question):
-            noisy = yield from _marked(plan.answer, view, terms, marks)
+            noisy = yield from _on_a_rung(plan.answer, view, terms, marks)
         elif isinstance(plan.answer, ExtremesPlan):
             noisy = yield from _with_ends(plan.answer, view, terms, marks)
         else:
@@ -199,6 +200,16 @@ def _marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> 
     few = {} if all(shown) else {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
     value = values[0] if len(values) == 1 else values
     return Answer(value, few, reason=TOO_FEW if few else None)
+
+
+def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool) -> Program[Answer]:
+    """A quantile, and what is known for free of the rung that it lies on."""
+    size = yield from plan.learned(view)
+    if marks and not all(answers(plan, size)):
+        return Answer(None, {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}, reason=TOO_FEW)
+    ((route, position),) = yield from plan.ends(view, size)
+    known = rung(plan, route, position, size)
+    return Answer(plan.value_at(route, position), {} if known is None else {"rung": known})
 
 
 def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
