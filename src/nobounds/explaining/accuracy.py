@@ -15,6 +15,7 @@ from nobounds.release.words import UNKNOWN, units_in_words
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
 _ENDS = 1000  # records times epsilon from which a maximum does not run away (tests/promises/test_runaway.py)
+_EXTREMES = ("maximum", "minimum", "bounds")
 _SURE = 60  # the least n * epsilon * min(q, 1 - q) at which gross errors are rare
 _IMPOSSIBLE = (ValueError, TypeError, ArithmeticError, AssertionError, IndexError)  # raised by an impossible plan
 
@@ -75,7 +76,9 @@ def _noise(statement: ReleaseStatement) -> list[str]:
             "nothing can be said about the error, and the answer may be near 0 or far off. Do not rely on it."
         ]
     sentences = [f"{_subject(statement)}: {listed(said)}, at {_level(statement)}.", *_assumed(statement)]
-    if any(math.inf in (high, -low) for low, high in statement.intervals):
+    if statement.statistic in _EXTREMES:
+        sentences.append("How far the outermost record lies beyond that no private method can say.")
+    elif any(math.inf in (high, -low) for low, high in statement.intervals):
         sentences.append("An end that is not named could not be found for this privacy loss.")
     return sentences
 
@@ -148,7 +151,12 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
         "the answer is a number near the place that was asked for, and its error is how many places it is off."
     ]
     sentences += _rung(statement)
-    sentences += places(statement.error_model(), sizes, "The answer" if len(statement.values) == 1 else "Each answer")
+    one_sided = statement.statistic in _EXTREMES and statement.intervals  # by another walk, which is not forecast
+    sentences += places(
+        None if one_sided else statement.error_model(),
+        sizes,
+        "The answer" if len(statement.values) == 1 else "Each answer",
+    )
     if (
         "bits" in statement.parameters
         and statement.parameters.whole("bits", 0) <= 30

@@ -16,6 +16,7 @@ from nobounds.ranks.route import ChoiceRoute, OneRoute, Route
 
 CHANCE = 0.05  # that it does not hold, ...
 OF_SIZE = 0.01  # ... and the part of it for a noisy size
+SHORTEST = 1e-9  # of a step of noise, over its scale
 
 
 def rung(question: Question, route: OneRoute, position: int | None, size: int) -> dict[str, Any] | None:
@@ -62,7 +63,8 @@ def walk_reach(route: Route, q: Fraction, position: int, chance: float) -> tuple
     Half of the chance is for a walk that halts early, half for one that halts late. A walk down counts from above, so
     its ranks are turned.
     """
-    eps1, eps2, step = float(route.eps1), float(route.eps2), 1 / q.denominator
+    eps1, eps2 = float(route.eps1), float(route.eps2)
+    step = max(float(Fraction(1, q.denominator)), SHORTEST / (eps1 + eps2))  # a longer one gives a larger number
     noise = math.expm1(-eps1 * step) / math.expm1(-(eps1 + eps2) * step)
     many = abs(route.stop - route.start) + 1
     early = max(math.log(many * noise / (chance / 2)) / eps2, 0.0)
