@@ -8,6 +8,7 @@ import numpy as np
 
 from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
+from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, figure, listed
 from nobounds.release.words import UNKNOWN, units_in_words
@@ -175,18 +176,27 @@ def _rung(statement: ReleaseStatement) -> list[str]:
     stated = statement.parameters.inner("rung")
     if "percentiles" not in stated:
         return []
-    low, high = (-math.inf if end is None else end for end in stated.answers("low") + stated.answers("high"))
     percentiles = stated.floats("percentiles")
     if len(percentiles) != 2:
         raise ValueError("parameters.rung.percentiles must be a list of two numbers")
-    where = between((float(low), math.inf if high == -math.inf else float(high)))
-    where = f"({where}) " if where != UNKNOWN else ""
+    low, high = (_end(stated, name) for name in ("low", "high"))
+    where = (
+        f"({low} to {high}) " if low and high else f"(at least {low}) " if low else f"(at most {high}) " if high else ""
+    )
     first, last = (f"{end:.4g}" for end in percentiles)
     return [
         f"Some number on the rung of the answer {where}lies between the percentiles {first} and {last} of the records, "
         f"at {100 * stated.number('level'):.4g} %: that holds for every data set. "
         "Of the answer itself it is not said: many equal records may lie beside it on the rung."
     ]
+
+
+def _end(stated: ReleaseFields, name: str) -> str | None:
+    """An end of a rung in words, None where it is infinite."""
+    end = stated.mapping.get(name)
+    if end is None:
+        return None
+    return stated.word(name) if isinstance(end, str) else figure(stated.floats(name)[0])
 
 
 def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[str]:

@@ -21,7 +21,7 @@ from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
-from nobounds.statistics.typed import require_sum, type_of, typed_intervals, typed_value
+from nobounds.statistics.typed import require_sum, type_of, typed_intervals, typed_rung, typed_value
 
 F_co = TypeVar("F_co", covariant=True)
 F = TypeVar("F")
@@ -112,7 +112,7 @@ def release_column(
         noisy = yield from answer(plan, data)
         breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
         kind = facts.kind.of_answer(statistic)
-        parameters = facts.origin() | type_of(statistic, facts.kind) | noisy.parameters | breakdown
+        parameters = facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | breakdown
         value, bars = typed_value(noisy.value, kind), typed_intervals(noisy.intervals, kind)
         return Release(statistic, value, loss, parameters, bars, noisy.reason)
 

@@ -36,6 +36,15 @@ def typed_intervals(intervals: tuple[Interval, ...], kind: Kind) -> tuple[Interv
     return tuple((kind.value(low), kind.value(high)) for low, high in intervals) if kind.typed else intervals
 
 
+def typed_rung(parameters: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """Parameters with the ends of the rung of an answer in a type, as JSON has it."""
+    if not kind.typed or "rung" not in parameters:
+        return parameters
+    rung = parameters["rung"]
+    ends = {name: None if rung[name] is None else kind.to_json(kind.value(rung[name])) for name in ("low", "high")}
+    return parameters | {"rung": rung | ends}
+
+
 def typed_array(values: NDArray[Any], kind: Kind) -> NDArray[Any]:
     """The answers for groups in a type: an array of objects, masked where a group is not answered."""
     if not kind.typed:
