@@ -176,27 +176,33 @@ def _rung(statement: ReleaseStatement) -> list[str]:
     stated = statement.parameters.inner("rung")
     if "percentiles" not in stated:
         return []
-    percentiles = stated.floats("percentiles")
+    percentiles, level = stated.floats("percentiles"), stated.amount("level")
     if len(percentiles) != 2:
         raise ValueError("parameters.rung.percentiles must be a list of two numbers")
-    low, high = (_end(stated, name) for name in ("low", "high"))
+    if not 0 < level < 1:
+        raise ValueError("parameters.rung.level must be greater than 0 and less than 1")
+    low, high = (_end(statement, stated, name) for name in ("low", "high"))
     where = (
         f"({low} to {high}) " if low and high else f"(at least {low}) " if low else f"(at most {high}) " if high else ""
     )
     first, last = (f"{end:.4g}" for end in percentiles)
     return [
         f"Some number on the rung of the answer {where}lies between the percentiles {first} and {last} of the records, "
-        f"at {100 * stated.number('level'):.4g} %: that holds for every data set. "
+        f"at {100 * level:.4g} %: that holds for every data set. "
         "Of the answer itself it is not said: many equal records may lie beside it on the rung."
     ]
 
 
-def _end(stated: ReleaseFields, name: str) -> str | None:
-    """An end of a rung in words, None where it is infinite."""
+def _end(statement: ReleaseStatement, stated: ReleaseFields, name: str) -> str | None:
+    """An end of a rung in words, None where it is infinite; a text where answers have a type."""
     end = stated.mapping.get(name)
     if end is None:
         return None
-    return stated.word(name) if isinstance(end, str) else figure(stated.floats(name)[0])
+    if statement.column_kind.of_answer(statement.statistic).typed:
+        return stated.word(name)
+    if isinstance(end, list):
+        raise ValueError(f"parameters.rung.{name} must be a number")
+    return figure(stated.floats(name)[0])
 
 
 def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[str]:
