@@ -41,7 +41,7 @@ from nobounds.tables.group_answers import (
 )
 
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
-MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, about a hundred a second
+MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
 
 
 @dataclass(frozen=True, slots=True)
