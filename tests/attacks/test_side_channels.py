@@ -108,7 +108,12 @@ OF_A_TABLE = {
     "describe": lambda table, **options: table.describe(["x"], **options),
 }
 OF_UNITS = {"suggest_rows_per_unit", "rows_left_out"}
-NO_STATISTIC = {"columns", "group_by", "sql"}
+NO_STATISTIC = {"columns", "group_by", "sql", "where", "with_columns"}
+VIEWS = {
+    "whole": lambda table: table,
+    "where": lambda table: table.where("x / (x - 1) > 0.5 or k >= 'a' and k is not null"),
+    "with": lambda table: table.with_columns(x="x * x + 1", y="cast(k as number)").where("y % 3 = 1 or x > 2"),
+}
 OF_GROUPS = {
     "quantile": lambda groups, **options: groups.quantile("x", 0.3, **options),
     "maximum": lambda groups, **options: groups.maximum("x", **options),
@@ -418,15 +423,16 @@ def test_no_table_tells_of_a_row(kind, tmp_path, capfd):
         pair=neighbours(row),
         which=st.lists(st.sampled_from(sorted(OF_A_TABLE)), min_size=3, max_size=3, unique=True),
         spent=st.sampled_from([PURE, MUCH, ZCDP, SWAP]),
+        view=st.sampled_from(sorted(VIEWS)),
     )
-    def attack(pair, which, spent):
+    def attack(pair, which, spent, view):
         data, rest, other = pair
         amount = {name: value for name, value in spent.items() if name != "neighbors"}
         for name in which:
 
             def call(rows, rng, name=name):
                 table = nb.Table(build(rows, tmp_path), neighbors=spent.get("neighbors", "add-remove"))
-                return OF_A_TABLE[name](table, **amount, rng=rng)
+                return OF_A_TABLE[name](VIEWS[view](table), **amount, rng=rng)
 
             answer = seen.same(call, data, other if spent is SWAP else rest, name)
             assert answer[0][0] in {"Release", "Description"} and answer[1:] == ((), (), "", "")

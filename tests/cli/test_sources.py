@@ -535,3 +535,20 @@ def test_help_lists_where_tables_come_from():
         if command not in ("describe", "bounds"):
             options += ["--by", "--keys", "--keys-file", "--delta", "--groups-per-unit", "--csv"]
         assert all(option in text for option in options)
+
+
+def test_where_and_with_filter_and_compute(tmp_path):
+    """On columns of no declared type, in the order of the command line."""
+    path = tmp_path / "people.csv"
+    rows = [f"{k % 90},{'NY' if k % 3 else 'CA'},{k % 5},{k % 4}" for k in range(6000)]
+    path.write_text("\n".join(["age,state,late,trips", *rows]) + "\n")
+    common = [str(path), "--epsilon", "5", "--quiet"]
+    told = CliRunner().invoke(app, ["count", *common, "--where", "age >= 45", "--where", "state = 'NY'", "--json"])
+    (release,) = json.loads(told.stdout)["releases"]
+    assert abs(release["value"] - 2000) < 20 and release["parameters"]["where"] == "age >= 45 and state = 'NY'"
+    with_rate = ["--with", "rate=late / trips", "--with", "many=rate >= 2", "--where", "rate < 5"]
+    told = CliRunner().invoke(app, ["mean", *common, "--column", "rate", *with_rate, "--by", "many", "--keys", "true"])
+    assert told.exit_code == 0 and "Rows where late / trips < 5, with rate = late / trips, many = " in told.stdout
+    assert CliRunner().invoke(app, ["describe", *common, "--column", "rate", *with_rate]).exit_code == 0
+    for wrong in (["--where", "sum(age) > 1"], ["--with", "rate"], ["--where", "age"], ["--where", "a ="]):
+        assert CliRunner().invoke(app, ["count", *common, *wrong]).exit_code != 0

@@ -23,13 +23,14 @@ ROOMS = {
     "programs": "accounting noise",
     "ladders": "accounting arrays exact kinds",
     "counting": "arrays exact ladders",
-    "engines": "accounting arrays counting kinds ladders",
+    "expressions": "exact",
+    "engines": "accounting arrays counting expressions kinds ladders",
     "mechanisms": "accounting arrays counting exact ladders noise programs",
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "statistics": "accounting clipping counting engines exact kinds ladders mechanisms noise programs ranks release",
-    "tables": "accounting arrays clipping counting engines exact groups ladders "
+    "tables": "accounting arrays clipping counting engines exact expressions groups ladders "
     "mechanisms noise programs ranks release statistics",
     "plots": "exact kinds mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
@@ -42,7 +43,7 @@ ROOMS = {
     "research": "nobounds accounting arrays auditing counting engines exact ladders "
     "mechanisms noise plots ranks release statistics",
     "studio": "nobounds accounting engines exact explaining kinds planning plots release",
-    "cli": "nobounds accounting auditing engines exact explaining kinds planning plots "
+    "cli": "nobounds accounting auditing engines exact explaining expressions kinds planning plots "
     "release research statistics studio tables",
 }
 ALLOWED = {room: set(names.split()) for room, names in ROOMS.items()}
@@ -172,6 +173,7 @@ def test_importing_nobounds_loads_no_optional_library():
         "rich",
         "scipy",
         "sklearn",
+        "sqlglot",
         "sqlite3",
         "typer",
     }

@@ -9,6 +9,7 @@ from collections import defaultdict
 import pytest
 
 EVERY = {
+    "test_500_conditions_keep_the_same_rows": 2,
     "test_a_fine_lattice_by_gauss_rules_is_the_whole_sum": 4,
     "test_a_histogram_is_that_of_the_array": 3,
     "test_a_long_ladder_follows_its_law": 3,

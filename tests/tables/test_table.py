@@ -656,3 +656,75 @@ def test_a_refused_budget_under_swap_reads_no_records_of_a_query():
     assert asked == []
     table.quantile("x", 0.5, epsilon=1)
     assert asked == [["x"]]
+
+
+# --- filters and computed columns
+
+DATA = {
+    "age": np.arange(9000) % 90,
+    "state": np.array(["NY", "NJ", "CA"])[np.arange(9000) % 3],
+    "late": np.arange(9000) % 5,
+    "trips": np.arange(9000) % 4,
+}
+
+
+def test_a_release_states_the_condition_and_the_formulas():
+    """In its parameters, in print, in plain words and in the ledger."""
+    budget = nb.Budget(epsilon=30)
+    table = nb.Table(DATA, budget=budget).with_columns(rate="late / trips", adult="age >= 18").where("adult")
+    table = table.where("state in ('NY', 'NJ')")
+    where, rate = "age >= 18 and state in ('NY', 'NJ')", {"rate": "late / trips"}
+    release = table.mean("rate", epsilon=1, rng=random.Random(1))
+    assert (release.parameters["where"], release.parameters["formulas"]) == (where, rate)
+    said = f"Rows where {where}, with rate = late / trips."
+    assert str(release).endswith(f". {said}")
+    assert said in str(nb.explain(release)).replace("\n  ", " ")
+    assert nb.Release.from_json(release.to_json()).parameters == release.parameters
+    described = table.describe(["rate", "age"], epsilon=1, rng=random.Random(1))
+    assert (described.parameters["where"], described.parameters["formulas"]) == (where, rate)
+    assert said in str(described) and said in str(nb.explain(described)).replace("\n  ", " ")
+    groups = table.group_by("adult", keys=[True, False]).count("rate", epsilon=1, rng=random.Random(1))
+    assert groups.parameters["formulas"] == rate | {"adult": "age >= 18"}
+    assert abs(groups.values[0] - 3600) < 30 and abs(groups.values[1]) < 30  # a quarter has no trips
+    assert said.removesuffix(".") in str(groups)
+    assert f"mean of rate where {where}" in [charge.what for charge in budget.history]
+    counted = table.count(epsilon=1, rng=random.Random(1))
+    assert counted.parameters["where"] == where and "formulas" not in counted.parameters
+    assert abs(counted.value - 4800) < 30
+
+
+def test_under_swap_the_number_of_rows_that_are_kept_is_sensitive():
+    """A dropped row is a missing record: counts are noisy, and statistics are those of the rows that are kept."""
+    table = nb.Table(DATA, neighbors="swap")
+    assert table.count(epsilon=1).value == 9000 and table.count(epsilon=1).loss.epsilon == 0
+    kept = table.where("age >= 45")
+    release = kept.count(epsilon=1, rng=random.Random(3))
+    assert release.loss.epsilon == 1 and abs(release.value - 4500) < 30
+    assert kept.count("age", epsilon=1).loss.epsilon == 1
+    assert abs(kept.mean("age", epsilon=1, rng=random.Random(1)).value - 67) < 1
+    assert abs(kept.quantile("age", 0.5, epsilon=1, rng=random.Random(1)).value - 67) <= 3
+    assert abs(kept.sum("late", epsilon=1, rng=random.Random(1)).value - 9000) < 200
+    described = kept.describe(["age"], epsilon=1, rng=random.Random(1))["age"]
+    assert abs(described.values["count"] - 4500) < 100 and abs(described.values["50%"] - 67) < 5
+    derived = table.with_columns(half="age / 2")
+    assert derived.count(epsilon=1).loss.epsilon == 0  # no row is dropped
+    assert derived.count("half", epsilon=1).loss.epsilon == 1
+
+
+def test_expressions_are_refused_before_anything_is_charged():
+    """By names and types alone."""
+    budget = nb.Budget(epsilon=1)
+    table = nb.Table(DATA, unit="state", rows_per_unit=2, budget=budget)
+    for condition, error, message in (
+        ("nothing > 1", ValueError, "column 'nothing' is not in the table; the columns are 'age'"),
+        ("state > 1", TypeError, "compares text with an integer"),
+        ("random() < 1", ValueError, "the function random is not allowed"),
+        (5, TypeError, "an expression must be a text, or one of polars or DuckDB, got int"),
+    ):
+        with pytest.raises(error, match=message):
+            table.where(condition)
+    with pytest.raises(ValueError, match="the unit 'state' cannot be computed; give the new column another name"):
+        table.with_columns(state="age")
+    with pytest.raises(ValueError, match="with_columns needs a column"):
+        table.with_columns()
+    assert not budget.history

@@ -26,6 +26,7 @@ CAPTIONS = {
     "engines": "data of every kind in",
     "exact": "exact numbers, rounding",
     "explaining": "releases in plain words",
+    "expressions": "filters and formulas",
     "groups": "a million groups at once",
     "kinds": "types and their values",
     "ladders": "values to rungs and back",

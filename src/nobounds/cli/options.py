@@ -69,9 +69,21 @@ class Data:
             autocompletion=words(*FORMATS),
         ),
     ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION", help="Only rows for which this SQL condition is true; it is public. May be repeated."
+        ),
+    ] = None
+    computed: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="NAME=FORMULA", help="One more column, by an SQL formula; may be repeated."),
+    ] = None
     text: Text = field(default_factory=Text)
 
     def __post_init__(self) -> None:
+        if any(not (name.strip() and formula) for name, formula in self.formulas):
+            raise ValueError("--with must be NAME=FORMULA, for example --with 'rate=late / trips'")
         if bool(self.files) == (self.sql is not None):
             raise ValueError(f"give files or --sql, got {'both' if self.files else 'neither'}")
         if self.database is not None and self.sql is None:
@@ -82,6 +94,12 @@ class Data:
             raise ValueError("--format is for the standard input (-); the name of a file tells its own")
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {self.format!r}")
+
+    @property
+    def formulas(self) -> list[tuple[str, str]]:
+        """The names and formulas of --with."""
+        pairs = (text.partition("=") for text in self.computed or ())
+        return [(name.strip(), formula) for name, _, formula in pairs]
 
 
 @dataclass(frozen=True, slots=True)

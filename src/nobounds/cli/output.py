@@ -18,7 +18,7 @@ from nobounds.kinds.kind import Kind, Value, text_of
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import Interval, type_in
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import between, needed_in_words, units_in_words
+from nobounds.release.words import between, needed_in_words, rows_in_words, units_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 SUMMARIES = "The ranges are at 95 %; those of means include what clipping changed."
@@ -42,7 +42,8 @@ def show(release: nb.Release, *, as_json: bool) -> None:
         say(console, CLIPPING)
     if "assumes" in stated and release.value is not None:
         say(console, f"The range assumes: {printable(stated['assumes'])}.")
-    say_all(console, units_in_words(release.parameters, release.loss.unit), total_in_words(release))
+    units = units_in_words(release.parameters, release.loss.unit)
+    say_all(console, rows_in_words(release.parameters), units, total_in_words(release))
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:
@@ -59,7 +60,8 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     for name, why in described.skipped.items():
         console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
     say(console, f"{described.split_in_words()} {SUMMARIES}")
-    say_all(console, units_in_words(described.parameters, described.loss.unit), total_in_words(described))
+    units = units_in_words(described.parameters, described.loss.unit)
+    say_all(console, rows_in_words(described.parameters), units, total_in_words(described))
 
 
 class Printer(Console):

@@ -24,8 +24,10 @@ from nobounds.engines.files.columns import column_names
 from nobounds.engines.files.paths import expand, from_paths
 from nobounds.engines.sql.files import csv_files
 from nobounds.engines.streams.stream import TableStream
+from nobounds.engines.streams.viewed import stream_types
 from nobounds.exact import printable
 from nobounds.explaining.words import price
+from nobounds.expressions.view import View, named
 
 STANDARD_INPUT = "standard input"
 _STARTS = {b"PAR1": "parquet", b"ARRO": "arrow"}  # the first bytes of formats that no table in text begins with
@@ -61,7 +63,7 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
     Spending.of(spend.epsilon, spend.rho)
     budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
     with watched(common.quiet) as watch, ExitStack() as stack:
-        only = None if every else [name for name in (whom.unit, *columns) if name is not None]
+        only = None if every else [name for name in (whom.unit, *columns, *_named(common.data)) if name is not None]
         stream, name = stream_of(common.data, only, stack)
         watch.share = stream.share
         purse = None if budget is None else Purse(budget, name)
@@ -73,9 +75,27 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
             budget=purse,
             progress=watch,
         )
-        handle = Opened(table, name, stream.kinds, purse)
+        table, kinds = _viewed(table, stream, common.data)
+        handle = Opened(table, name, kinds, purse)
         with handle.paid():
             yield handle
+
+
+def _named(data: Data) -> Iterator[str]:
+    """The columns that the expressions of --where and --with name."""
+    for expression in (*(data.where or ()), *(formula for _, formula in data.formulas)):
+        yield from named(expression)
+
+
+def _viewed(table: nb.Table, stream: TableStream, data: Data) -> tuple[nb.Table, dict[str, Any]]:
+    """The table with the computed columns of --with and the conditions of --where, and the types of its columns."""
+    view = View(stream_types(stream))
+    for name, formula in data.formulas:
+        table = table.with_columns(**{name: formula})
+        view = view.with_columns({name: formula})
+    for condition in data.where or ():
+        table = table.where(condition)
+    return table, stream.kinds | {name: formula.arrow for name, formula in view.formulas.items()}
 
 
 def stream_of(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[TableStream, str]:

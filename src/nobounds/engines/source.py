@@ -13,6 +13,8 @@ from typing import Any, Protocol
 from nobounds.arrays import Ints
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
+from nobounds.expressions.types import Type
+from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
@@ -93,6 +95,18 @@ class TableSource(Protocol):
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row."""
+        ...
+
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types of all columns in expressions."""
+        ...
+
+    def viewed(self, view: View, masked: bool) -> "TableSource":
+        """The table with a condition on its rows and with computed columns.
+
+        masked: rows that the condition drops stay as rows in which everything is missing, so that their number does.
+        """
         ...
 
     def check_keys(self, names: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.spent import spent
-from nobounds.explaining.words import Paragraph, shown_value
+from nobounds.explaining.words import CHOSEN, Paragraph, shown_value
 from nobounds.kinds.kind import NUMBER, Kind
 
 _SHOWN = 12  # columns
@@ -64,6 +64,8 @@ def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: i
         "(count, mean, standard deviation, minimum, quantiles and maximum). "
         f"{number:,} column{'s were' * (number != 1) or ' was'} answered."
     ]
+    view = fields.inner("parameters").view()
+    sentences += [f"{view} {CHOSEN}"] if view else []
     types = fields.inner("parameters").inner("types")
     kinds = {printable(name): types.column_kind(name) for name in types.mapping}
     sentences += [_column(name, column, kinds.get(name, NUMBER)) for name, column in columns.items()]

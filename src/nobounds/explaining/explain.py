@@ -16,7 +16,7 @@ from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
-from nobounds.explaining.words import Paragraph
+from nobounds.explaining.words import CHOSEN, Paragraph
 from nobounds.release.words import needed_in_words, shown_in_words
 
 _MOST_RECORDS = 10**12
@@ -117,7 +117,8 @@ def _several(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
 
 def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     request = statement.request()
-    sentences = [f"Asked for: {request}.", _answered(statement, fields)]
+    view = statement.parameters.view()
+    sentences = [f"Asked for: {request}.", *([f"{view} {CHOSEN}"] if view else []), _answered(statement, fields)]
     return [
         Paragraph("What was asked and answered", tuple(sentences)),
         protection(statement.loss, statement.rows_per_unit, statement.query),

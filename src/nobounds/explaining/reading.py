@@ -11,6 +11,7 @@ from nobounds.accounting.loss import QUERY_RESULT, Neighbors, PrivacyLoss, check
 from nobounds.exact import finite_float, printable, rational, shown
 from nobounds.kinds.kind import NUMBER, Kind
 from nobounds.release.schema import Interval
+from nobounds.release.words import rows_in_words
 
 MOST_BYTES = 1 << 28  # a million groups are a quarter of that
 KINDS = (
@@ -168,6 +169,20 @@ class ReleaseFields:
         if "rows_of" in self and self.text("rows_of") != QUERY_RESULT:
             raise ValueError(f"{self._at('rows_of')} must be {QUERY_RESULT}, got {shown(self.mapping['rows_of'])}")
         return "rows_of" in self
+
+    def view(self) -> str:
+        """Which rows count and how computed columns were made, as a sentence; empty if nothing is stated."""
+        formulas = self.inner("formulas")
+        stated: dict[str, Any] = {
+            "formulas": {name[:_LONGEST_NAME]: formulas.formula(name) for name in formulas.mapping}
+        }
+        stated |= {"where": self.formula("where")} if "where" in self else {}
+        return rows_in_words(stated)
+
+    def formula(self, name: str) -> str:
+        """A condition or a formula, cut where it is too long for a sentence."""
+        text: str = self._of(name, str, "a text")
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
     def all_spent(self, name: str) -> dict[str, float]:
         """Parts of a privacy loss by their names."""

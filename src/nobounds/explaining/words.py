@@ -9,6 +9,8 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import MAX, finite_float, text_up
 from nobounds.kinds.kind import Value, text_of
 
+CHOSEN = "The condition and the formulas are public; they must have been chosen without looking at the data."
+
 
 class Paragraph(NamedTuple):
     """A heading, and the sentences below it."""

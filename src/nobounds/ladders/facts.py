@@ -17,6 +17,7 @@ class Facts:
     declared: False for a column of text that may or may not be numbers.
     unit: whom privacy is for; no unit has more records than its `rows`.
     name, query: the name of the column, and whether its rows are the result of a query; both appear in a release.
+    where, formulas: the condition on the rows, and the names and formulas of computed columns; both in SQL.
     counted: whether its records stand for the rows of a table, whatever is in them.
     rows: the number of records, missing ones included, where it is public: under swap.
     kind: the type that answers are written in; records and plans are numbers.
@@ -33,6 +34,8 @@ class Facts:
     counted: bool = field(default=False, repr=False)
     rows: int | None = field(default=None, repr=False)
     kind: Kind = field(default=NUMBER, repr=False)
+    where: str | None = field(default=None, repr=False)
+    formulas: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, kind: Kind, *, nullable: bool = True) -> "Facts":
@@ -41,8 +44,24 @@ class Facts:
         return cls(whole, nullable, lower=kind.lower, upper=kind.upper, kind=kind)
 
     def origin(self) -> dict[str, Any]:
-        """For the parameters of a release: the column, and what its rows are rows of."""
-        return ({} if self.name is None or self.counted else {"column": self.name}) | rows_of(self.query)
+        """For the parameters of a release: the column, its formula, which rows count, and what they are rows of."""
+        column = {} if self.name is None or self.counted else {"column": self.name}
+        return column | viewed(self.where, self.formulas) | rows_of(self.query)
+
+    def purpose(self, statistic: str) -> str:
+        """What a charge is for, as a budget's ledger states it."""
+        of = "" if self.name is None else f" of {self.name}"
+        return f"{statistic}{of}{where_in_words(self.where)}"
+
+
+def viewed(where: str | None, formulas: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """For the parameters of a release: the condition on the rows, and the formulas of computed columns."""
+    return ({} if where is None else {"where": where}) | ({"formulas": dict(formulas)} if formulas else {})
+
+
+def where_in_words(where: str | None) -> str:
+    """The condition on the rows as the end of a sentence."""
+    return "" if where is None else f" where {where}"
 
 
 @dataclass(frozen=True, slots=True)

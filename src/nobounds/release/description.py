@@ -10,7 +10,7 @@ from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind, Value
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import TOO_FEW, in_words, units_in_words
+from nobounds.release.words import TOO_FEW, in_words, rows_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,5 +111,5 @@ class Description:
             lines.append(" ".join([names[name].ljust(width), *map(str.rjust, row, wide)]).rstrip())
         lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
         total = self.loss.in_words(self.parameters)
-        units = units_in_words(self.parameters, self.loss.unit)
-        return "\n".join([*lines, self.split_in_words(), f"Total: {total}", *([units] if units else [])])
+        notes = filter(None, (rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)))
+        return "\n".join([*lines, self.split_in_words(), f"Total: {total}", *notes])

@@ -15,7 +15,7 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, printable
 from nobounds.kinds.kind import Kind, Value, text_of
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
-from nobounds.release.words import shown_in_words, units_in_words
+from nobounds.release.words import rows_in_words, shown_in_words, units_in_words
 
 _FAR = (1 << 63) - 1024  # microseconds that fit into 64 bits
 _SHOWN = 12  # groups in the text
@@ -169,7 +169,8 @@ class GroupedRelease:
         return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}", *notes])
 
     def _units(self) -> str:
-        return units_in_words(self.parameters, self.loss.unit)
+        notes = rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)
+        return " ".join(filter(None, notes))
 
 
 def _printed(key: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.kinds.kind import Value, text_of
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, type_in
-from nobounds.release.words import bars_in_words, in_words, needed_in_words, units_in_words
+from nobounds.release.words import bars_in_words, in_words, needed_in_words, rows_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Release:
     is not answered is None. Of a column of dates, times, durations or decimals, answers are such values.
     loss: what it cost, a `PrivacyLoss`.
     parameters: how it was made: the clip, the noise, the ladder, what was stated about the data. `rows_of` is there if
-    the rows are those of a query's result, and not of a table as it is stored. `interval` says what the interval is
+    the rows are those of a query's result, and not of a table as it is stored. `where` is the condition on the rows,
+    and `formulas` has those of computed columns. `interval` says what the interval is
     for, at which level and under which assumption; `needed` how many rows or how much epsilon would do.
     intervals: of each number two ends, infinite where an end is not known; `interval` is that of a single number. Of
     dates and the like an end that is not known is the first or the last of the type.
@@ -83,8 +84,8 @@ class Release:
     def __str__(self) -> str:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
         line = f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss.in_words(self.parameters)}"
-        units = units_in_words(self.parameters, self.loss.unit)
-        return f"{line}. {units}" if units else line
+        notes = filter(None, (rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)))
+        return ". ".join([line, *([said] if (said := " ".join(notes)) else [])])
 
     def _value(self) -> str:
         """The value; of a long vector the first numbers."""

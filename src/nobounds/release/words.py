@@ -51,6 +51,15 @@ def units_in_words(parameters: Mapping[str, Any], unit: str) -> str:
     return f"Of each {printable(unit)} at most {most:,} row{'s' * (most != 1)} count{'s' * (most == 1)}; {_LEFT_OUT}."
 
 
+def rows_in_words(parameters: Mapping[str, Any]) -> str:
+    """Which rows count, and what computed columns are: "Rows where age >= 18, with rate = late / trips."."""
+    where, formulas = parameters.get("where"), parameters.get("formulas", {})
+    parts = [] if where is None else [f"rows where {printable(where)}"]
+    made = ", ".join(f"{printable(name)} = {printable(formula)}" for name, formula in formulas.items())
+    said = ", ".join([*parts, *([f"with {made}"] if made else [])])
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
 def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str:
     """How many units a group needs to be shown, where keys are chosen privately; and that none was, if so."""
     least = parameters.get("units_to_show")

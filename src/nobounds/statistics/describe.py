@@ -35,7 +35,7 @@ from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame, FrameFacts, frame
 from nobounds.exact import finite_float, round_up
 from nobounds.kinds.kind import Kind, Value
-from nobounds.ladders.facts import Facts
+from nobounds.ladders.facts import Facts, viewed, where_in_words
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.ladders.stated import Stated
@@ -89,7 +89,11 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         sizes = plan.sizes(facts, kept, rows)
         shared = plan.shares(facts, sizes)
         parameters: dict[str, Any] = {"noise": "exact, on lattices", "neighbors": terms.neighbors}
-        parameters |= rows_of(facts.query) | terms.spending.breakdown(plan.parts(facts, shared), plan.unit)
+        parameters |= (
+            viewed(facts.where, facts.formulas)
+            | rows_of(facts.query)
+            | terms.spending.breakdown(plan.parts(facts, shared), plan.unit)
+        )
         columns: dict[str, Summary] = {}
         for name in kept:
             data, ladder, own = table.columns[name], plan.ladders[name], None if rows is None else rows[name]
@@ -102,7 +106,7 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         terms.neighbors,
         lambda facts: DescribePlan.of(facts, terms, stated),
         lambda plan, facts: plan.unit.loss(plan.cost(), terms.neighbors),
-        lambda facts: f"describe {', '.join(facts.columns)}",
+        lambda facts: f"describe {', '.join(facts.columns)}{where_in_words(facts.where)}",
         answer,
         sized=False,
     )

@@ -124,7 +124,7 @@ def release_column(
         terms.neighbors,
         checked,
         lambda plan, facts: facts.unit.loss(plan.cost(), terms.neighbors),
-        lambda facts: purpose if facts.name is None else f"{purpose} of {facts.name}",
+        lambda facts: facts.purpose(purpose),
         released,
         sized,
     )

@@ -106,7 +106,7 @@ class GroupedTable(SharedOnly):
     def _grouping(self) -> Grouping:
         table, unit = self._table, self._table.privacy_unit
         most = min(self._groups_per_unit or unit.rows, unit.rows)
-        return Grouping(table.source, Keyed(self._by, self._keys), self._delta, unit, most, table.budget)
+        return Grouping(table.source, Keyed(self._by, self._keys), self._delta, unit, most, table.budget, table.view)
 
     def __repr__(self) -> str:
         return f"GroupedTable(by {', '.join(self._by)}, of {self._table})"

@@ -4,7 +4,7 @@ Keys that are chosen privately cost a part of epsilon, and a delta. What is comp
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -17,8 +17,9 @@ from nobounds.clipping.plan import SumPlan
 from nobounds.counting.tally import BITS
 from nobounds.engines.source import Keyed, TableSource
 from nobounds.exact import Number, rational, round_up
+from nobounds.expressions.view import View
 from nobounds.groups.key_selection import KeySelection
-from nobounds.ladders.facts import Facts
+from nobounds.ladders.facts import Facts, where_in_words
 from nobounds.ladders.stated import Stated
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program
@@ -54,6 +55,7 @@ class Grouping:
     unit: Unit
     groups_per_unit: int
     budget: Chargeable | None
+    view: View = field(default_factory=View)
 
     def quantile(
         self,
@@ -152,7 +154,8 @@ class Grouping:
                 noisy.reasons,
             )
 
-        of = f"{purpose} of {'rows' if column is None else column} by {', '.join(self.keyed.names)}"
+        by = f"{purpose} of {'rows' if column is None else column} by {', '.join(self.keyed.names)}"
+        of = f"{by}{where_in_words(self.view.text)}"
 
         def checked(facts: Facts) -> Any:
             require_sum(statistic, facts)
@@ -164,9 +167,15 @@ class Grouping:
 
     def _facts(self, column: str | None) -> Facts:
         """The public facts of a column, or of the rows themselves."""
-        if column is None:
-            return Facts(True, False, unit=self.unit, name="rows", query=self.source.query, counted=True)
-        return replace(self.source.facts[column], unit=self.unit, name=column, query=self.source.query)
+        known = Facts(True, False, counted=True) if column is None else self.source.facts[column]
+        return replace(
+            known,
+            unit=self.unit,
+            name="rows" if column is None else column,
+            query=self.source.query,
+            where=self.view.text,
+            formulas=self.view.used((column, *self.keyed.names)),
+        )
 
     def _terms(self, spending: Spending) -> Terms:
         """What is left for the statistic after the choice of keys."""

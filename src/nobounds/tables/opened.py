@@ -12,6 +12,7 @@ from nobounds.engines.column import Column
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.source import Bounding, TableSource
 from nobounds.exact import shown
+from nobounds.expressions.view import View, named
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import driver_of
 
@@ -47,6 +48,8 @@ class OpenedTable:
     unit: str | None
     rows_per_unit: int | None
     process: int = field(default_factory=os.getpid)
+    view: View = field(default_factory=View, repr=False)
+    whole: TableSource | None = field(default=None, repr=False)  # without the view
 
     @classmethod
     def of(
@@ -65,6 +68,32 @@ class OpenedTable:
             if table.neighbors == "swap":
                 raise ValueError("a table with a unit needs neighbors='add-remove', got neighbors='swap'")
         return table
+
+    def where(self, condition: Any) -> "OpenedTable":
+        """The table with one more condition on its rows."""
+        self._require_all(condition)
+        return self._viewed(self._own_view().where(condition))
+
+    def with_columns(self, formulas: Mapping[str, Any]) -> "OpenedTable":
+        """The table with computed columns."""
+        if not formulas:
+            raise ValueError("with_columns needs a column, for example with_columns(rate='late / trips')")
+        for name, formula in formulas.items():
+            if name == self.unit:
+                raise ValueError(f"the unit {name!r} cannot be computed; give the new column another name")
+            self._require_all(formula)
+        return self._viewed(self._own_view().with_columns(formulas))
+
+    def _require_all(self, expression: Any) -> None:
+        for name in named(expression):
+            self.require(name)
+
+    def _own_view(self) -> View:
+        return self.view if self.whole is not None else View(self.source.types)
+
+    def _viewed(self, view: View) -> "OpenedTable":
+        whole = self.source if self.whole is None else self.whole
+        return replace(self, held=whole.viewed(view, self.neighbors == "swap"), view=view, whole=whole)
 
     @property
     def source(self) -> TableSource:
@@ -95,7 +124,8 @@ class OpenedTable:
 
     def named(self, column: Column, name: str, *, counted: bool = False) -> Column:
         """The column with its name, and whether its rows are those of a query, among its public facts."""
-        return replace(column, facts=replace(column.facts, name=name, query=self.source.query, counted=counted))
+        facts = replace(column.facts, name=name, query=self.source.query, counted=counted)
+        return replace(column, facts=replace(facts, where=self.view.text, formulas=self.view.used([name])))
 
     def bounding(self, options: Mapping[str, Any]) -> Bounding | None:
         """How rows of a unit are chosen, if there are units."""

@@ -103,6 +103,36 @@ class Table(SharedOnly):
         """
         return self._opened.columns
 
+    def where(self, condition: Any) -> "Table":
+        """The rows for which a condition is true, as a table of its own; of several conditions all must hold.
+
+        condition: SQL text, or an expression of polars or DuckDB, on the columns of one row: comparisons, and, or, not,
+        in, between, is null and arithmetic. A row for which it is null is dropped. The condition is public, and must be
+        chosen without looking at the data; releases state it in `parameters["where"]`.
+
+        >>> people = Table({"age": range(10_000), "pay": range(10_000)})
+        >>> print(people.where("age >= 18 and age < 5000").count(epsilon=1).parameters["where"])
+        age >= 18 and age < 5000
+        """
+        return self._like(self._opened.where(condition))
+
+    def with_columns(self, **formulas: Any) -> "Table":
+        """The table with more columns, each computed from the columns of one row: `rate="late / trips"`.
+
+        A formula is SQL text, or an expression of polars or DuckDB. What cannot be computed, like a division by 0, is
+        missing. Releases state the formulas of their columns in `parameters["formulas"]`.
+
+        >>> trips = Table({"late": range(10_000), "trips": range(10_000)}).with_columns(share="late / trips")
+        >>> trips.columns["share"]
+        'number'
+        """
+        return self._like(self._opened.with_columns(formulas))
+
+    def _like(self, opened: OpenedTable) -> "Table":
+        table = object.__new__(type(self))
+        table._opened = opened
+        return table
+
     @spelled_out
     def quantile(self, column: str, q: Number, **options: Unpack[Searched]) -> Release:
         """A private q-quantile of a column, as `nobounds.quantile` gives it."""
@@ -163,7 +193,8 @@ class Table(SharedOnly):
         skipped = {name: kind for name, kind in source.others.items() if columns is None and table.shows(name)}
         # A column that is named explicitly is assumed to be numeric.
         typed = source.typed or columns is not None or all(source.facts[name].declared for name in names)
-        frame = Frame(source.columns(names, table.bounding(options)), skipped, typed, source.query)
+        read, view = source.columns(names, table.bounding(options)), table.view
+        frame = Frame(read, skipped, typed, source.query, view.text, view.used(names))
         return describe(frame, **self._charged, **options)
 
     def group_by(

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
+from support import filters
 
 import nobounds as nb
 from nobounds.accounting.loss import Unit
@@ -30,7 +31,10 @@ from nobounds.counting.tally import SUMMED, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.table import Spark, bounded, from_spark, is_spark
+from nobounds.engines.spark.viewed import KEPT
 from nobounds.engines.streams.local import Local
+from nobounds.expressions.text import text
+from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits
@@ -694,3 +698,51 @@ def test_spark_connect_misses_nobounds_on_workers_and_then_gives_the_same(tmp_pa
     assert found.returncode == 0, found.stderr[-2000:]
     assert "counted" in found.stdout
     assert "nobounds cannot be imported on the workers" in found.stdout
+
+
+# --- filters and computed columns
+
+
+@pytest.fixture(scope="module")
+def odd(session: Any) -> Iterator[tuple[pa.Table, Any]]:
+    """Odd values of each type, as an Arrow table and as a DataFrame with other time zones."""
+    table = filters.arrow(filters.records(80, seed=1))
+    settings = {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.sql.timestampType": "TIMESTAMP_NTZ"}
+    before = {name: session.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    yield table, session.createDataFrame(table).repartition(2)
+    for name, value in before.items():
+        session.conf.set(name, value)
+
+
+def test_500_conditions_keep_the_rows_that_other_engines_keep(odd: tuple[pa.Table, Any]):
+    """All of them in one job, as columns: true, false or null where a loop over Python values says so."""
+    table, frame = odd
+    writer, rows = filters.Writer(2022), table.to_pylist()
+    nodes = [node for node in (writer.condition() for _ in range(500)) if text(node) != "null"]
+    source = from_spark(frame)
+    view = View(source.types).with_columns({f"q{k}": node for k, node in enumerate(nodes)})
+    seen = source.viewed(view, masked=False)
+    found = seen._base(["id", *view.formulas]).toArrow().rename_columns(["id", *view.formulas, KEPT]).sort_by("id")
+    for k, node in enumerate(nodes):
+        assert found[f"q{k}"].to_pylist() == [filters.value(node, row) for row in rows], text(node)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_statistics_of_a_view_are_those_of_a_table_in_memory(neighbors: str, odd: tuple[pa.Table, Any]):
+    """Counts, computed columns and groups, whether rows are dropped or missing."""
+    table, frame = odd
+    answers = []
+    for data in (table, frame):
+        view = nb.Table(data, neighbors=neighbors).with_columns(k="j * 2", w="cast(d as text)", y="z", p="m")
+        view = view.where("d >= '2024-01-01' or y < '2024-02-01' or s > 'a'")
+        options = {"epsilon": 1000, "marks": False}
+        found = [view.count(**options, rng=random.Random(1)).value]
+        found += [view.sum("k", lower=-50, upper=50, **options, rng=random.Random(1)).value]
+        if neighbors == "add-remove":
+            keys = ["2024-02-29", "9999-12-31"]
+            found += view.group_by("w", keys=keys).count("p", **options, rng=random.Random(1)).values.tolist()
+        answers.append(found)
+    assert answers[0] == answers[1]
+    assert answers[0][0] > 20

@@ -12,7 +12,7 @@ from rich.table import Table
 from nobounds.cli.output import Printer, say_all, shortened, show_table, total_in_words
 from nobounds.exact import printable
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.words import shown_in_words, units_in_words
+from nobounds.release.words import rows_in_words, shown_in_words, units_in_words
 
 _SHOWN = 40  # groups on a terminal
 
@@ -39,6 +39,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         console,
         _noise(release),
         shown_in_words(release.parameters, len(release), release.loss.unit),
+        rows_in_words(release.parameters),
         units_in_words(release.parameters, release.loss.unit),
         total_in_words(release),
     )

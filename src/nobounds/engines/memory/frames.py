@@ -30,12 +30,15 @@ class FrameFacts:
 
     typed: whether types say which columns are numeric; else all are listed as numeric.
     query: as in `source.TableSource`.
+    where, formulas: as in `Facts`.
     """
 
     columns: dict[str, Facts]
     skipped: dict[str, str]
     typed: bool = True
     query: bool = False
+    where: str | None = None
+    formulas: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,13 @@ class Frame:
     skipped: dict[str, str]
     typed: bool = field(default=True, repr=False)  # as in FrameFacts
     query: bool = field(default=False, repr=False)
+    where: str | None = field(default=None, repr=False)
+    formulas: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def public(self, sized: bool) -> FrameFacts:
         """The public facts of all columns."""
         columns = {name: column.public(sized) for name, column in self.columns.items()}
-        return FrameFacts(columns, self.skipped, self.typed, self.query)
+        return FrameFacts(columns, self.skipped, self.typed, self.query, self.where, self.formulas)
 
 
 def frame(data: object) -> Frame:

@@ -15,7 +15,10 @@ from nobounds.engines.column import Column
 from nobounds.engines.keys import KeyCodes, plain, public_keys
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
+from nobounds.engines.spark.viewed import KEPT, applied, spark_kind, spark_type, wanted
 from nobounds.engines.units import decimal_kind, zoned_kind
+from nobounds.expressions.types import Type
+from nobounds.expressions.view import View
 from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, TIME, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
@@ -50,11 +53,11 @@ def from_spark(frame: Any) -> "Spark":
         raise ValueError("a streaming DataFrame has no end; write it to a table, and read that")
     facts: dict[str, Facts] = {}
     others: dict[str, str] = {}
-    zone = zoned_kind(str(frame.sparkSession.conf.get("spark.sql.session.timeZone")))
+    zone = _session_zone(frame)
     for column in frame.schema.fields:
         if column.name in facts or column.name in others:
             raise ValueError(f"column {column.name!r} appears more than once; give each column a name of its own")
-        known = _facts(column, zone)
+        known = _facts(column.dataType, zone, column.nullable)
         if known is None:
             others[column.name] = _family(column.dataType)
         else:
@@ -63,16 +66,22 @@ def from_spark(frame: Any) -> "Spark":
     return Spark(facts, others, frame.toDF(*(place for place, _ in fields.values())), fields)
 
 
-def _facts(column: Any, zoned: Kind) -> Facts | None:
-    kind = column.dataType.typeName().split("(")[0]
+def _session_zone(frame: Any) -> Kind:
+    """The datetimes of a session, in its zone."""
+    return zoned_kind(str(frame.sparkSession.conf.get("spark.sql.session.timeZone")))
+
+
+def _facts(column_type: Any, zoned: Kind, nullable: bool = True) -> Facts | None:
+    """The public facts of a numeric column, None for another."""
+    kind = column_type.typeName().split("(")[0]
     if kind in _INTEGRAL:
-        return Facts(integral=True, nullable=column.nullable)
+        return Facts(integral=True, nullable=nullable)
     if kind in ("float", "double"):
         return Facts(integral=False, nullable=True)
     if kind == "decimal":
-        return Facts.of(decimal_kind(column.dataType.precision, column.dataType.scale))
+        return Facts.of(decimal_kind(column_type.precision, column_type.scale))
     known = zoned if kind == "timestamp" else _KINDS.get(kind)
-    return None if known is None else Facts.of(known, nullable=column.nullable)
+    return None if known is None else Facts.of(known, nullable=nullable)
 
 
 def _family(kind: Any) -> str:
@@ -90,6 +99,32 @@ class Spark:
     typed: bool = True
     shown: frozenset[str] | None = None
     query: bool = True  # a DataFrame is a plan, whose joins and aggregates are not visible here
+    view: View | None = field(default=None, repr=False)
+    whole: "Spark | None" = field(default=None, repr=False)  # without the view
+    masked: bool = False  # whether rows that the view drops stay as rows in which everything is missing
+
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types of columns in expressions."""
+        return {name: spark_type(kind) for name, (_, kind) in self.fields.items()}
+
+    def viewed(self, view: View, masked: bool) -> "Spark":
+        """The table with a condition and computed columns."""
+        kinds = {name: spark_kind(formula.type) for name, formula in view.formulas.items()}
+        computed = {name: (f"d{k}", kind) for k, (name, kind) in enumerate(kinds.items())}
+        dropping, zone = masked and view.condition is not None, _session_zone(self.frame)
+        facts = {name: replace(known, nullable=known.nullable or dropping) for name, known in self.facts.items()}
+        others = {name: family for name, family in self.others.items() if name not in computed}
+        for name, kind in kinds.items():
+            known, family = _facts(kind, zone), _family(kind)
+            facts.pop(name, None)
+            if known is None:
+                others[name] = family
+            else:
+                facts[name] = known
+        return replace(
+            self, facts=facts, others=others, fields=self.fields | computed, view=view, masked=dropping, whole=self
+        )
 
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns of rows that are read once, by the first pass."""
@@ -110,13 +145,16 @@ class Spark:
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row."""
-        kept = KeptRows(self._rows([], [], bounding).selectExpr("0.0D as v0"))
         unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
-        return _column(kept, "v0", Facts(integral=True, nullable=False), unit)
+        if self.masked:  # under swap, where there are no units
+            kept = KeptRows(self._base([]).selectExpr(f"if({KEPT}, 0.0D, null) as v0"))
+        else:
+            kept = KeptRows(self._rows([], [], bounding).selectExpr("0.0D as v0"))
+        return _column(kept, "v0", Facts(integral=True, nullable=self.masked), unit)
 
     def rows_of_units(self, unit: str) -> Column:
         """One record per unit: its number of rows."""
-        units = self.frame.selectExpr(f"{self._key(unit)} as u").where("u is not null")
+        units = self._base([unit]).selectExpr(f"{self._key(unit)} as u").where("u is not null")
         sizes = units.groupBy("u").count().selectExpr("count as v0")
         return _column(KeptRows(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
@@ -127,7 +165,7 @@ class Spark:
 
     def known_keys(self, names: tuple[str, ...], given: list[list[Any]]) -> tuple[Any, ...]:
         """Public keys, a list for each column, as arrays of the types of the columns."""
-        none = self.frame.selectExpr(*map(self._key, names)).limit(0)
+        none = self._base(list(names)).selectExpr(*map(self._key, names)).limit(0)
         kinds = (plain(column).type for column in run(none, none.toArrow).columns)
         return tuple(public_keys(part, kind, name) for name, part, kind in zip(names, given, kinds, strict=True))
 
@@ -141,11 +179,20 @@ class Spark:
         key = [f"{self._key(name)} as k{k}" for k, name in enumerate(keys)]
         value = [f"{self.fields[name][0]} as v{k}" for k, name in enumerate(values)]
         if bounding is None:
-            return self.frame.selectExpr(*key, *value)
-        rows = self.frame.selectExpr(f"{self._key(bounding.unit)} as u", *key, *value)
+            return self._base([*keys, *values]).selectExpr(*key, *value)
+        rows = self._base([bounding.unit, *keys, *values]).selectExpr(f"{self._key(bounding.unit)} as u", *key, *value)
         if known is not None:
             rows = rows.join(self._known(known), [f"k{k}" for k in range(len(keys))], "left_semi")
         return bounded(rows, len(keys), len(values), bounding)
+
+    def _base(self, names: list[str]) -> Any:
+        """The rows with at least these columns; those of the view, if there is one."""
+        if self.view is None or self.whole is None:
+            return self.frame
+        columns, _ = self.view.needed(dict.fromkeys(wanted(names, self.view)))
+        keys = {name: self.whole._key(name) for name in columns}
+        places = {name: self.fields[name] for name in dict.fromkeys(names)}
+        return applied(self.frame, self.view, places, keys, self.masked)
 
     def _known(self, known: tuple[Any, ...]) -> Any:
         import pyarrow as pa

@@ -16,6 +16,9 @@ from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
 from nobounds.engines.sql.duck import bounded, query_failed, unit_sizes
 from nobounds.engines.streams.spool import Spool, once
 from nobounds.engines.streams.stream import TableStream
+from nobounds.engines.streams.viewed import stream_types, viewed
+from nobounds.expressions.types import Type
+from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 
@@ -95,9 +98,12 @@ class Local:
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row: for all rows, or for those kept of each unit."""
-        facts = Facts(integral=True, nullable=False)
+        facts = Facts(integral=True, nullable=self.stream.kept is not None)
         if bounding is None:
-            rows = once(self._rows)
+            rows, kept = once(self._rows), self.stream.kept
+            if kept is not None:
+                some = once(lambda: self._spool(["rows"], kept(), lambda marks: {"rows": marks}))
+                return replace(_spooled(some, "rows", facts, Unit()), rows=rows)
             return Column(facts, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
 
         def marks(batch: Any) -> dict[str, Floats]:
@@ -114,6 +120,15 @@ class Local:
 
         spool = once(lambda: self._spool(["rows"], unit_sizes(self._read([unit], [])), sizes))
         return _spooled(spool, "rows", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
+
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types of columns in expressions."""
+        return stream_types(self.stream)
+
+    def viewed(self, view: View, masked: bool) -> "Local":
+        """The table with a condition and computed columns."""
+        return replace(self, stream=viewed(self.stream, view, masked))
 
     def check_keys(self, names: tuple[str, ...]) -> None:
         """TypeError if a column is of a type that cannot be a key or a unit."""

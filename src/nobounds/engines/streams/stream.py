@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from nobounds.arrays import Floats
 from nobounds.engines.column import Column
 from nobounds.ladders.facts import Facts
 
@@ -21,7 +22,8 @@ class TableStream:
     float64 with NaN for missing records. `again` returns columns that can be read repeatedly, if the table has any.
     `kinds` has the Arrow types of all columns. `share` returns the share of the table that the current pass has read,
     if known. `shown` has the names of the columns that may be shown; None if all may be. `query` is as in
-    `source.TableSource`. `turns` is a lock to hold during a pass (see `turns`).
+    `source.TableSource`. `turns` is a lock to hold during a pass (see `turns`). `kept` gives a record 0 for each row,
+    and a missing one for a row that a condition has dropped; None if no row is missing.
     """
 
     facts: dict[str, Facts] = field(repr=False)  # the names in a CSV file may be a record
@@ -35,3 +37,4 @@ class TableStream:
     shown: frozenset[str] | None = None
     query: bool = False
     turns: Any = field(default=nullcontext(), repr=False)
+    kept: Callable[[], Iterator[Floats]] | None = field(default=None, repr=False)
