@@ -79,7 +79,8 @@ def _syntax(text: str) -> Any:
         # As a condition, so that a statement is not one.
         statements = [each for each in sqlglot.parse(f"select ({text}\n)") if each is not None]
     except (sqlglot.errors.SqlglotError, RecursionError):
-        raise ValueError(f"{shown(text)} is not an SQL expression that nobounds can read; {KNOWN}") from None
+        quotes = 'a name that is a word of SQL or has spaces goes in double quotes, as in "when" > 3'
+        raise ValueError(f"{shown(text)} is not an SQL expression that nobounds can read; {quotes}; {KNOWN}") from None
     if len(statements) != 1 or type(statements[0]).__name__ != "Select":
         raise ValueError(f"{shown(text)} must be one SQL expression; {KNOWN}")
     selected = statements[0].expressions
