@@ -25,7 +25,7 @@ from nobounds.cli.app import app
 from nobounds.cli.help import STATUS
 from nobounds.cli.options import Data
 from nobounds.cli.output import Printer, show, show_table
-from nobounds.cli.sources import _stream
+from nobounds.cli.sources import stream_of
 from nobounds.explaining.protection import guess
 
 SLOW = {"audit", "paper", "studio"}  # their examples are parsed, and run elsewhere
@@ -343,7 +343,7 @@ def test_reading_from_a_terminal_says_so(monkeypatch, capsys):
     for typed, said in ((Typed(b"a\n1\n"), "standard input; Ctrl-D ends it."), (pipe, "")):
         monkeypatch.setattr(sys, "stdin", typed)
         with ExitStack() as stack:
-            _stream(Data(files=["-"]), None, stack)
+            stream_of(Data(files=["-"]), None, stack)
         printed = capsys.readouterr()
         assert said in printed.err and bool(said) == bool(printed.err) and not printed.out
 
