@@ -38,8 +38,8 @@ _LEVELS = {"+": _ADDED, "-": _ADDED, "*": _TIMES, "/": _TIMES, "%": _TIMES}
 def text(node: Node) -> str:
     r"""The SQL text of a tree.
 
-    >>> text(And((Comparison(">=", Column("age"), Literal(18)), In(Column("State of"), (Literal("NY"),)))))
-    'age >= 18 and "State of" in (\\'NY\\')'
+    >>> print(text(And((Comparison(">=", Column("age"), Literal(18)), In(Column("State of"), (Literal("NY"),))))))
+    age >= 18 and "State of" in ('NY')
     """
     return _text(node)[0]
 
