@@ -16,6 +16,8 @@ from nobounds.engines.sql.duck import from_relation
 from nobounds.engines.streams.local import Local
 from nobounds.engines.streams.stream import TableStream
 
+_TYPED = "schema is for files, and for columns of objects or texts in memory; other tables have types of their own"
+
 
 def open_source(
     data: object,
@@ -26,7 +28,9 @@ def open_source(
     """The Source of a table. It reads names and types, and no record."""
     if csv is not None and not isinstance(csv, Csv):
         raise TypeError(f"csv must be a nobounds.Csv, got {type(csv).__name__}")
-    if is_spark(data) and csv is None and schema is None:
+    if is_spark(data) and csv is None:
+        if schema is not None:
+            raise ValueError(_TYPED)
         return from_spark(data)
     local = Local(open_stream(data, csv, schema))
     return local if progress is None else replace(local, progress=progress)
@@ -36,13 +40,19 @@ def open_stream(data: object, csv: Csv | None = None, schema: SchemaLike | None 
     """The Stream of a table in this process."""
     if isinstance(data, str | PathLike | list | tuple):
         return from_paths(expand(data), csv, schema)
-    if csv is not None or schema is not None:
-        raise ValueError("csv and schema are for files; other tables have types of their own")
+    if csv is not None:
+        raise ValueError("csv is for files; other tables have types of their own")
     if isinstance(data, TableStream):
+        if schema is not None:
+            raise ValueError(_TYPED)
         return data
     polars, duckdb = loaded("polars"), loaded("duckdb")
-    if polars is not None and isinstance(data, polars.LazyFrame):
+    lazy = polars is not None and isinstance(data, polars.LazyFrame)
+    relation = duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation)
+    if schema is not None and (lazy or relation or is_arrow_stream(data)):
+        raise ValueError(_TYPED)
+    if lazy:
         return from_lazy(data)
-    if duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation):
+    if relation:
         return from_relation(data)
-    return from_arrow_stream(data) if is_arrow_stream(data) else from_memory(data)
+    return from_arrow_stream(data) if is_arrow_stream(data) else from_memory(data, schema)

@@ -202,6 +202,10 @@ class Kind:
             raise ValueError(f"{name} must be greater than 0{whole}, got {name}={shown(given)}")
         return seconds / DAY if self.name == "date" else seconds
 
+    def record(self, given: object) -> Fraction | None:
+        """The number of a date, a time or a duration, or of its text, among records; None if it is of another type."""
+        return None if isinstance(given, int) else self._stated(_plain(given))
+
     def _stated(self, given: object) -> Fraction | None:
         """The number of a value or of its text; None if it is of another type."""
         if self.name == "duration":

@@ -43,7 +43,8 @@ class Table(SharedOnly):
     budget: a `Budget` that every statistic is charged to.
     csv: how the text of CSV files is to be read, a `Csv`.
     schema: the types of columns of CSV files by name: "number", "integer" or "text". A column without a type is text,
-    and is read as numbers where a statistic of numbers names it.
+    and is read as numbers where a statistic of numbers names it. Of tables in memory, the types of columns of objects,
+    texts or lists: "date", "datetime(Europe/Berlin)", "decimal(12,2)" and the like; what is no such value is missing.
 
     Threads may share a table. A copy of it is the table itself, and pickles are refused; a query is for the process
     that opened it.
