@@ -223,9 +223,8 @@ class Kind:
         if self.name == "time":
             if not isinstance(given, time) or given.tzinfo is not None:
                 return None
-            return _seconds(timedelta(hours=given.hour, minutes=given.minute, seconds=given.second)) + Fraction(
-                given.microsecond, 10**6
-            )
+            whole = (given.hour * 60 + given.minute) * 60 + given.second
+            return Fraction(whole * 10**6 + given.microsecond, 10**6)
         if isinstance(given, date) and not isinstance(given, datetime):
             given = datetime(given.year, given.month, given.day)
         return self._moment(given) if isinstance(given, datetime) else None

@@ -103,6 +103,8 @@ def to_floats(records: Any) -> NDArray[np.float64]:
 
 def _temporal(records: Any, kind: Any, pa: Any) -> NDArray[np.float64]:
     """Days of dates, and seconds of datetimes, times and durations."""
+    if isinstance(records, pa.ChunkedArray):
+        records = records.combine_chunks()
     whole = records.view("int32") if pa.types.is_date32(kind) or pa.types.is_time32(kind) else records.view("int64")
     missing = np.asarray(records.is_null())
     numbers = np.asarray(whole.fill_null(0), dtype=np.int64)

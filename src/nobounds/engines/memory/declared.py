@@ -6,6 +6,7 @@ missing record. What an element becomes depends on that element alone.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -19,10 +20,11 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.sequences import nearest_float
 from nobounds.engines.units import seconds
 from nobounds.exact import rational
-from nobounds.kinds.kind import Kind
+from nobounds.kinds.kind import DATE, DATETIME, DURATION, Kind
 from nobounds.ladders.facts import Facts
 
 _LARGEST = (1 << 63) - 1
+_EPOCH, _START, _MICRO = date(1970, 1, 1).toordinal(), datetime(1970, 1, 1), timedelta(microseconds=1)
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
@@ -111,6 +113,12 @@ def _reader(kind: Kind) -> Callable[[list[Any]], NDArray[np.float64]]:
 def _moment(element: Any, kind: Kind) -> int | None:
     """The days of a date, or the microseconds of another element; None if it is no value of the type."""
     try:
+        if type(element) is timedelta and kind == DURATION:
+            return element // _MICRO
+        if type(element) is date and kind == DATE:
+            return element.toordinal() - _EPOCH
+        if type(element) is datetime and kind == DATETIME and element.tzinfo is None:
+            return (element - _START) // _MICRO
         number = kind.record(element)
         return None if number is None else round(number * (1 if kind.name == "date" else 10**6))
     except Exception:  # a foreign object may raise anything, and what it raises would depend on the record
@@ -130,11 +138,13 @@ def _truth(element: Any) -> float:
 
 def _decimal(kind: Kind) -> Callable[[Any], float]:
     """Numbers and their texts that have no more digits than the type."""
-    most = kind.upper
+    most, whole = kind.upper, Decimal(10 ** (kind.precision - kind.scale))
     assert most is not None
 
     def read(element: Any) -> float:
         try:
+            if type(element) is Decimal and element.is_finite() and int(element.as_tuple().exponent) >= -kind.scale:
+                return float(element) if element.copy_abs() < whole else math.nan
             if isinstance(element, bool | np.bool_) or not isinstance(element, Real | Decimal | str):
                 return math.nan
             if math.isnan(number := nearest_float(element)) or math.isinf(number):
