@@ -3,9 +3,11 @@
 import math
 import os
 import tempfile
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 
 import nobounds as nb
 from nobounds.auditing.claims.releases import of_column
@@ -140,7 +142,43 @@ def chosen(method):
     )
 
 
+def moments(kind):
+    """Numbers as dates, datetimes or durations of numpy; those far off are near the ends of the years."""
+
+    def of_numbers(data):
+        whole = np.clip(np.nan_to_num(data), -(10**6), 10**6).astype(np.int64)
+        return np.where(np.isnan(data), np.array("NaT", dtype=kind), whole.astype(kind))
+
+    return of_numbers
+
+
+def decimals(data):
+    """Numbers as decimals with two digits behind the point."""
+    listed = [None if math.isnan(x) else Decimal(round(max(min(x, 1e6), -1e6) * 100)).scaleb(-2) for x in data.tolist()]
+    return pa.array(listed, pa.decimal128(38, 2))
+
+
+def typed(function, convert, *args, **options):
+    """A case with values of a type, as `columns` has them with numbers."""
+    (case,) = columns(function, [(options, FEW)], *args)
+
+    def call(data, driver, budget):
+        return case.call(convert(data), driver, budget)
+
+    return Case(f"{function.__name__}, typed, {case.name}", call, case.pairs, case.more)
+
+
 CASES = {
+    "dates, durations and decimals": [
+        typed(nb.quantile, moments("M8[D]"), 0.5, epsilon=1),
+        typed(nb.quantile, moments("m8[s]"), 0.5, epsilon=1, **SWAP),
+        typed(nb.bounds, moments("M8[ms]"), epsilon=1, lower="1970-01-01", resolution="1s"),
+        typed(nb.mean, moments("M8[D]"), epsilon=1),
+        typed(nb.mean, decimals, epsilon=1, **SWAP),
+        typed(nb.sum, moments("m8[s]"), rho=0.1),
+        typed(nb.sum, decimals, epsilon=1),
+        typed(nb.sum, decimals, epsilon=1, lower=0, upper=10, **SWAP),
+    ],
     "quantile, auto": [
         *columns(
             nb.quantile,

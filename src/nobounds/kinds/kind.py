@@ -211,7 +211,7 @@ class Kind:
         if self.name == "duration":
             if isinstance(given, timedelta):
                 return Fraction(given // _MICRO, 10**6)
-            if isinstance(given, int) and given == 0 and not isinstance(given, bool):
+            if isinstance(given, int | Fraction) and given == 0 and not isinstance(given, bool):
                 return Fraction(0)
             return (Fraction(0) if given.strip() == "0" else seconds_of(given)) if isinstance(given, str) else None
         if isinstance(given, str):

@@ -13,6 +13,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.accounting.terms import Terms
 from nobounds.exact import Number
+from nobounds.kinds.kind import Given
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.stated import Stated
 from nobounds.noise.discrete import Noise as Noise
@@ -20,7 +21,7 @@ from nobounds.noise.source import Rng
 from nobounds.ranks.intervals.interval import Of as Of
 from nobounds.ranks.problem import Method as Method
 
-PerColumn = Number | Mapping[str, Number] | None
+PerColumn = Given | Mapping[str, Given] | None
 
 
 class Spent(TypedDict, total=False):
@@ -42,9 +43,9 @@ class Budgeted(TypedDict, total=False):
 class Bounded(Spent, total=False):
     """What is public about the values."""
 
-    lower: Number | None
-    upper: Number | None
-    resolution: Number | None
+    lower: Given | None
+    upper: Given | None
+    resolution: Given | None
 
 
 class Counted(Bounded, total=False):
@@ -141,9 +142,11 @@ MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",
     "delta": "given together with epsilon, for approximate differential privacy.",
     "rho": "the total privacy loss, as zero-concentrated differential privacy (zCDP).",
-    "lower": "a public lower bound, if you have one; records below it are clamped.",
+    "lower": "a public lower bound, if you have one, a number or a value of the column's type; records below it are "
+    "clamped.",
     "upper": "a public upper bound, if you have one; records above it are clamped.",
-    "resolution": "the grid the values lie on (0.01 for cents); integer and boolean types imply 1.",
+    "resolution": "the grid the values lie on (0.01 for cents, '1h' for hours); integers and booleans imply 1, dates a "
+    "day, datetimes a second.",
     "rows": "the number of records, roughly, if you may state it: then no epsilon is spent on learning it.",
     "neighbors": '"add-remove" (one row more or less) or "swap" (one row changed, the number of rows public).',
     "beta": "the largest ratio of neighbouring candidates; by default they grow finer with the number of records.",

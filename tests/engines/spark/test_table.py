@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -35,6 +36,7 @@ from nobounds.engines.spark.viewed import KEPT
 from nobounds.engines.streams.local import Local
 from nobounds.expressions.text import text
 from nobounds.expressions.view import View
+from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits
@@ -230,6 +232,43 @@ def test_a_table_on_spark_answers_as_one_in_memory(frame: Any, table: pa.Table):
         assert repr(one) == repr(other)
 
 
+def test_types_on_spark_answer_as_in_memory(session: Any):
+    """Dates, moments, durations and decimals, some missing; by units, too."""
+    rng = np.random.default_rng(3)
+    numbers, missing = rng.integers(-(10**6), 10**6, 3000), rng.random(3000) < 0.1
+    kinds = {
+        "day": pa.date32(),
+        "moment": pa.timestamp("us"),
+        "instant": pa.timestamp("us", "UTC"),
+        "span": pa.duration("us"),
+        "paid": pa.decimal128(12, 2),
+    }
+    columns = {name: pa.array(numbers // 50, pa.int32()).cast(kind) for name, kind in kinds.items() if name == "day"}
+    columns |= {
+        name: pa.array(numbers * 10**6).cast(kind)
+        for name, kind in kinds.items()
+        if name in ("moment", "instant", "span")
+    }
+    columns["paid"] = pa.array([Decimal(int(x)).scaleb(-2) for x in numbers], kinds["paid"])
+    columns = {name: pa.array(column.to_pylist(), column.type, mask=missing) for name, column in columns.items()}
+    table = pa.table(columns | {"who": pa.array(rng.integers(0, 900, 3000))})
+    frame = session.createDataFrame(table)
+    frame = frame.withColumn("moment", frame["moment"].cast("timestamp_ntz"))  # Spark takes moments for instants
+    for name in kinds:
+        answers = []
+        for data in (frame, table):
+            one = nb.Table(data)
+            of_units = nb.Table(data, unit="who", rows_per_unit=9)
+            answers.append(
+                [
+                    one.quantile(name, 0.5, epsilon=1, rng=random.Random(1)).value,
+                    one.mean(name, epsilon=1, rng=random.Random(1)).value,
+                    type(of_units.bounds(name, epsilon=5, rng=random.Random(1)).value[0]),
+                ]
+            )
+        assert answers[0] == answers[1], name
+
+
 def test_an_empty_frame_has_empty_tables(session: Any, spark: Spark):
     """No rows, no partitions: the tables of nothing."""
     for empty in (spark.frame.limit(0), session.createDataFrame([], "k string, value double")):
@@ -249,7 +288,8 @@ def test_facts_come_from_the_schema(session: Any):
     empty = session.createDataFrame(
         [],
         "a tinyint not null, b smallint, c int, d bigint not null, e float not null, f double, g boolean not null, "
-        "h decimal(30, 2) not null, i string, j date, k array<int>, l timestamp",
+        "h decimal(30, 2) not null, i string, j date, k array<int>, l timestamp, m interval day to second, "
+        "n timestamp_ntz",
     )
     source = from_spark(empty)
     assert source.facts == {
@@ -259,15 +299,15 @@ def test_facts_come_from_the_schema(session: Any):
         "d": Facts(True, False),
         "e": Facts(False, True),
         "f": Facts(False, True),
-        "g": Facts(True, False, 0, 1),
-        "h": Facts(False, True),
+        "g": Facts.of(BOOLEAN, nullable=False),
+        "h": Facts.of(Kind.parse("decimal(30,2)")),
+        "j": Facts.of(DATE),
+        "l": source.facts["l"],
+        "m": Facts.of(DURATION),
+        "n": Facts.of(DATETIME),
     }
-    assert source.others == {
-        "i": "text",
-        "j": "Spark type date",
-        "k": "Spark type array",
-        "l": "Spark type timestamp",
-    }
+    assert source.facts["l"].kind.zone is not None
+    assert source.others == {"i": "text", "k": "Spark type array"}
     assert source.typed
     with pytest.raises(TypeError, match="column 'k' must have a plain type"):
         source.tally(None, SUMMED, False, Keyed(("k",)), None)
