@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from nobounds.counting.scan import gathered
-from nobounds.engines.memory.declared import declared_column, declared_kinds
+from nobounds.engines.memory.declared import stated_columns
 from nobounds.engines.open import open_source
 from nobounds.kinds.kind import Kind
 
@@ -38,11 +38,11 @@ CASES = {
     "decimal(4,2)": (
         [Decimal("1.50"), "-99.99", 7, 0.25],
         [1.5, -99.99, 7, 0.25],
-        ["1.234", 100, Decimal("NaN"), True],
+        ["123.4", 100, Decimal("NaN"), True],
     ),
     "number": ([1, "2.5", Decimal(3)], [1, 2.5, 3], ["two"]),
     "integer": ([1, "2", 3.0], [1, 2, 3], [0.5, "x", float("inf")]),
-    "boolean": ([True, "false", np.True_], [1, 0, 1], [1, "yes"]),
+    "boolean": ([True, "no", np.True_], [1, 0, 1], [1, "maybe"]),
 }
 
 
@@ -51,7 +51,7 @@ def test_elements_become_numbers_of_the_type(name: str):
     """One by one, whatever stands beside them; others are missing, without an error."""
     good, numbers, bad = CASES[name]
     odd = [each for each in ODD if not (name == "number" and type(each) is int)]
-    column = declared_column("x", [*good, *bad, *odd], Kind.parse(name))
+    ((_, column),) = stated_columns([("x", [*good, *bad, *odd])], {"x": name})
     assert column.facts.kind == Kind.parse(name) and column.facts.nullable
     assert np.array_equal(gathered(column.chunks()), [*numbers, *[NAN] * (len(bad) + len(odd))], equal_nan=True)
 
@@ -90,10 +90,10 @@ def test_a_column_with_a_type_of_its_own_keeps_it(data):
 def test_a_schema_names_columns_and_types():
     """Others are refused, and so is a schema for tables with types."""
     with pytest.raises(ValueError, match="column 'y' of the schema is not in the table"):
-        declared_kinds({"y": "date"}, ["x"])
-    with pytest.raises(ValueError, match="a type must be"):
-        declared_kinds({"x": "soon"}, ["x"])
+        stated_columns([("x", [])], {"y": "date"})
+    with pytest.raises(ValueError, match="the type of a column must be"):
+        stated_columns([("x", [])], {"x": "soon"})
     with pytest.raises(TypeError, match="schema must map names to types"):
-        declared_kinds(["x"], ["x"])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="schema is for CSV files, and for columns of objects"):
+        stated_columns([("x", [])], ["x"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="schema is for files, and for columns of objects"):
         open_source(pl.LazyFrame({"x": ["a"]}), schema={"x": "date"})

@@ -1,13 +1,15 @@
 """Columns in memory without a type of values: objects and texts, read as the type that the user states.
 
 No fact about the elements is public, so none of them can be refused: an element that is no value of the type is a
-missing record. What an element becomes depends on that element alone.
+missing record. What an element becomes depends on that element alone; texts are read as in a file.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -15,9 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, windows
+from nobounds.engines.csv.fields import FieldReader
+from nobounds.engines.key_columns import key_array
+from nobounds.engines.keys import text_of
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.sequences import nearest_float
+from nobounds.engines.schemas.rules import ColumnRule
+from nobounds.engines.schemas.schema import Schema, SchemaLike
+from nobounds.engines.schemas.texts import TypedReader
 from nobounds.engines.units import seconds
 from nobounds.exact import rational
 from nobounds.kinds.kind import DATE, DATETIME, DURATION, Kind
@@ -25,31 +33,28 @@ from nobounds.ladders.facts import Facts
 
 _LARGEST = (1 << 63) - 1
 _EPOCH, _START, _MICRO = date(1970, 1, 1).toordinal(), datetime(1970, 1, 1), timedelta(microseconds=1)
-_TRUTHS = {"true": 1.0, "false": 0.0}
 
 
-def declared_kinds(schema: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, Kind]:
-    """The types that a schema states for columns in memory; ValueError for an unknown column or type."""
-    if schema is None:
-        return {}
-    if not isinstance(schema, Mapping):
-        example = "{'born': 'date', 'paid': 'decimal(12,2)'}"
-        raise TypeError(f"schema must map names to types, for example {example}, got {type(schema).__name__}")
-    for name in schema:
-        if name not in names:
+def stated_columns(named: list[tuple[str, Any]], schema: SchemaLike | None) -> list[tuple[str, Any]]:
+    """The columns of a table, those that a schema states as Columns; an error for an unknown column or type."""
+    rules = Schema.of(schema).columns
+    for name in rules:
+        if name not in dict(named):
             raise ValueError(f"column {name!r} of the schema is not in the table")
-    return {name: Kind.parse(str(kind)) for name, kind in schema.items()}
+    return [(name, given if name not in rules else _stated(name, given, rules[name])) for name, given in named]
 
 
-def declared_column(name: str, data: Any, kind: Kind) -> Column:
-    """The Column of objects or texts as values of a type; TypeError if the container has a type of its own."""
-    elements = _elements(data)
+def _stated(name: str, data: Any, rule: ColumnRule) -> Any:
+    """Objects or texts as values of a type, a Column; TypeError if their container has a type of its own."""
+    elements, kind = _elements(data), rule.kind
+    if kind is None:
+        return key_array(data) if rule.type == "text" else data
     if elements is None:
         raise TypeError(
             f"column {name!r} has a type of its own, so a schema cannot state one; leave it out of the schema, "
             "or cast the column"
         )
-    read, length = _reader(kind), len(data)
+    read, length = _reader(kind, TypedReader.of(rule, FieldReader())), len(data)
 
     def chunks() -> Iterator[NDArray[np.float64]]:
         return (read(elements(window)) for window in windows(length))
@@ -90,24 +95,33 @@ def _texts(data: NDArray[Any], window: slice) -> list[Any]:
     return [None if gone else text for text, gone in zip(np.ma.getdata(part).tolist(), missing.tolist(), strict=True)]
 
 
-def _reader(kind: Kind) -> Callable[[list[Any]], NDArray[np.float64]]:
-    """How elements become the numbers of a type, NaN where one is no value of it."""
-    one = {"number": nearest_float, "integer": _whole, "boolean": _truth}.get(kind.name)
-    if kind.name == "decimal":
-        one = _decimal(kind)
-    if one is not None:
-        each = one
-        return lambda elements: np.fromiter(map(each, elements), dtype=np.float64, count=len(elements))
+def _reader(kind: Kind, texts: TypedReader) -> Callable[[list[Any]], NDArray[np.float64]]:
+    """How elements become the numbers of a type, NaN where one is no value of it; texts as in a file."""
 
-    def moments(elements: list[Any]) -> NDArray[np.float64]:
-        steps = [_moment(element, kind) for element in elements]
-        missing = np.array([step is None for step in steps], dtype=bool)
-        whole = np.array([0 if step is None else min(max(step, -_LARGEST), _LARGEST) for step in steps], dtype=np.int64)
-        floats = whole.astype(np.float64) if kind.name == "date" else seconds(whole, "us")
-        floats[missing] = np.nan
+    def read(elements: list[Any]) -> NDArray[np.float64]:
+        floats = _objects(elements, kind)
+        written = [k for k, element in enumerate(elements) if type(element) in (str, np.str_)]
+        if written:
+            fields = [text_of(str(elements[k]).encode("utf-8", "surrogatepass")) for k in written]
+            floats[written] = texts.floats(import_pyarrow().array(fields, import_pyarrow().string()))
         return floats
 
-    return moments
+    return read
+
+
+def _objects(elements: list[Any], kind: Kind) -> NDArray[np.float64]:
+    """The numbers of elements that are no texts; NaN for texts."""
+    one = {"number": _number, "integer": _whole, "boolean": _truth}.get(kind.name)
+    if kind.name == "decimal":
+        one = partial(_decimal, kind=kind)
+    if one is not None:
+        return np.fromiter(map(one, elements), dtype=np.float64, count=len(elements))
+    steps = [_moment(element, kind) for element in elements]
+    missing = np.array([step is None for step in steps], dtype=bool)
+    whole = np.array([0 if step is None else min(max(step, -_LARGEST), _LARGEST) for step in steps], dtype=np.int64)
+    floats = whole.astype(np.float64) if kind.name == "date" else seconds(whole, "us")
+    floats[missing] = np.nan
+    return floats
 
 
 def _moment(element: Any, kind: Kind) -> int | None:
@@ -119,39 +133,35 @@ def _moment(element: Any, kind: Kind) -> int | None:
             return element.toordinal() - _EPOCH
         if type(element) is datetime and kind == DATETIME and element.tzinfo is None:
             return (element - _START) // _MICRO
+        if isinstance(element, str):
+            return None
         number = kind.record(element)
         return None if number is None else round(number * (1 if kind.name == "date" else 10**6))
     except Exception:  # a foreign object may raise anything, and what it raises would depend on the record
         return None
 
 
+def _number(element: Any) -> float:
+    return math.nan if type(element) in (str, np.str_) else nearest_float(element)
+
+
 def _whole(element: Any) -> float:
-    number = nearest_float(element)
+    number = _number(element)
     return number if number.is_integer() else math.nan
 
 
 def _truth(element: Any) -> float:
-    if type(element) in (bool, np.bool_):
-        return float(element)
-    return _TRUTHS.get(str(element).strip().lower(), math.nan) if type(element) in (str, np.str_) else math.nan
+    return float(element) if type(element) in (bool, np.bool_) else math.nan
 
 
-def _decimal(kind: Kind) -> Callable[[Any], float]:
-    """Numbers and their texts that have no more digits than the type."""
-    most, whole = kind.upper, Decimal(10 ** (kind.precision - kind.scale))
-    assert most is not None
-
-    def read(element: Any) -> float:
-        try:
-            if type(element) is Decimal and element.is_finite() and int(element.as_tuple().exponent) >= -kind.scale:
-                return float(element) if element.copy_abs() < whole else math.nan
-            if isinstance(element, bool | np.bool_) or not isinstance(element, Real | Decimal | str):
-                return math.nan
-            if math.isnan(number := nearest_float(element)) or math.isinf(number):
-                return math.nan
-            exact = rational(element.strip() if isinstance(element, str) else element, "record")
-            return number if abs(exact) <= most and (exact * 10**kind.scale).denominator == 1 else math.nan
-        except Exception:  # as above
+def _decimal(element: Any, kind: Kind) -> float:
+    """A number rounded to the digits of the type, half to even; missing if it has too many before the point."""
+    try:
+        if isinstance(element, bool | np.bool_ | str) or not isinstance(element, Real | Decimal):
             return math.nan
-
-    return read
+        if type(element) is Decimal and element.is_finite() and int(element.as_tuple().exponent) >= -kind.scale:
+            return float(element) if element.copy_abs() < 10 ** (kind.precision - kind.scale) else math.nan
+        units = round(rational(element, "record") * 10**kind.scale)
+        return float(Fraction(units, 10**kind.scale)) if abs(units) < 10**kind.precision else math.nan
+    except Exception:  # as above
+        return math.nan

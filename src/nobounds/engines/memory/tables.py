@@ -1,6 +1,6 @@
 """Tables in memory to a Stream: frames of pandas and polars, Arrow tables, dicts of columns and numpy arrays."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,18 +8,18 @@ from nobounds.engines.column import Column, windows
 from nobounds.engines.key_columns import key_array, key_type
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
-from nobounds.engines.memory.declared import declared_column, declared_kinds
+from nobounds.engines.memory.declared import stated_columns
 from nobounds.engines.memory.frames import collected, lazy_failed, named_columns, read_columns, sort_columns
 from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.schemas.schema import SchemaLike
 from nobounds.engines.streams.stream import TableStream
 
 
-def from_memory(data: object, schema: Mapping[str, str] | None = None) -> TableStream:
+def from_memory(data: object, schema: SchemaLike | None = None) -> TableStream:
     """The Stream of a table in memory; `schema` has the types of columns of objects or texts."""
     named = list(read_columns(named_columns(data)))
-    stated = declared_kinds(schema, [name for name, _ in named])
-    opened = [(name, declared_column(name, given, stated[name]) if name in stated else given) for name, given in named]
-    table, raw = sort_columns(opened), dict(named)
+    opened = stated_columns(named, schema)
+    table, raw, stated = sort_columns(opened), dict(named), dict(opened)
     if len({_length(column) for column in raw.values()}) > 1:
         raise ValueError("the columns of a table must all have the same length")
 
@@ -40,7 +40,7 @@ def from_memory(data: object, schema: Mapping[str, str] | None = None) -> TableS
 
     # Elements of a list have no common type.
     facts = {
-        name: replace(column.facts, declared=name in stated or not isinstance(raw[name], list | tuple))
+        name: replace(column.facts, declared=not isinstance(stated[name], list | tuple))
         for name, column in table.columns.items()
     }
     kinds = {name: kind for name, column in raw.items() if (kind := key_type(column)) is not None}
