@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.exact import printable
-from nobounds.kinds.kind import Kind, text_of
+from nobounds.kinds.kind import Kind, short_text
 from nobounds.mechanisms.halting import Law
 from nobounds.ranks.law import AnswerLaw
 from nobounds.release.description import Description, Summary
@@ -119,13 +119,13 @@ def _end(end: Any, kind: Kind) -> float:
 
 def _said(number: float, kind: Kind, form: str) -> str:
     """A number in the type of the column."""
-    return text_of(kind.value(number)) if kind.typed else f"{number:{form}}"
+    return short_text(kind.value(number)) if kind.typed else f"{number:{form}}"
 
 
 def _typed_axis(axes: Any, kind: Kind) -> None:
     """Values of the type at a few places of the axis."""
     if kind.typed:
-        axes.xaxis.set_major_formatter(lambda number, _: text_of(kind.value(number)))
+        axes.xaxis.set_major_formatter(lambda number, _: short_text(kind.value(number)))
         axes.locator_params(axis="x", nbins=4)
 
 

@@ -24,7 +24,7 @@ ROOMS = {
     "ladders": "accounting arrays exact kinds",
     "counting": "arrays exact ladders",
     "expressions": "exact",
-    "engines": "accounting arrays counting expressions kinds ladders",
+    "engines": "accounting arrays counting exact expressions kinds ladders",
     "mechanisms": "accounting arrays counting exact ladders noise programs",
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",

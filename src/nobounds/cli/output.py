@@ -14,7 +14,7 @@ import nobounds as nb
 from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
-from nobounds.kinds.kind import Kind, Value, text_of
+from nobounds.kinds.kind import Kind, Value, short_text
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import Interval, type_in
 from nobounds.release.shares import STATISTICS
@@ -25,6 +25,7 @@ SUMMARIES = "The ranges are at 95 %; those of means include what clipping change
 
 _WIDEST = 10_000  # characters of a table in a pipe
 _CELL, _MARGIN = 18, 18  # the widths of a column and of everything beside the columns
+_TYPED, _DATED = 30, 45  # the widths of columns of dates, durations and decimals, and of datetimes
 
 
 def show(release: nb.Release, *, as_json: bool) -> None:
@@ -54,7 +55,7 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     console = Printer()
     console.print(f"Private summary of {source}", style="bold")
     console.print()
-    for names in _fitting(list(described.columns), console.width):
+    for names in _fitting(described, console.width):
         show_table(console, _summaries(described, names))
         console.print()
     for name, why in described.skipped.items():
@@ -104,12 +105,15 @@ def show_table(console: Console, table: Table) -> None:
                 say(console, f"{column.header}: {cell}" if column.header else cell)
 
 
-def _fitting(names: list[str], width: int) -> list[list[str]]:
+def _fitting(described: nb.Description, width: int) -> list[list[str]]:
     """The columns in groups that fit beside each other."""
     groups: list[list[str]] = []
     left = 0
-    for name in names:
-        needed = max(len(printable(name)), _CELL) + 3
+    for name in described.columns:
+        cell = (
+            _CELL if not described.kind(name).typed else _DATED if described.kind(name).name == "datetime" else _TYPED
+        )
+        needed = max(len(printable(name)), cell) + 3
         if not groups or left < needed:
             groups.append([])
             left = width - _MARGIN
@@ -140,7 +144,7 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
 def shortened(value: Value) -> str:
     """Five digits for people, and no exponent in the ordinary range; values of other types in full."""
     if not isinstance(value, int | float):
-        return text_of(value)
+        return short_text(value)
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e6):
         return f"{int(value):,}"
     return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.5g}" if abs(value) < 1e5 else f"{value:.5g}"
@@ -150,7 +154,7 @@ def half_of(bar: tuple[Any, Any], kind: Kind) -> str:
     """Half of the width of an interval."""
     if kind.typed:
         ends = [float(kind.number(end, "interval")) for end in bar]
-        return "± ?" if any(map(kind.is_end, bar)) else f"± {text_of(kind.difference((ends[1] - ends[0]) / 2))}"
+        return "± ?" if any(map(kind.is_end, bar)) else f"± {short_text(kind.difference((ends[1] - ends[0]) / 2))}"
     half = (bar[1] - bar[0]) / 2
     if half == math.inf:
         return "± ?"
@@ -223,7 +227,7 @@ def _rounded(value: int | float, interval: tuple[float, float]) -> str:
 
 def _clip(clip: list[int | float], kind: Kind) -> str:
     if kind.typed:
-        return " to ".join(text_of(kind.value(end)) for end in clip)
+        return " to ".join(short_text(kind.value(end)) for end in clip)
     least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0
     return " to ".join(shortened(end if abs(end) >= least else 0) for end in clip)
 
@@ -239,5 +243,5 @@ def _value(value: Value | tuple[Value | None, ...] | None, interval: Interval | 
     if value is None:
         return str(reason)
     if isinstance(value, tuple):
-        return " to ".join("-" if each is None else text_of(each) for each in value)
-    return text_of(value) if interval is None or not isinstance(value, int | float) else _rounded(value, interval)
+        return " to ".join("-" if each is None else short_text(each) for each in value)
+    return short_text(value) if interval is None or not isinstance(value, int | float) else _rounded(value, interval)

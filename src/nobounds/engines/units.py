@@ -16,8 +16,8 @@ _TIMES = {"m": 60, "h": 3600, "D": 86_400, "W": 604_800}  # seconds
 def seconds(numbers: Ints, unit: str) -> Floats:
     """The seconds that whole numbers of a unit are; far beyond the years of the calendar, they are cut off.
 
-    >>> seconds(np.array([1_500, -1]), "ms"), seconds(np.array([2]), "h")
-    (array([ 1.5  , -0.001]), array([7200.]))
+    >>> seconds(np.array([1_500, -1]), "ms").tolist(), seconds(np.array([2]), "h").tolist()
+    ([1.5, -0.001], [7200.0])
     """
     if unit in _TIMES:
         most = _FAR // _TIMES[unit]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import MAX, finite_float, text_up
-from nobounds.kinds.kind import Value, text_of
+from nobounds.kinds.kind import Value, short_text
 
 CHOSEN = "The condition and the formulas are public; they must have been chosen without looking at the data."
 
@@ -29,7 +29,7 @@ def figure(value: int | float) -> str:
 
 def shown_value(value: Value) -> str:
     """A value for people: a number as `figure` writes it, others in full."""
-    return figure(value) if isinstance(value, int | float) else text_of(value)
+    return figure(value) if isinstance(value, int | float) else short_text(value)
 
 
 def about(value: float) -> str:

@@ -323,6 +323,27 @@ def text_of(value: Value) -> str:
     return str(value)
 
 
+def short_text(value: Value) -> str:
+    """A value for people, in tables and sentences: a datetime to the second, and a duration to four digits or more.
+
+    >>> short_text(datetime(2024, 2, 29, 12, 0, 0, 600_000)), short_text(timedelta(seconds=5.0049))
+    ('2024-02-29 12:00:00', '0:00:05.005')
+    """
+    if isinstance(value, datetime | time):
+        return text_of(value.replace(microsecond=0))
+    if not isinstance(value, timedelta) or timedelta.max - abs_span(value) < timedelta(seconds=1):
+        return text_of(value)
+    size = abs_span(value)
+    step = timedelta(seconds=1) if size >= timedelta(minutes=2) else timedelta(milliseconds=1)
+    text = text_of(round(value / step) * step if size >= timedelta(seconds=1) else value)
+    return text.rstrip("0") if "." in text else text
+
+
+def abs_span(span: timedelta) -> timedelta:
+    """The size of a span; that of the smallest one is the largest."""
+    return timedelta.max if span == timedelta.min else abs(span)
+
+
 def _plain(given: object) -> object:
     """A value of numpy as one of Python's own, if it fits; others as they are."""
     if isinstance(given, np.datetime64 | np.timedelta64):

@@ -299,8 +299,8 @@ def test_types_are_declared_and_never_guessed(tmp_path):
         nb.Table(path, schema={"y": "number"})
     with pytest.raises(TypeError, match=r"csv must be a nobounds\.Csv, got dict"):
         nb.Table(path, csv={"header": True})
-    with pytest.raises(ValueError, match=r"for files; other tables have types of their own"):
-        nb.Table({"x": [1]}, schema={"x": "integer"})
+    with pytest.raises(TypeError, match=r"column 'x' has a type of its own, so a schema cannot state one"):
+        nb.Table({"x": range(3)}, schema={"x": "integer"})
 
 
 def test_names_are_shown_once_a_header_is_stated(tmp_path):
