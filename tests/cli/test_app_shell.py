@@ -299,7 +299,10 @@ def test_options_that_take_a_name_complete_it():
     assert found["quantile method"] == ["auto", "walk", "flip", "exponential"]
     assert found["sum neighbors"] == found["budget create neighbors"] == ["add-remove", "swap"]
     assert found["plan statistic"][0] == "quantile" and "lognormal" in found["plan family"]
-    assert found["describe format"] == ["csv", "tsv", "parquet"] and "table1" in found["paper part"]
+    assert (
+        found["describe format"] == ["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"]
+        and "table1" in found["paper part"]
+    )
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ ROOMS = {
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "statistics": "accounting clipping counting engines exact kinds ladders mechanisms noise programs ranks release",
-    "tables": "accounting arrays clipping counting engines exact expressions groups ladders "
+    "tables": "accounting arrays clipping counting engines exact expressions groups kinds ladders "
     "mechanisms noise programs ranks release statistics",
     "plots": "exact kinds mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",

@@ -157,7 +157,9 @@ def _needed(statement: ReleaseStatement) -> str:
     needed = statement.parameters.inner("needed")
     stated: dict[str, float] = {name: needed.whole(name) for name in ("rows",) if name in needed}
     stated |= {name: needed.spent(name) for name in ("epsilon", "rho") if name in needed}
-    return needed_in_words({"needed": stated})
+    known = "values_read" in statement.parameters
+    read = {"values_read": statement.parameters.whole("values_read", 0)} if known else {}
+    return needed_in_words({"needed": stated} | read)
 
 
 def _keys(fields: ReleaseFields, statement: ReleaseStatement) -> list[str]:

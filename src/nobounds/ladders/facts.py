@@ -14,7 +14,8 @@ class Facts:
 
     integral, nullable: the type holds integers or booleans alone; it can hold a missing value.
     lower, upper: the bounds that the type itself states: booleans are 0 or 1, unsigned integers not below 0.
-    declared: False for a column of text that may or may not be numbers.
+    declared: False for a column that may or may not be of numbers.
+    texts: whether its records are texts that no type was declared for, read as numbers.
     unit: whom privacy is for; no unit has more records than its `rows`.
     name, query: the name of the column, and whether its rows are the result of a query; both appear in a release.
     where, formulas: the condition on the rows, and the names and formulas of computed columns; both in SQL.
@@ -28,6 +29,7 @@ class Facts:
     lower: int | Fraction | None = field(default=None, repr=False)
     upper: int | Fraction | None = field(default=None, repr=False)
     declared: bool = field(default=True, repr=False)
+    texts: bool = field(default=False, repr=False)
     unit: Unit = field(default=Unit(), repr=False)
     name: str | None = field(default=None, repr=False)
     query: bool = field(default=False, repr=False)

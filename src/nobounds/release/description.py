@@ -10,7 +10,7 @@ from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind, Value
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import TOO_FEW, in_words, rows_in_words, units_in_words
+from nobounds.release.words import HARDLY, TOO_FEW, in_words, rows_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,10 @@ class Description:
         split = self.parameters.get("split", {})
         parts = [f"{part} {text_up(100 * amount / total, 2)} %" for part, amount in split.items()]
         sentence = f"{name} {text_up(total)}, split by noisy counts: {', '.join(parts) or 'nothing'}."
-        empty = any(summary.reasons for summary in self.columns.values())
-        return f"{sentence} Empty cells: {TOO_FEW} for the {name.lower()}." if empty else sentence
+        reasons = {why for summary in self.columns.values() for why in summary.reasons.values()}
+        few = f"{TOO_FEW} for the {name.lower()}" if reasons - {HARDLY} else ""
+        why = " or ".join(filter(None, [few, HARDLY if HARDLY in reasons else ""]))
+        return f"{sentence} Empty cells: {why}." if why else sentence
 
     def __str__(self) -> str:
         names = {name: printable(name) for name in self.columns}

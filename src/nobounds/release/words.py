@@ -8,6 +8,7 @@ from nobounds.kinds.kind import NUMBER, Kind, text_of
 from nobounds.release.schema import Interval, type_in
 
 TOO_FEW = "too few rows"  # why a number is not answered
+HARDLY = "hardly any numbers"  # the same, of a column whose type is not declared
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 UNKNOWN = "its error is not known"
 _LEFT_OUT = "the other rows are left out"
@@ -36,8 +37,13 @@ def in_words(value: Any) -> str:
 
 
 def needed_in_words(parameters: Mapping[str, Any]) -> str:
-    """What would do where a number is not answered: ": about 120 rows would do, or epsilon 3"."""
-    needed = parameters.get("needed", {})
+    """What would do where a number is not answered: ": about 120 rows would do, or epsilon 3".
+
+    Of a column of no declared type, how many of its texts are numbers, and how many would do.
+    """
+    needed, read = parameters.get("needed", {}), parameters.get("values_read")
+    if read is not None and "rows" in needed:
+        return f": about {read:,} of its values are numbers, and about {needed['rows']:,} would do"
     ways = [f"about {needed['rows']:,} rows"] if "rows" in needed else []
     ways += [f"{kind} {text_up(needed[kind], 2)}" for kind in ("epsilon", "rho") if kind in needed]
     return f": {' or '.join(ways)} would do" if ways else ""

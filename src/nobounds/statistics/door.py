@@ -21,6 +21,7 @@ from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
+from nobounds.release.words import HARDLY
 from nobounds.statistics.typed import require_sum, type_of, typed_intervals, typed_rung, typed_value
 
 F_co = TypeVar("F_co", covariant=True)
@@ -82,7 +83,7 @@ class ColumnPlan(Protocol):
 class Answer:
     """A noisy answer, and what its release says about it; `parts` is the cost by part, if a noisy size has set it.
 
-    What is not answered is None, and `reason` says why.
+    What is not answered is None, and `reason` says why. `size` is the noisy number of records, if one was bought.
     """
 
     value: int | float | Fraction | tuple[int | float | Fraction | None, ...] | None
@@ -90,6 +91,7 @@ class Answer:
     intervals: tuple[Interval, ...] = ()
     parts: dict[str, Cost] | None = None
     reason: str | None = None
+    size: int | None = None
 
 
 C = TypeVar("C", bound=ColumnPlan)
@@ -112,9 +114,13 @@ def release_column(
         noisy = yield from answer(plan, data)
         breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
         kind = facts.kind.of_answer(statistic)
-        parameters = facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | breakdown
+        reason = HARDLY if facts.texts and noisy.reason is not None else noisy.reason
+        read = {"values_read": noisy.size} if facts.texts and noisy.size is not None else {}
+        parameters = (
+            facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | read | breakdown
+        )
         value, bars = typed_value(noisy.value, kind), typed_intervals(noisy.intervals, kind)
-        return Release(statistic, value, loss, parameters, bars, noisy.reason)
+        return Release(statistic, value, loss, parameters, bars, reason)
 
     def checked(facts: Facts) -> C:
         require_sum(statistic, facts)

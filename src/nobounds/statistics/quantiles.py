@@ -199,17 +199,19 @@ def _marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> 
         values = tuple(value if kept else None for value, kept in pairs)
     few = {} if all(shown) else {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
     value = values[0] if len(values) == 1 else values
-    return Answer(value, few, reason=TOO_FEW if few else None)
+    return Answer(value, few, reason=TOO_FEW if few else None, size=None if plan.size.known is not None else size)
 
 
 def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool) -> Program[Answer]:
     """A quantile, and what is known for free of the rung that it lies on."""
     size = yield from plan.learned(view)
     if marks and not all(answers(plan, size)):
-        return Answer(None, {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}, reason=TOO_FEW)
+        few = {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
+        return Answer(None, few, reason=TOO_FEW, size=None if plan.size.known is not None else size)
     ((route, position),) = yield from plan.ends(view, size)
     known = rung(plan, route, position, size)
-    return Answer(plan.value_at(route, position), {} if known is None else {"rung": known})
+    learned = None if plan.size.known is not None else size
+    return Answer(plan.value_at(route, position), {} if known is None else {"rung": known}, size=learned)
 
 
 def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
@@ -217,10 +219,11 @@ def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) ->
     bracket = yield from plan.program(view, marks)
     wanted = plan.wanted
     parameters = described(wanted)
+    size = None if plan.size.known is not None else bracket.size
     if bracket.value is None:
         parameters["needed"] = plan.needed(bracket.size, terms.spending.amount)
-        return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW)
-    return Answer(bracket.value, parameters, (bracket.ends,))
+        return Answer(None, parameters, (bracket.ends,), reason=TOO_FEW, size=size)
+    return Answer(bracket.value, parameters, (bracket.ends,), size=size)
 
 
 def _with_ends(plan: ExtremesPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
@@ -228,10 +231,11 @@ def _with_ends(plan: ExtremesPlan, view: View, terms: Terms, marks: bool) -> Pro
     extremes = yield from plan.program(view, marks)
     parameters = described(replace(plan.wanted, guarantee=True))
     values = extremes.values[0] if len(extremes.values) == 1 else extremes.values
+    size = None if plan.question.size.known is not None else extremes.size
     if None not in extremes.values:
-        return Answer(values, parameters, extremes.ends)
+        return Answer(values, parameters, extremes.ends, size=size)
     parameters["needed"] = plan.needed(extremes.size, terms.spending.amount)
-    return Answer(values, parameters, extremes.ends, reason=TOO_FEW)
+    return Answer(values, parameters, extremes.ends, reason=TOO_FEW, size=size)
 
 
 def described(wanted: Wanted) -> dict[str, Any]:

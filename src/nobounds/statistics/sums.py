@@ -142,7 +142,8 @@ def _answered(
         parameters["needed"] = settled.needed()
     interval = settled.tailed.interval(value, bar, records)
     exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
-    return Answer(exact, parameters, (interval,), plan.parts(), reason)
+    learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
+    return Answer(exact, parameters, (interval,), plan.parts(), reason, settled.size if learned else None)
 
 
 @dataclass(frozen=True, slots=True)

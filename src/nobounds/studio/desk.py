@@ -12,6 +12,7 @@ import nobounds as nb
 from nobounds.accounting.budget import Statement, read
 from nobounds.accounting.spending import Purse
 from nobounds.engines.refusals import raise_alone
+from nobounds.engines.schemas.known import is_numeric
 from nobounds.studio.asks import Ask, Origin
 from nobounds.studio.shelf import KeptRelease, Shelf
 
@@ -42,7 +43,7 @@ class Desk:
     def numeric(self) -> list[str]:
         """The numeric columns, without the unit."""
         others = {self.origin.unit}
-        return [name for name, kind in self.columns().items() if "number" in kind and name not in others]
+        return [name for name, kind in self.columns().items() if is_numeric(kind) and name not in others]
 
     def statement(self) -> Statement | None:
         """The statement of the budget, or None if there is no budget yet."""

@@ -29,6 +29,7 @@ from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import GroupedRelease
+from nobounds.release.words import HARDLY
 from nobounds.statistics.door import ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
 from nobounds.statistics.typed import require_sum, type_of, typed_array
@@ -151,7 +152,7 @@ class Grouping:
                 parameters,
                 None if noisy.intervals is None else typed_array(noisy.intervals, kind),
                 noisy.counts,
-                noisy.reasons,
+                _reasons(noisy, facts),
             )
 
         by = f"{purpose} of {'rows' if column is None else column} by {', '.join(self.keyed.names)}"
@@ -196,6 +197,13 @@ class Grouping:
         most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
         keys = {"keys": "public"} if selection is None else {"keys": "private", "units_to_show": selection.needed()}
         return facts.origin() | keys | breakdown | most
+
+
+def _reasons(noisy: GroupAnswers, facts: Facts) -> tuple[str | None, ...] | None:
+    """Why groups are not answered; of texts because hardly any are numbers."""
+    if noisy.reasons is None or not facts.texts:
+        return noisy.reasons
+    return tuple(None if why is None else HARDLY for why in noisy.reasons)
 
 
 def check_delta(delta: Number) -> Fraction:

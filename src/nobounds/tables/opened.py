@@ -10,9 +10,12 @@ from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
 from nobounds.accounting.spending import Chargeable
 from nobounds.engines.column import Column
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
+from nobounds.engines.schemas.known import MAYBE_NUMBERS
 from nobounds.engines.source import Bounding, TableSource
 from nobounds.exact import shown
 from nobounds.expressions.view import View, named
+from nobounds.kinds.kind import NUMBER
+from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import driver_of
 
@@ -136,11 +139,8 @@ class OpenedTable:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns that may be shown, and the families of their types; public."""
-        kinds = {
-            name: "number" if facts.declared else "text that may be numbers"
-            for name, facts in self.source.facts.items()
-        } | self.source.others
+        """The columns that may be shown, and their types; public."""
+        kinds = {name: _type(facts) for name, facts in self.source.facts.items()} | self.source.others
         if self.source.shown is not None and not self.source.shown:
             raise ValueError(HEADER_UNKNOWN)
         return {name: kind for name, kind in kinds.items() if self.shows(name)}
@@ -167,6 +167,15 @@ class OpenedTable:
     def __str__(self) -> str:
         unit = "" if self.unit is None else f", unit={self.unit!r}, rows_per_unit={self.rows_per_unit}"
         return f"Table({len(self.source.facts) + len(self.source.others)} columns{unit})"
+
+
+def _type(facts: Facts) -> str:
+    """The type of a column in the words of a schema."""
+    if not facts.declared:
+        return MAYBE_NUMBERS
+    if facts.kind != NUMBER or not facts.integral:
+        return str(facts.kind)
+    return "boolean" if (facts.lower, facts.upper) == (0, 1) else "integer"
 
 
 def whole_number(given: Any, name: str) -> int:

@@ -290,7 +290,7 @@ def test_types_are_declared_and_never_guessed(tmp_path):
     """Columns without a type are text that may be numbers, whatever they hold; errors come from types alone."""
     path = write(tmp_path / "a.csv", "x,n,k\n1,2,3\n")
     table = nb.Table(path, schema={"x": "integer", "n": "text"}, csv=nb.Csv(header=True))
-    assert table.columns == {"x": "number", "k": "text that may be numbers", "n": "text"}
+    assert table.columns == {"x": "integer", "k": "text that may be numbers", "n": "text"}
     with pytest.raises(TypeError, match=r"column 'n' must be numeric, got text"):
         table.mean("n", epsilon=1)
     with pytest.raises(ValueError, match=r"must be one of number, integer, text, .*, got 'int' for column 'x'"):

@@ -22,6 +22,11 @@ TYPES = {
     "b": "boolean",
     "city": "text",
     "who": "integer",
+    "day": "date",
+    "at": "datetime(Europe/Berlin)",
+    "clock": "time",
+    "span": "duration",
+    "paid": "decimal(12,2)",
 }
 FORMATS = ["csv", "csv.gz", "tsv", "jsonl", "ndjson.gz", "arrow", "stream.ipc", "feather", "xlsx"]
 
@@ -118,6 +123,10 @@ def asked(opened):
     answers.append(opened().describe(["x", "n", "b"], epsilon=50, rng=random.Random(3)))
     groups = opened().group_by("city", keys=["Bonn", "Köln", "a,b", 'say "x"'])
     answers.append(groups.mean("x", epsilon=50, rng=random.Random(4)))
+    answers.append(opened().sum("paid", epsilon=50, rng=random.Random(8)))
+    answers.append(opened().mean("at", epsilon=50, rng=random.Random(9)))
+    days = [date(2020, 1, 1) + timedelta(days=k) for k in range(3)]
+    answers.append(opened().group_by("day", keys=days).count(epsilon=50, rng=random.Random(10)))
     answers.append(opened().group_by("n", "b", delta=1e-3).count(epsilon=50, rng=random.Random(5)))
     users = opened(unit="who", rows_per_unit=2)
     answers.append(users.sum("n", epsilon=50, rng=random.Random(6)))

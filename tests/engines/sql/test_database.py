@@ -272,7 +272,7 @@ def test_sqlite_has_no_types(sqlite):
     """Each element is taken on its own, as in a list: a number, the text of one, or missing; as a key it is text."""
     sqlite.executemany("insert into t values (?, ?)", [(x, x) for x in ELEMENTS])
     stream = from_query(sqlite, "select x, g from t -- all")
-    assert stream.facts == dict.fromkeys(["x", "g"], Facts(integral=False, nullable=True, declared=False))
+    assert stream.facts == dict.fromkeys(["x", "g"], Facts(integral=False, nullable=True, declared=False, texts=True))
     assert (stream.others, stream.typed) == ({}, False)
     assert set(stream.kinds.values()) == {pa.large_string()}
     assert np.array_equal(values(stream, "x"), FLOATS, equal_nan=True)

@@ -17,6 +17,7 @@ from nobounds.cli.output import Printer, say, show_table
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
 from nobounds.engines.files.formats import format_of
+from nobounds.engines.schemas.known import is_numeric
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import Forecast
 from nobounds.planning.forecasters import Statistic, check_statistic
@@ -182,7 +183,7 @@ def _summary(
 def numeric(table: nb.Table, unit: str | None = None, only: list[str] | None = None) -> list[str]:
     """The columns of a table that a summary may answer, by their types alone."""
     kinds = {name: kind for name, kind in table.columns.items() if name != unit and name in (only or table.columns)}
-    return [name for name, kind in kinds.items() if kind in ("number", "text that may be numbers")]
+    return [name for name, kind in kinds.items() if is_numeric(kind)]
 
 
 def dry_run(

@@ -83,7 +83,7 @@ class CsvFiles:
         pa = import_pyarrow()
         typed = pa.schema([(name, self._rule(name).arrow) for name in self.names if self._rule(name).type is not None])
         known, others, _ = schema_facts(typed)
-        undeclared = Facts(integral=False, nullable=True, declared=False)
+        undeclared = Facts(integral=False, nullable=True, declared=False, texts=True)
         facts = {name: known.get(name, undeclared) for name in self.names if name not in others}
         kinds = {name: self._rule(name).arrow for name in self.names}
         all_typed = bool(self.names) and len(typed) == len(self.names)

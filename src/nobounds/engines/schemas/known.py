@@ -7,6 +7,16 @@ from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.schemas.schema import Schema
 from nobounds.engines.streams.stream import TableStream
 
+MAYBE_NUMBERS = "text that may be numbers"
+"""The type of a column that none was declared for."""
+
+_NUMERIC = (MAYBE_NUMBERS, "number", "integer", "boolean", "decimal", "date", "datetime", "time", "duration")
+
+
+def is_numeric(name: str) -> bool:
+    """Whether statistics of numbers answer columns of a type, by its name as in `Table.columns`."""
+    return name.partition("(")[0] in _NUMERIC
+
 
 def column_types(stream: TableStream) -> dict[str, str | None]:
     """The types of the columns that may be shown, in the words of a schema; None for those that are not declared."""

@@ -122,7 +122,7 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
                 arrays += [pa.array(gathered(from_sequence(columns[name]).chunks())) for name in values]
                 yield pa.record_batch(arrays, names=[*keys, *values])
 
-    facts = {name: Facts(integral=False, nullable=True, declared=False) for name in names}
+    facts = {name: Facts(integral=False, nullable=True, declared=False, texts=True) for name in names}
     kinds = dict.fromkeys(names, pa.large_string())
     return TableStream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
 
