@@ -151,7 +151,7 @@ PRIVATE = {
 
 def _parameters(statistic, parameters, private=frozenset()):
     """Names and types, and the values of those that are public."""
-    hidden = PRIVATE.get(statistic, set()) | private
+    hidden = PRIVATE.get(statistic, set()) | private | {"values_read"}  # a noisy number of records
     return tuple(
         (name, type(value).__name__, None if name in hidden else repr(value))
         for name, value in parameters.items()
