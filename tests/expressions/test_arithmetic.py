@@ -2,6 +2,7 @@
 
 import math
 from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -116,6 +117,24 @@ def test_integers_and_floats_are_compared_exactly(whole, number, sign):
     a, b = constant(whole, INTEGER, 3), from_arrow(pa.array([number] * 3), NUMBER)
     assert signs(a, b).tolist() == [sign] * 3
     assert signs(b, a).tolist() == [-sign] * 3
+
+
+def test_decimals_and_unsigned_integers_are_compared_exactly():
+    """To the 38th digit, also with constants that have a sign, and integers from 2**63 on."""
+    high, low = Decimal("12345678901234567890123456789012345.678"), Decimal("-0.001")
+    wide = pa.array([high, -high.copy_abs(), low], pa.decimal128(38, 3))
+
+    def kept(condition, array):
+        tree, _ = formula(parsed(condition), {"a": of_arrow(array.type)})
+        return computed(tree, Rows({"a": array}, {}, len(array))).to_pylist()
+
+    assert kept(f"a = {high}", wide) == [True, False, False]
+    assert kept(f"a > {str(high)[:-1]}7", wide) == [True, False, False]
+    assert kept("a < -12345678901234567890123456789012345.677", wide)[1]
+    assert kept("a = '-0.001'::DECIMAL(4,3) or a in (-0.001)", wide) == [False, False, True]
+    large = pa.array([2**64 - 1, 2**63, 5], pa.uint64())
+    assert kept("a > 9223372036854775807", large) == [True, True, False]
+    assert kept("a = 18446744073709551615 or a = 5.0", large) == [True, False, True]
 
 
 def test_instants_of_all_units_are_compared_exactly():

@@ -96,6 +96,7 @@ def test_wrong_types_are_refused_with_the_fix(given, message):
         ("d = '2024-02-30'", r"'2024-02-30' in d = '2024-02-30' must be written like '2024-12-31'"),
         ("z > 'noon'", r"must be written like '2024-12-31 23:59:00'"),
         ("f < 1e999", r"must be within the range of float64"),
+        (f"s = '{'x' * 1001}'", r"a text in an expression may have at most 1000 characters, got 1001"),
     ],
 )
 def test_constants_out_of_range_are_refused(given, message):

@@ -43,6 +43,7 @@ from nobounds.expressions.types import (
 )
 
 INTEGERS = range(-(1 << 63), 1 << 63)
+_LONGEST = 1_000  # characters of a text, which is repeated for each row of a batch
 _NUMERIC = ("integer", "number", "decimal")
 _TIMES = ("date", "datetime", "time")
 
@@ -313,6 +314,8 @@ def _literal_type(value: Constant) -> Type:
         case Decimal():
             return _decimal_type(value)
         case str():
+            if len(value) > _LONGEST:
+                raise ValueError(f"a text in an expression may have at most {_LONGEST} characters, got {len(value)}")
             return TEXT
         case datetime():
             return Type("datetime", unit="us", zone=None if value.tzinfo is None else "UTC")

@@ -160,7 +160,7 @@ def _scalar(given: Any) -> Constant:
         case {"Boolean": bool(value)} | {"String": str(value)}:
             return value
         case {"Decimal": [int(value), _, int(scale)]}:
-            return Decimal(value).scaleb(-scale)
+            return Decimal((int(value < 0), tuple(map(int, str(abs(value)))), -scale))  # scaleb would round
         case {"Date": int(days)}:
             return date(1970, 1, 1) + timedelta(days=days)
         case {"Datetime": [int(value), str(unit), zone]}:

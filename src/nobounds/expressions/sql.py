@@ -144,9 +144,11 @@ def _chain(nodes: list[Node], kind: type[And] | type[Or]) -> Node:
 
 
 def negative(operand: Node) -> Node:
-    """The opposite of a number; a constant with a sign is one constant."""
-    if isinstance(operand, Literal) and isinstance(operand.value, int | Decimal) and operand.value is not True:
-        return Literal(-operand.value) if operand.value is not False else Call("negative", (operand,))
+    """The opposite of a number; a constant with a sign is one constant, to its last digit."""
+    if isinstance(operand, Literal) and isinstance(operand.value, Decimal):
+        return Literal(operand.value.copy_negate() if operand.value else operand.value)
+    if isinstance(operand, Literal) and isinstance(operand.value, int) and not isinstance(operand.value, bool):
+        return Literal(-operand.value)
     return Call("negative", (operand,))
 
 
@@ -206,9 +208,13 @@ def _decimal(operand: Literal, digits: list[int]) -> Literal:
     """A constant with the type of a decimal, as DuckDB writes it."""
     scale = (*digits, 0)[1]
     value = _number(operand.value) if isinstance(operand.value, str) else operand.value
-    number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-    if number and (exact := Decimal(str(value))) == round(exact, scale):
-        return Literal(exact)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        exact = Decimal(value)
+        _, figures, exponent = exact.as_tuple()
+        if isinstance(exponent, int) and not any(
+            figures[len(figures) + exponent + scale :] if -exponent > scale else ()
+        ):
+            return Literal(exact)
     refused(f"a cast of {shown(operand.value)} to a decimal of {scale} places")
 
 
