@@ -23,6 +23,7 @@ BITES = {
     "Table.describe": ("epsilon", 0.55),
     "Table.quantile": ("epsilon", 0.7),
     "Table.quantiles": ("epsilon", 0.65),
+    "Table.where, quantile": ("epsilon", 0.7),
     "Table.minimum": ("epsilon", 0.5),
     "Table.bounds": ("epsilon", 0.65),
     "Table.suggest_rows_per_unit": ("epsilon", 0.6),

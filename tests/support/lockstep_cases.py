@@ -650,6 +650,22 @@ CASES["group_by, public keys, interval"] = [
 CASES["group_by, public keys, interval"] += [
     Case("rho 0.2, users", of_table(OF_GROUPS["quantile"], TWO, PUBLIC, rho=0.2, interval=0.95), USERS[1:2], rows=2)
 ]
+
+
+def filtered(ask):
+    """A statistic of the rows with a positive x, and of one city."""
+    return lambda table, **options: ask(table.with_columns(y="x * 2").where("y > 0 or city = 'c1'"), **options)
+
+
+CASES |= {
+    f"Table.where, {name}": [
+        Case("epsilon 1, users", of_table(filtered(ask), TWO, epsilon=1), USERS[:1], USERS[1:2], False, rows=2),
+        Case("epsilon 1, rows", of_table(filtered(ask), epsilon=1), ROWS[:1], ROWS[1:2], False),
+        Case("epsilon 1, swap", of_table(filtered(ask), SWAP, epsilon=1), ROW_MOVED, [], False),
+    ]
+    for name, ask in OF_A_TABLE.items()
+    if name in ("quantile", "mean", "sum", "count of rows")
+}
 CASES["Table.describe"] += [
     Case("epsilon 900, users", of_table(OF_A_TABLE["describe"], TWO, epsilon=900), USERS[:1], USERS[1:2], False, rows=2)
 ]
