@@ -193,3 +193,11 @@ def test_computed_columns_replace_and_add():
         "a": (True, True),
         "ok": (True, True),
     }
+
+
+def test_dates_that_are_kept_as_text_are_not_compared_as_text():
+    """Their order may be another one; a date of Arrow, pandas or polars has a type of its own."""
+    days = nb.Table({"day": ["2024-01-31", " 2024-02-01"] * 9, "n": [1.0, 2.0] * 9}, schema={"day": "date"})
+    with pytest.raises(TypeError, match="compares a column of another type with text"):
+        days.where("day > '2024-01-31'")
+    assert days.where("day is not null and n > 1").count(epsilon=100, rng=random.Random(1)).value == 9

@@ -19,6 +19,7 @@ from nobounds.expressions.evaluate import Rows
 from nobounds.expressions.types import OPEN, OTHER, TEXT, Type, of_arrow
 from nobounds.expressions.values import Mask
 from nobounds.expressions.view import View
+from nobounds.ladders.facts import Facts
 
 
 def stream_types(stream: TableStream) -> dict[str, Type]:
@@ -26,7 +27,15 @@ def stream_types(stream: TableStream) -> dict[str, Type]:
     types = {name: of_arrow(kind) for name, kind in stream.kinds.items()}
     names = dict.fromkeys([*stream.facts, *stream.others])
     known = {name: types.get(name, OTHER) for name in names}
-    return {name: OPEN if kind == TEXT and name in stream.facts else kind for name, kind in known.items()}
+    return {
+        name: _open(stream.facts[name]) if kind == TEXT and name in stream.facts else kind
+        for name, kind in known.items()
+    }
+
+
+def _open(facts: Facts) -> Type:
+    """The type of objects and texts that may be numbers; dates among them are not compared as the texts they are."""
+    return OTHER if facts.kind.name in ("date", "datetime", "time", "duration") else OPEN
 
 
 def viewed(stream: TableStream, view: View, masked: bool) -> TableStream:
