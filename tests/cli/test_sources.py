@@ -537,6 +537,7 @@ def test_help_lists_where_tables_come_from():
         assert all(option in text for option in options)
 
 
+@pytest.mark.medium
 def test_where_and_with_filter_and_compute(tmp_path):
     """On columns of no declared type, in the order of the command line."""
     path = tmp_path / "people.csv"

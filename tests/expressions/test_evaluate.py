@@ -20,6 +20,7 @@ ROWS = Rows({name: TABLE[name].combine_chunks() for name in TABLE.column_names},
 RECORDS = TABLE.to_pylist()
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("seed", range(5))
 def test_random_conditions_are_those_of_a_loop(seed):
     """True, false or null in the same rows; 100 conditions each."""

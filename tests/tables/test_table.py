@@ -670,6 +670,7 @@ DATA = {
 }
 
 
+@pytest.mark.medium
 def test_a_release_states_the_condition_and_the_formulas():
     """In its parameters, in print, in plain words and in the ledger."""
     budget = nb.Budget(epsilon=30)
@@ -695,6 +696,7 @@ def test_a_release_states_the_condition_and_the_formulas():
     assert abs(counted.value - 4800) < 30
 
 
+@pytest.mark.medium
 def test_under_swap_the_number_of_rows_that_are_kept_is_sensitive():
     """A dropped row is a missing record: counts are noisy, and statistics are those of the rows that are kept."""
     table = nb.Table(DATA, neighbors="swap")
