@@ -42,6 +42,7 @@ from nobounds.tables.group_answers import (
     sums_by_group,
 )
 
+MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
 
@@ -78,7 +79,7 @@ class Grouping:
             )
 
         def answer(plan: Question | IntervalPlan | ExtremesPlan, data: GroupedColumn) -> Program[GroupAnswers]:
-            fine = stated.ladder(data.facts, BITS)
+            fine = stated.ladder(data.facts, MOMENT_BITS if data.facts.kind.name == "datetime" else BITS)
             if isinstance(plan, Question):
                 noisy = yield from quantiles_by_group(plan, fine, data, marks)
             else:
