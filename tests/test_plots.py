@@ -10,7 +10,7 @@ from support.laws import answer_law
 import nobounds as nb
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
-from nobounds.plots import plot_answers, plot_description, plot_laws
+from nobounds.plots import plot_answers, plot_description, plot_laws, plot_release
 
 pytest.importorskip("matplotlib")
 
@@ -65,3 +65,17 @@ def test_the_picture_of_a_description_has_what_was_answered(rows):
     shown = {text.get_text().partition("\n")[0] for text in axes.texts}
     answered = {name for name, value in described["x"].values.items() if value is not None}
     assert shown == (answered - {"count", "mean", "std"} or {"too few rows"})
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[s]", "m8[s]"])
+def test_pictures_of_dates_and_durations_have_values_of_the_type(kind):
+    """On their axes and beside the answers, at the ends of the calendar as well."""
+    near = np.arange(4000).astype(kind)
+    for data in (near, np.full(900, -(2**40)).astype(kind)):
+        release = nb.quantile(data, 0.5, epsilon=3, interval=0.95, rng=random.Random(1))
+        figure = plot_release(release)
+        figure.canvas.draw()
+        labels = [text.get_text() for text in figure.axes[0].texts]
+        assert str(release.value) in labels or kind == "m8[s]"
+        plot_description(nb.describe({"x": data}, epsilon=3, rng=random.Random(1))).canvas.draw()

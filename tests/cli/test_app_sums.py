@@ -103,3 +103,28 @@ def test_a_wrong_option_of_describe_is_one_plain_line(people, words, message):
 def test_help_has_an_example(command):
     """Each command's help shows a line to copy."""
     assert f"nobounds {command} people.csv" in run(command, "--help").stdout
+
+
+@pytest.mark.medium
+def test_dates_durations_and_decimals_are_typed_and_shown(tmp_path):
+    """A bound is a date, answers are values of the type, and JSON is explained."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    number = range(2000)
+    table = {
+        "day": pa.array(number, pa.int32()).cast(pa.date32()),
+        "at": pa.array(number).cast(pa.timestamp("s", "Europe/Berlin")),
+        "took": pa.array(number).cast(pa.duration("s")),
+        "paid": pa.array(number).cast(pa.decimal128(21, 2)),
+    }
+    path = tmp_path / "typed.parquet"
+    pq.write_table(pa.table(table), path)
+    at_once = ["--epsilon", "1e6"]
+    median = run("quantile", path, "--column", "day", "--q", "0.5", "--lower", "1970-01-01", *at_once)
+    assert "1972-09-2" in median.output
+    assert "1999000" in run("sum", path, "--column", "paid", *at_once).output
+    described = run("describe", path, *at_once).output
+    assert "1972-09-2" in described and "+01:00" in described and "± " in described
+    (tmp_path / "mean.json").write_text(run("mean", path, "--column", "at", *at_once, "--json").stdout)
+    assert "1970-01-01 01:16:" in run("explain", tmp_path / "mean.json").output
+    refused = run("sum", path, "--column", "day", *at_once)
+    assert refused.exit_code != 0 and "a sum of values of type date makes no sense" in refused.output

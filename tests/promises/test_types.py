@@ -274,3 +274,11 @@ def test_bounds_are_stated_in_the_type():
     assert both["x"].values["50%"].minute == 0 and both["n"].values["min"] >= 0
     with pytest.raises(TypeError, match="lower must be a datetime"):
         nb.describe({"x": moments}, epsilon=1, lower=0)
+
+
+def test_moments_in_groups_are_counted_to_the_second():
+    """Seconds since 1970 have 31 bits, of which other columns have 16 there."""
+    moments = np.arange(1_700_000_000, 1_700_002_001).astype("M8[s]")
+    table = nb.Table({"x": moments, "city": np.array(["rome"] * len(moments))})
+    median = table.group_by("city", keys=["rome"]).quantile("x", 0.5, epsilon=1000, rng=random.Random(1))["rome"]
+    assert abs(median - datetime(2023, 11, 14, 22, 30)) < timedelta(seconds=10)

@@ -162,7 +162,9 @@ class OpenedTable:
         """An error if there is no such numeric column."""
         self.require(name)
         if name not in self.source.facts:
-            raise TypeError(f"column {name!r} must be numeric, got {self.source.others[name]}; cast it first")
+            family = self.source.others[name]
+            state = f", or state what the objects are: schema={{{name!r}: 'date'}}" if family == "object" else ""
+            raise TypeError(f"column {name!r} must be numeric, got {family}; cast it first{state}")
 
     def __str__(self) -> str:
         unit = "" if self.unit is None else f", unit={self.unit!r}, rows_per_unit={self.rows_per_unit}"
