@@ -138,3 +138,12 @@ def test_values_of_the_types():
     assert NUMBER.value(0.5) == 0.5 and INTEGER.value(3) == 3
     assert DATE.to_json(date(2020, 1, 2)) == "2020-01-02" and DURATION.to_json(timedelta(hours=25)) == "P1DT1H"
     assert BERLIN.to_json(BERLIN.value(0)) == "1970-01-01T01:00:00+01:00"
+
+
+def test_an_end_that_is_not_known_is_told_for_answers_of_every_statistic():
+    """Sums and means of decimals have more digits than the column, and so have their last values."""
+    money = Kind.parse("money")
+    for statistic in ("quantile", "mean", "sum"):
+        kind = money.of_answer(statistic)
+        assert money.is_end(kind.value(math.inf)) and money.is_end(kind.value(-math.inf))
+        assert not money.is_end(kind.value(12))

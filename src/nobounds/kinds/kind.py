@@ -278,9 +278,13 @@ class Kind:
         return min(max(Fraction(number), low), high)
 
     def is_end(self, value: Any) -> bool:
-        """Whether a value is the first or the last of the type, which stands for an end that is not known."""
+        """Whether a value is the first or the last of the type, which stands for an end that is not known.
+
+        So are those of the types of means and sums, which have more digits.
+        """
         if self.typed:
-            return bool(value in (self.value(-math.inf), self.value(math.inf)))
+            kinds = (self, self.mean, self.sum)
+            return any(value in (kind.value(-math.inf), kind.value(math.inf)) for kind in kinds)
         return not math.isfinite(value)
 
     # JSON

@@ -34,16 +34,18 @@ _SUGGESTED = Fraction(19, 20)
 class Table(SharedOnly):
     """A table, and private statistics of its columns, each charged to the budget before a record is read.
 
-    data: a path, a glob or a list of paths of CSV or Parquet files; a frame of pandas or polars, eager or lazy; an
-    Arrow table; a DuckDB relation; a Spark DataFrame; a dict of columns or a numpy array. `Table.sql` takes a query.
+    data: a path, a glob or a list of paths of CSV, JSON lines, Parquet, Arrow, Feather or Excel files; a frame of pandas
+    or polars, eager or lazy; an Arrow table; a DuckDB relation; a Spark DataFrame; a dict of columns or a numpy array.
+    `Table.sql` takes a query.
     unit: the column that says whose row it is. Then privacy is for all rows of a unit together, of which at most
     `rows_per_unit` are used, chosen anew for each statistic; `suggest_rows_per_unit` helps to choose that number.
     Without a unit privacy is for single rows.
     neighbors: "add-remove" or "swap"; units and groups need "add-remove".
     budget: a `Budget` that every statistic is charged to.
     csv: how the text of CSV files is to be read, a `Csv`.
-    schema: the types of columns of CSV files by name: "number", "integer" or "text". A column without a type is text,
-    and is read as numbers where a statistic of numbers names it. Of tables in memory, the types of columns of objects,
+    schema: the types of columns of files by name, such as "integer", "text", "date" or "money"; or a `Schema`, or the
+    path of one. A column of a CSV file without a type is text, and is read as numbers where a statistic of numbers
+    names it. Of tables in memory, the types of columns of objects,
     texts or lists: "date", "datetime(Europe/Berlin)", "decimal(12,2)" and the like; what is no such value is missing.
 
     Threads may share a table. A copy of it is the table itself, and pickles are refused; a query is for the process
