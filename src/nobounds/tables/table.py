@@ -35,8 +35,8 @@ class Table(SharedOnly):
     """A table, and private statistics of its columns, each charged to the budget before a record is read.
 
     data: a path, a glob or a list of paths of CSV, JSON lines, Parquet, Arrow, Feather or Excel files; a pandas
-    or polars frame, eager or lazy; an Arrow table; a DuckDB relation; a Spark DataFrame; a dict of columns or a numpy array.
-    `Table.sql` takes a query.
+    or polars frame, eager or lazy; an Arrow table; a DuckDB relation; a Spark DataFrame; a dict of columns or a numpy
+    array. `Table.sql` takes a query.
     unit: the column that says whose row it is. Then privacy is for all rows of a unit together, of which at most
     `rows_per_unit` are used, chosen anew for each statistic; `suggest_rows_per_unit` helps to choose that number.
     Without a unit privacy is for single rows.
