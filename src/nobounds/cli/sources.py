@@ -30,7 +30,7 @@ from nobounds.explaining.words import price
 from nobounds.expressions.view import View, named
 
 STANDARD_INPUT = "standard input"
-_STARTS = {b"PAR1": "parquet", b"ARRO": "arrow"}  # the first bytes of formats that no table in text begins with
+_STARTS = {b"PAR1": "parquet", b"ARROW1"[:4]: "arrow"}  # the first bytes of formats that no table in text begins with
 
 
 @dataclass(frozen=True, slots=True)
