@@ -63,6 +63,26 @@ def test_what_is_said_of_a_rung_holds_by_exact_laws(shape, neighbors):
             assert miss(data, question, route, last) <= CHANCE
 
 
+@pytest.mark.medium
+@pytest.mark.parametrize("data", [np.full(1000, -7.123456789), np.full(1000, 1234567.0)], ids=["fractions", "whole"])
+def test_a_walk_that_starts_beyond_all_records_says_nothing_false(data):
+    """The centre may be a number above all records: a walk up from there halts at once."""
+    for q, epsilon in ((0.95, 0.5), (0.9, 0.3)):
+        question = planned(data, (F(str(q)),), epsilon=epsilon, rows=1000, neighbors="swap")
+        counts = Counts.of(lambda: [(data, None)], question.ladder)
+        for _, route, last in AnswerLaw.sampled(question, counts, random_source(random.Random(2)), 1).lasts:
+            assert route.start not in (route.ladder.first, route.ladder.last)
+            assert miss(data, question, route, last) <= CHANCE
+
+
+def test_an_answer_lies_between_the_ends_of_its_rung():
+    """Also on a grid, where the roundest number may be the point beside a rung."""
+    for number in range(1_704_103_201, 1_704_103_229, 7):
+        release = nb.quantile(np.full(5000, number), 0.5, epsilon=1, rng=random.Random(1))
+        said = release.parameters["rung"]
+        assert said["low"] <= release.value <= said["high"]
+
+
 def test_what_a_release_says_is_narrow_and_stands_in_its_explanation():
     """A few percentiles at n epsilon = 3,000; nothing with few rows, or where the search is the user's own."""
     data = RNG.lognormal(3, 1, 3000)

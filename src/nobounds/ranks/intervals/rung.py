@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from nobounds.ranks.auto import SizeRule
-from nobounds.ranks.intervals.edges import edge
+from nobounds.ranks.intervals.edges import bounded, edge
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Route
 
@@ -39,10 +39,27 @@ def rung(question: Question, route: OneRoute, position: int | None, size: int) -
     shares = float(q) + min(low, 0.0) / least, float(q) + max(high, 0.0) / least
     if shares[0] <= 0 and shares[1] >= 1:
         return None
-    at = route.start + (position if route.up else -position)
-    ends = (_finite(edge(question.ladder, route.placed, at, side)) for side in (0, 1))
+    low, high = _ends(question, route, position)
+    if low is None and high is None:
+        return None
     percentiles = [100 * min(max(share, 0.0), 1.0) for share in shares]
-    return dict(zip(("low", "high"), ends, strict=True)) | {"percentiles": percentiles, "level": 1 - CHANCE}
+    return {"low": low, "high": high, "percentiles": percentiles, "level": 1 - CHANCE}
+
+
+def _ends(question: Question, route: OneRoute, position: int) -> tuple[float | None, float | None]:
+    """The ends of the rung, with the answer between them; None where one is infinite.
+
+    A walk counts at its first rung all that lies behind it, and at its last one all that lies ahead: so do these ends.
+    """
+    at = route.start + (position if route.up else -position)
+    ends = [edge(question.ladder, route.placed, at, side) for side in (0, 1)]
+    if isinstance(route, Route):
+        for side, place in enumerate((route.start, route.stop) if route.up else (route.stop, route.start)):
+            if at == place:
+                ends[side] = bounded(question.ladder, math.inf if side else -math.inf)
+    value = question.value_at(route, position)  # on a grid, it may be the point beside the rung
+    low, high = float(min(ends[0], value)), float(max(ends[1], value))
+    return low if math.isfinite(low) else None, high if math.isfinite(high) else None
 
 
 def choice_reach(route: ChoiceRoute, chance: float) -> float:
@@ -77,7 +94,3 @@ def walk_reach(route: Route, q: Fraction, position: int, chance: float) -> tuple
 def _least(rule: SizeRule, size: int) -> float:
     """The number of records, at least, for a size that may be noisy."""
     return size + math.log(OF_SIZE) / float(rule.epsilon) if rule.epsilon else float(size)
-
-
-def _finite(end: float) -> float | None:
-    return end if math.isfinite(end) else None
