@@ -54,6 +54,19 @@ def test_a_cell_of_another_type_is_missing(tmp_path):
     assert read(path, Schema({"x": {"type": "number", "missing": ["1"]}}))["x"] == only(c1=2.5)
 
 
+def test_a_duration_that_no_calendar_has_is_a_missing_row_and_no_error(tmp_path):
+    """Whether a file can be read must not depend on a record."""
+    book = openpyxl.Workbook()
+    for row in [["span", "x"], [1, 1], [1e12, 2], [-1e300, 3], [2, 4]]:
+        book.active.append(row)
+    for (cell,) in book.active["A2:A5"]:
+        cell.number_format = "[h]:mm"
+    book.save(tmp_path / "a.xlsx")
+    columns = read(tmp_path / "a.xlsx", Schema({"span": "duration", "x": "number"}))
+    assert columns["x"] == [1.0, None, None, 4.0]
+    assert [each is None for each in columns["span"]] == [False, True, True, False]
+
+
 def test_the_sheet_the_row_of_names_and_the_order_are_stated(tmp_path):
     """Blank rows and columns around a table do not matter; without names the columns are in the order of the schema."""
     book = openpyxl.Workbook()

@@ -1,8 +1,9 @@
 """Excel files (.xlsx), read by calamine: the sheet, the row of names and the types of the columns are stated.
 
 A cell has a type of its own: a number, a text, a boolean, a date or a time. A cell of another type than its column is
-missing, and so are formula errors and blank cells. A date is stored as a number that its format shows as a date: it is
-no number here, and a number is no date. Rows end with the range of the sheet, blank rows in it included.
+missing, and so are formula errors and blank cells, and all cells of a row with a duration of a billion days or more. A
+date is stored as a number that its format shows as a date: it is no number here, and a number is no date. Rows end with
+the range of the sheet, blank rows in it included.
 """
 
 import math
@@ -72,7 +73,7 @@ def _batches(
             left = sheet.start[1] if sheet.start is not None else 0
             blank = 0 if sheet.end is None else _ROWS  # a column that lies outside of the rows
             inside = {name: at - left if at >= left else blank for name, at in place.items()}
-            rows, many = islice(iter(sheet.iter_rows()), first, None), 0
+            rows, many = islice(_rows(sheet), first, None), 0
             while batch := list(islice(rows, CHUNK)):
                 many += len(batch)
                 yield batch, inside
@@ -80,6 +81,22 @@ def _batches(
                 yield [[]] * min(CHUNK, _range_end(path, index) - first - start), inside
         done += path.stat().st_size
         share.at(done)
+
+
+def _rows(sheet: Any) -> Iterator[list[Any]]:
+    """The rows of a sheet; one with a date or a duration beyond all that calamine knows has no cells."""
+    rows = iter(sheet.iter_rows())
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except OverflowError:
+            yield []
+        except BaseException as error:  # a panic of Rust is no Exception
+            if type(error).__name__ != "PanicException":
+                raise
+            yield []
 
 
 def _header_row(schema: Schema) -> int:
@@ -104,7 +121,7 @@ def _places(path: Path, schema: Schema) -> dict[str, int]:
     with readable(path):
         sheet, _ = _sheet(path, schema)
         left = sheet.start[1] if sheet.start is not None else 0
-        row: list[Any] = next(islice(iter(sheet.iter_rows()), first - 1, None), [])
+        row: list[Any] = next(islice(_rows(sheet), first - 1, None), [])
     header = [cell.strip() if isinstance(cell, str) else None for cell in row]
     for name in names:
         if header.count(name) != 1:
