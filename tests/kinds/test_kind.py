@@ -147,3 +147,12 @@ def test_an_end_that_is_not_known_is_told_for_answers_of_every_statistic():
         kind = money.of_answer(statistic)
         assert money.is_end(kind.value(math.inf)) and money.is_end(kind.value(-math.inf))
         assert not money.is_end(kind.value(12))
+
+
+@pytest.mark.parametrize("digits", [15, 16, 18, 38, 76])
+def test_the_float_nearest_to_an_end_of_a_type_stands_for_it(digits: int):
+    """So an end that is not known can be told from others, however many digits a decimal has."""
+    kind = Kind.parse(f"decimal({digits},0)")
+    for end in (kind.lower, kind.upper):
+        assert kind.is_end(kind.value(float(end)))
+        assert kind.sum.value(float(end)) == Decimal(float(end))

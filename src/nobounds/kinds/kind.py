@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from nobounds.exact import Number, positive, rational, shown
+from nobounds.exact import Number, finite_float, positive, rational, shown
 from nobounds.kinds.spans import DAY, iso_span, seconds_of
 from nobounds.kinds.zones import zone_of
 
@@ -273,8 +273,13 @@ class Kind:
     def _clamped(self, number: int | float | Fraction) -> Fraction:
         low, high = self.lower, self.upper
         assert low is not None and high is not None
-        if isinstance(number, float | np.floating) and not math.isfinite(number):
-            return low if number < 0 else high if number > 0 else min(max(Fraction(0), low), high)
+        if isinstance(number, float | np.floating):  # the float nearest to an end stands for it
+            if number <= finite_float(low):
+                return low
+            if number >= finite_float(high):
+                return high
+            if math.isnan(number):
+                return min(max(Fraction(0), low), high)
         return min(max(Fraction(number), low), high)
 
     def is_end(self, value: Any) -> bool:
