@@ -39,11 +39,11 @@ def rung(question: Question, route: OneRoute, position: int | None, size: int) -
     shares = float(q) + min(low, 0.0) / least, float(q) + max(high, 0.0) / least
     if shares[0] <= 0 and shares[1] >= 1:
         return None
-    low, high = _ends(question, route, position)
-    if low is None and high is None:
+    ends = _ends(question, route, position)
+    if ends == (None, None):
         return None
     percentiles = [100 * min(max(share, 0.0), 1.0) for share in shares]
-    return {"low": low, "high": high, "percentiles": percentiles, "level": 1 - CHANCE}
+    return {"low": ends[0], "high": ends[1], "percentiles": percentiles, "level": 1 - CHANCE}
 
 
 def _ends(question: Question, route: OneRoute, position: int) -> tuple[float | None, float | None]:
@@ -57,7 +57,7 @@ def _ends(question: Question, route: OneRoute, position: int) -> tuple[float | N
         for side, place in enumerate((route.start, route.stop) if route.up else (route.stop, route.start)):
             if at == place:
                 ends[side] = bounded(question.ladder, math.inf if side else -math.inf)
-    value = question.value_at(route, position)  # on a grid, it may be the point beside the rung
+    value = question.value_at(route, position)  # on a grid, it may be the point beside a rung, which may hold none
     low, high = float(min(ends[0], value)), float(max(ends[1], value))
     return low if math.isfinite(low) else None, high if math.isfinite(high) else None
 
