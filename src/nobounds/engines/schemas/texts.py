@@ -126,7 +126,8 @@ def _compiled(point: str, separator: str | None, money: bool) -> "re.Pattern[str
     number = rf"(?P<whole>[0-9]+{grouped})?(?:{point}(?P<part>[0-9]*))?"
     if not money:
         return re.compile(rf"(?P<sign>[+-])?{number}(?P<exponent>[eE][+-]?[0-9]{{1,6}})?")
-    dash = "[+\u2212-]"
+    dash, gap = "[+\u2212-]", r"\s*+"  # possessive, or many spaces in one field would take minutes
     return re.compile(
-        rf"(?P<open>\()?\s*(?P<sign>{dash})?\s*{_CURRENCY}?\s*(?P<inner>{dash})?\s*{number}\s*{_CURRENCY}?\s*(?P<close>\))?"
+        rf"(?P<open>\()?{gap}(?P<sign>{dash})?{gap}{_CURRENCY}?{gap}(?P<inner>{dash})?{gap}{number}"
+        rf"{gap}{_CURRENCY}?{gap}(?P<close>\))?"
     )
