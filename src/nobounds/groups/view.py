@@ -15,7 +15,6 @@ from nobounds.groups.draws import Draws
 from nobounds.groups.noise import laplaces
 from nobounds.groups.records import Groups
 from nobounds.groups.walks import halts, halts_one_by_one, route_walks
-from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of_scales
 from nobounds.mechanisms.decisions import Hidden
@@ -202,7 +201,7 @@ def _of_group(route: Any, group: int) -> Any:
     frame = route.frame
     if frame is None:
         return route
-    return replace(route, frame=Frame(float(frame.center[group]), int(frame.octave[group]), frame.unit))
+    return replace(route, frame=replace(frame, center=float(frame.center[group]), octave=int(frame.octave[group])))
 
 
 def unframed(route: OneRoute) -> OneRoute:

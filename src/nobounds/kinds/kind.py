@@ -91,6 +91,11 @@ class Kind:
         return self.name not in ("number", "integer", "boolean")
 
     @property
+    def on_clock(self) -> bool:
+        """Whether its numbers are seconds of a clock."""
+        return self.name in ("datetime", "time")
+
+    @property
     def adds(self) -> bool:
         """Whether a sum of such values makes sense: dates and times of day do not add up."""
         return self.name not in ("date", "datetime", "time")

@@ -7,7 +7,7 @@ is exact. One ladder of such deviations then serves data at any location and in 
 An answer is a rung, and what is released for it is the roundest number on it: that follows from what is noisy already.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,24 @@ from nobounds.ladders.rungs import FloatBits, Grid, Rungs
 from nobounds.ladders.zoned import Zoned
 
 _DIGITS = 17  # no float has more
+_DAY = 86_400
+# Days, halves and quarters of them, and so on: seconds, the roundest first.
+_ROUND = (
+    *(_DAY * days for days in (1000, 100, 10)),
+    _DAY,
+    43_200,
+    21_600,
+    10_800,
+    3600,
+    1800,
+    900,
+    300,
+    60,
+    30,
+    10,
+    5,
+    1,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +46,20 @@ class Frame:
     center: Any
     octave: Any
     unit: Fraction | None = None
+    clock: bool = False  # as in `Grid`
 
     def of_group(self, who: Ints) -> "Frame":
         """The frames of these groups."""
-        return Frame(self.center[who], self.octave[who], self.unit)
+        return replace(self, center=self.center[who], octave=self.octave[who])
 
     def repeated(self, sizes: Ints) -> "Frame":
         """The frame of each record, for groups of these sizes."""
-        return Frame(np.repeat(self.center, sizes), np.repeat(self.octave, sizes), self.unit)
+        return replace(self, center=np.repeat(self.center, sizes), octave=np.repeat(self.octave, sizes))
 
     def at_least(self, octave: int) -> "Frame":
         """The frame with a scale of at least 2**octave: on a grid, steps of 2**-octave are points or more then."""
         larger = np.maximum(self.octave, octave)
-        return Frame(self.center, larger if isinstance(self.octave, np.ndarray) else int(larger), self.unit)
+        return replace(self, octave=larger if isinstance(self.octave, np.ndarray) else int(larger))
 
     def deviations(self, values: Floats) -> Floats:
         """(x - centre) / scale for each value."""
@@ -67,7 +86,8 @@ class Frame:
             points = np.floor(high) if passed else np.ceil(low)
         else:
             first, last = np.ceil(low), np.ceil(high) - 1
-            points = np.where(first <= last, roundest(first, last), np.rint(low / 2 + high / 2))
+            some = roundest_moment(first, last, self.unit) if self.clock else roundest(first, last)
+            points = np.where(first <= last, some, np.rint(low / 2 + high / 2))
         return points
 
 
@@ -133,6 +153,20 @@ def roundest(low: Floats, high: Floats) -> Floats:
         if not left.any():
             break
     return np.where((low <= 0) & (high >= 0), 0.0, best)
+
+
+def roundest_moment(first: Floats, last: Floats, unit: Fraction) -> Floats:
+    """The roundest moment from `first` to `last`, near the middle; all of them in whole numbers of `unit` seconds."""
+    middle = first / 2 + last / 2
+    best, left = np.rint(middle), np.ones(len(middle), dtype=bool)
+    for step in _ROUND:
+        size = Fraction(step) / unit
+        if size.denominator == 1 and left.any():
+            rounded = np.rint(middle / float(size)) * float(size)
+            fits = left & (first <= rounded) & (rounded <= last)
+            best[fits] = rounded[fits]
+            left &= ~fits
+    return best
 
 
 def to_power(values: Floats, power: Floats) -> Floats:

@@ -52,9 +52,12 @@ class Ladder:
         return cls._whole(FloatBits(bits, floor))
 
     @classmethod
-    def grid(cls, resolution: Number, bits: int = 8) -> "Ladder":
-        """The multiples of `resolution`, one per rung near 0 and then in steps of at most 2**-bits of the value."""
-        return cls._whole(Grid(positive(resolution, "resolution"), bits))
+    def grid(cls, resolution: Number, bits: int = 8, *, clock: bool = False) -> "Ladder":
+        """The multiples of `resolution`, one per rung near 0 and then in steps of at most 2**-bits of the value.
+
+        clock: values are seconds of a clock, and answers are round on it where they can be.
+        """
+        return cls._whole(Grid(positive(resolution, "resolution"), bits, clock))
 
     @classmethod
     def geometric(
@@ -183,7 +186,7 @@ class Ladder:
 @lru_cache(maxsize=256)
 def _finest(ladder: Ladder, bits: int, floor: int) -> Ladder:
     assert isinstance(ladder.map, FloatBits | Grid)
-    finer: Rungs = FloatBits(bits, floor) if isinstance(ladder.map, FloatBits) else Grid(ladder.map.unit, bits)
+    finer: Rungs = FloatBits(bits, floor) if isinstance(ladder.map, FloatBits) else replace(ladder.map, bits=bits)
     return ladder._like(finer)
 
 

@@ -115,12 +115,15 @@ class FloatBits:
 class Grid:
     """Multiples of `unit`: one rung per grid point up to 2**bits points from 0, then 2**bits rungs per power of two.
 
+    clock: its points are seconds of a clock, whose round numbers are hours and days.
+
     Edges lie half-way between grid points. The nearest grid point is computed by one division and one rounding, both
     of which IEEE 754 specifies to the last bit.
     """
 
     unit: Fraction
     bits: int
+    clock: bool = False
 
     def __post_init__(self) -> None:
         if not sys.float_info.min <= self.unit <= MAX:

@@ -44,7 +44,9 @@ class Stated:
         grid = self.in_kind(facts.kind)[2]
         if grid is None:
             grid = Fraction(1) if facts.integral else facts.kind.resolution
-        return self.limited(Ladder.float_bits(bits) if grid is None else Ladder.grid(grid, bits), facts)
+        return self.limited(
+            Ladder.float_bits(bits) if grid is None else Ladder.grid(grid, bits, clock=facts.kind.on_clock), facts
+        )
 
     def limited(self, ladder: Ladder, facts: Facts) -> Ladder:
         """A ladder between the bounds stated by the user, or else by the type if that leaves a range.

@@ -76,7 +76,7 @@ class FrameRule:
             rate = self.eps_scale / 2 if self.neighbors == "swap" else self.eps_scale
             chosen = yield view.spread(Around(center, unit, *self.bounds), rate, self.scale_cost)
             octave = octave + chosen - 1 + DEEPEST
-        return Frame(center, octave, unit)
+        return Frame(center, octave, unit, self.clock)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -89,6 +89,12 @@ class FrameRule:
         """The unit of the grid, if there is one."""
         fine = self.center.ladder.map
         return fine.unit if isinstance(fine, Grid) else None
+
+    @property
+    def clock(self) -> bool:
+        """Whether answers are moments."""
+        fine = self.center.ladder.map
+        return isinstance(fine, Grid) and fine.clock
 
     def centers(self, rung: Any) -> Any:
         """The centre for a rung, or for an array of them, in units of the grid."""

@@ -62,7 +62,7 @@ def value_of(own: Ladder, ladder: Ladder, rung: int) -> int | float:
 def _in_frame(own: Ladder, on: Rungs, passed: bool | None, rungs: Ints, frame: Frame) -> Values:
     """The roundest numbers on rungs of deviations, within the bounds."""
     if isinstance(on, Grid) and frame is NO_FRAME:
-        on, frame = Grid(Fraction(1), on.bits), Frame(0.0, 0, on.unit)
+        on, frame = Grid(Fraction(1), on.bits), Frame(0.0, 0, on.unit, on.clock)
     values = frame.values(on, rungs, passed)
     if frame.unit is None:
         return _bounded(own, values)

@@ -272,7 +272,8 @@ class Halving:
         unit = own.unit if isinstance(own, Grid) else None
         rungs = own if unit is None else Grid(Fraction(1), self.tuning.many_bits)
         center = float(points_of(np.array([float(value)]), unit)[0])
-        ladder = placed(Ladder(rungs, *rungs.ends), Frame(center, 0, unit))
+        frame = Frame(center, 0, unit, isinstance(own, Grid) and own.clock)
+        ladder = placed(Ladder(rungs, *rungs.ends), frame)
         return replace(setting, ladder=ladder, octave=expected(center))
 
     def learned(self, view: View) -> Program[int]:
