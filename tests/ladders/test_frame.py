@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from support.ladders import MAX, NORMAL, SPECIAL, numbers, rung_of
 
-from nobounds.ladders.frame import Frame, Framed, points_of, roundest
+from nobounds.ladders.frame import Frame, Framed, points_of, roundest, roundest_moment
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.ladders.zoned import Zoned
@@ -180,3 +180,18 @@ def test_equal_steps_around_the_centre_hold_equal_deviations():
     framed = Framed(Frame(1000.0, 2), Grid(F(1, 2**bits), bits))
     widths = {framed.interval(rung)[1] - framed.interval(rung)[0] for rung in range(-(2**bits) + 1, 2**bits)}
     assert widths == {F(4, 2**bits)}
+
+
+def test_the_roundest_moment_is_a_day_an_hour_or_a_minute():
+    """Whatever lies between, in seconds or in units of ten of them; the middle if nothing rounder does."""
+    day = 86_400
+    for low, high, unit, moment in [
+        (day - 10, day + 7000, 1, day),
+        (3000, 4000, 1, 3600),
+        (3610, 3719, 1, 3660),
+        (360, 371, 10, 360),
+        (3601, 3603, 1, 3602),
+        (-4000, -3000, 1, -3600),
+    ]:
+        found = roundest_moment(np.array([float(low)]), np.array([float(high)]), F(unit))
+        assert found.tolist() == [moment]

@@ -58,3 +58,10 @@ def test_a_damaged_file_is_refused_without_its_contents(tmp_path):
         nb.Table([path, write(tmp_path / "c.arrow", pa.table({"x": [1]}))])
     with pytest.raises(FileNotFoundError):
         arrow_schema(tmp_path / "none.arrow")
+
+
+def test_a_file_without_columns_is_refused_before_a_charge(tmp_path):
+    """Its schema is public."""
+    path = write(tmp_path / "none.arrow", pa.table({}))
+    with pytest.raises(ValueError, match="at least one column"):
+        nb.Table(str(path))

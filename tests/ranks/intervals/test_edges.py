@@ -29,6 +29,15 @@ def test_a_number_lies_between_the_edges_of_its_rung(mirrored, unit):
         assert unit is None or all(abs(end / unit - round(end / unit)) < 1e-6 for end in (low, high))
 
 
+def test_moments_between_the_seconds_lie_between_the_edges_too():
+    """A grid of seconds is for answers; records have fractions of a second."""
+    own, ladder = Ladder.grid(1, 10, clock=True), placed(walk_ladder(12, False), Frame(70.0, -3, F(1), clock=True))
+    numbers = np.random.default_rng(2).normal(70, 2, 200)
+    for number, rung in zip(numbers.tolist(), ladder.rungs(numbers).tolist(), strict=True):
+        low, high = (edge(own, ladder, rung, side) for side in (0, 1))
+        assert low <= number <= high and low % 1 == high % 1 == 0
+
+
 def test_an_end_is_kept_within_public_bounds():
     """Infinite ends, too."""
     own = Ladder.float_bits(10).limited(F(0), F(9))

@@ -25,6 +25,8 @@ def arrow_schema(path: Path) -> Any:
 def from_arrow_files(paths: list[Path]) -> TableStream:
     """The TableStream of Arrow files that all have the columns and types of the first."""
     pa, schema = import_pyarrow(), arrow_schema(paths[0])
+    if not schema.names:
+        raise ValueError(f"a table has at least one column, got none in {paths[0].name}")
     for path in paths[1:]:
         other = arrow_schema(path)
         if (other.names, other.types) != (schema.names, schema.types):

@@ -11,13 +11,13 @@ from nobounds.ladders.rungs import Grid
 def edge(own: Ladder, ladder: Ladder, rung: int, upper: int) -> float:
     """The lower or the upper edge of a rung of another ladder: the outermost number on it, within the bounds of `own`.
 
-    On a grid it is a point of the grid.
+    On a grid it is a point of the grid. Moments may lie between the seconds of their grid: there it is the point beyond.
     """
     end = ladder.span(rung, rung)[upper]
-    unit = own.map.unit if isinstance(own.map, Grid) else None
-    if unit is not None and math.isfinite(end):
-        steps = Fraction(end) / unit
-        end = finite_float((math.floor(steps) if upper else math.ceil(steps)) * unit)
+    if isinstance(own.map, Grid) and math.isfinite(end):
+        steps = Fraction(end) / own.map.unit
+        down = bool(upper) != own.map.clock
+        end = finite_float((math.floor(steps) if down else math.ceil(steps)) * own.map.unit)
     return bounded(own, end)
 
 
