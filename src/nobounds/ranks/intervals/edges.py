@@ -11,7 +11,7 @@ from nobounds.ladders.rungs import Grid
 def edge(own: Ladder, ladder: Ladder, rung: int, upper: int) -> float:
     """The lower or the upper edge of a rung of another ladder: the outermost number on it, within the bounds of `own`.
 
-    On a grid it is a point of the grid. Moments may lie between the seconds of their grid: there it is the point beyond.
+    On a grid it is a point of the grid; of moments, which may lie between the seconds of theirs, the point beyond.
     """
     end = ladder.span(rung, rung)[upper]
     if isinstance(own.map, Grid) and math.isfinite(end):
