@@ -26,7 +26,7 @@ BITES = {
     "Table.where, quantile": ("epsilon", 0.7),
     "Table.minimum": ("epsilon", 0.5),
     "Table.bounds": ("epsilon", 0.65),
-    "Table.suggest_rows_per_unit": ("epsilon", 0.02),  # so few units are not answered: their number alone is told
+    "Table.suggest_rows_per_unit": ("epsilon", 0.5),
     "PrivateClipper": ("epsilon", 0.8),
     "quantile, at a level": ("epsilon", 0.5),
     "group_by, public keys, quantile at a level": ("epsilon", 0.5),

@@ -672,6 +672,8 @@ CASES["Table.describe"] += [
 SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options), "facts": {"unit": "user"}}
 CASES["Table.suggest_rows_per_unit"] = [
     Case("epsilon 1", of_table(**SUGGEST, epsilon=1), USERS[:3], USERS[3:]),
+    Case("epsilon 8, q 0.5", of_table(**SUGGEST, epsilon=8, q=0.5), USERS[:3], USERS[3:]),  # enough for an answer
+    Case("epsilon 40, q 0.5", of_table(**SUGGEST, epsilon=40, q=0.5), USERS[:3], USERS[3:]),
     Case("rho 0.2, q 0.5", of_table(**SUGGEST, rho=0.2, q=0.5), USERS[:2], USERS[2:]),
 ]
 LEFT_OUT = {"ask": lambda table, **options: table.rows_left_out(**options), "facts": TWO}
