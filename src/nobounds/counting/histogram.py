@@ -19,6 +19,7 @@ from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 
 _DENSE = 1 << 21  # most rungs that a dense table may span: 16 MB
+_SPARSE = 64  # rungs that a dense table may span for each value: sorting takes less time than to clear a larger one
 _FEW = 1 << 14  # values converted to rungs at a time: the temporaries stay in the cache, in memory already mapped
 _MANY = 1 << 17  # values from which a table of leading bits is faster
 
@@ -119,8 +120,8 @@ class _Counter:
 
     def _add(self, rungs: Ints, weights: Ints | None) -> None:
         low, high = int(rungs.min()), int(rungs.max())
-        if high - low >= _DENSE:
-            self.keep(*(np.unique(rungs, return_counts=True) if weights is None else _merge([(rungs, weights)])))
+        if high - low >= min(_DENSE, _SPARSE * len(rungs)):
+            self.keep(*(_sorted(rungs) if weights is None else _merge([(rungs, weights)])))
             return
         counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
         if not self._covers(low, high):
@@ -171,6 +172,13 @@ def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
         order = np.argsort(rungs, kind="stable")  # fast where parts are sorted
         rungs, counts = rungs[order], counts[order]
     return _added_up(rungs, counts)
+
+
+def _sorted(rungs: Ints) -> tuple[Ints, Ints]:
+    """The distinct rungs, in order, and how often each occurs."""
+    rungs = np.sort(rungs)
+    firsts = np.flatnonzero(np.concatenate([[True], rungs[1:] != rungs[:-1]]))
+    return rungs[firsts], np.diff(firsts, append=len(rungs))
 
 
 def _added_up(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:

@@ -17,6 +17,8 @@ from nobounds.exact import MAX
 MOST_BITS = 51  # positions on the whole line must fit into 64 bits
 
 _TOP = int(np.float64(MAX).view(np.int64))
+_MOST = Fraction(MAX)
+_OUTWARD = sorted({sign * (1 << k) for sign in (-1, 1) for k in (0, 1, 2, 4, 8, 16, 32, 48)} | {0})
 
 
 class Rungs(Protocol):
@@ -274,12 +276,18 @@ def _pattern(value: float) -> int:
 
 
 def smallest_float(rungs: Rungs, rung: int) -> float:
-    """The smallest finite float at or above a rung, by a search that evaluates the map."""
+    """The smallest finite float at or above a rung, by a search that evaluates the map, from its lower edge outward."""
     low, high = -_TOP - 1, _TOP  # keys of floats in order: the bit pattern of the magnitude, with the sign
+    edge = float(min(max(rungs.interval(rung)[0], -_MOST), _MOST))
+    guess = -_pattern(-edge) if edge < 0 else _pattern(edge)
+    keys = [guess + step for step in _OUTWARD]
     while high - low > 1:  # the float with key `low` is below the rung, the one with key `high` is not
-        keys = np.unique(np.array([low + (high - low) * k // 64 for k in range(1, 64)] + [high], dtype=np.int64))
-        keys = keys[keys > low]
-        floats = np.copysign(np.abs(keys).view(np.float64), keys)
-        reached = int(np.argmax(np.append(rungs.of(floats)[:-1] >= rung, True)))
-        low, high = (int(keys[reached - 1]) if reached else low), int(keys[reached])
-    return float(np.copysign(np.int64(abs(high)).view(np.float64), high))
+        keys = [key for key in keys if low < key < high]
+        reached = int(np.searchsorted(rungs.of(_of_keys(keys)), rung))
+        low, high = keys[reached - 1] if reached else low, keys[reached] if reached < len(keys) else high
+        keys = sorted({low + (high - low) * k // 64 for k in range(1, 64)})
+    return float(_of_keys([high])[0])
+
+
+def _of_keys(keys: list[int]) -> Floats:
+    return np.copysign(np.abs(array := np.array(keys, dtype=np.int64)).view(np.float64), array)
