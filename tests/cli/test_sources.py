@@ -341,8 +341,8 @@ def test_a_terminal_gets_the_first_groups_and_how_many_more(capsys, monkeypatch)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     show_groups(release, as_json=False, as_csv=False)
     first = capsys.readouterr().out
-    assert "k0 " in whole and "more groups" not in whole
-    assert "k0 " not in first and "and 60 more groups" in first
+    assert "k0 " in whole and " more of " not in whole
+    assert "k0 " not in first and "and 60 more of 100 groups" in first
     assert r"'\x1b[2J'" in whole and "\x1b" not in whole
 
 

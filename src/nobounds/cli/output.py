@@ -4,7 +4,6 @@ import json
 import math
 import sys
 from fractions import Fraction
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,8 +14,9 @@ from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import Kind, Value, short_text
+from nobounds.release.digits import said, said_margin
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.schema import Interval, type_in
+from nobounds.release.schema import type_in
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import between, needed_in_words, rows_in_words, units_in_words
 
@@ -135,30 +135,11 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
         for name in names:
             summary, kind = described.columns[name], described.kind(name).of_answer(statistic)
             value, bar = summary.values[statistic], summary.intervals.get(statistic)
-            cells.append("" if value is None else shortened(value) + (f" {half_of(bar, kind)}" if bar else ""))
+            margin = "" if bar is None or value is None else f" {said_margin(value, bar, kind)}"
+            cells.append(f"{described.said(name, statistic)}{margin}")
         cost = max(described.columns[name].costs[statistic] for name in names)
         table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))
     return table
-
-
-def shortened(value: Value) -> str:
-    """Five digits for people, and no exponent in the ordinary range; values of other types in full."""
-    if not isinstance(value, int | float):
-        return short_text(value)
-    if isinstance(value, int) or (value == int(value) and abs(value) < 1e6):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.5g}" if abs(value) < 1e5 else f"{value:.5g}"
-
-
-def half_of(bar: tuple[Any, Any], kind: Kind) -> str:
-    """Half of the width of an interval."""
-    if kind.typed:
-        ends = [float(kind.number(end, "interval")) for end in bar]
-        return "± ?" if any(map(kind.is_end, bar)) else f"± {short_text(kind.difference((ends[1] - ends[0]) / 2))}"
-    half = (bar[1] - bar[0]) / 2
-    if half == math.inf:
-        return "± ?"
-    return f"± {half:.2g}" if half < 100 or half >= 1e15 else f"± {half:,.0f}"
 
 
 def total_in_words(release: nb.Release | nb.Description | GroupedRelease) -> str:
@@ -193,9 +174,9 @@ def _table(release: nb.Release) -> Table:
         cells = [release.statistic if k == 0 else ""]
         cells += [] if qs is None else [_decimal(qs[k] if isinstance(qs, list) else qs)]
         bar = release.intervals[k] if release.intervals else None
-        cells.append(_value(value, bar, release.reason))
+        cells.append(_value(release, value, k))
         if release.intervals:
-            cells.append(_interval(bar, value, kind))
+            cells.append("" if bar is None or value is None else between(bar, kind))
         if "clip" in release.parameters:
             cells.append(_clip(release.parameters["clip"], kind))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
@@ -207,29 +188,11 @@ def _decimal(q: str) -> str:
     return f"{float(Fraction(q)):.10g}"
 
 
-def _interval(interval: tuple[float, float] | None, value: object, kind: Kind) -> str:
-    if interval is None or value is None:
-        return ""
-    if kind.typed:
-        return between(interval, kind)
-    if not all(map(math.isfinite, interval)):
-        return between(interval)
-    return " to ".join(_rounded(round(end) if isinstance(value, int) else end, interval) for end in interval)
-
-
-def _rounded(value: int | float, interval: tuple[float, float]) -> str:
-    """The digits that are significant beside the noise."""
-    half = (interval[1] - interval[0]) / 2
-    if isinstance(value, int) or not 0 < half < math.inf or abs(value) >= 1e15:
-        return shortened(value)
-    return f"{value:,.{min(max(1 - math.floor(math.log10(half)), 0), 12)}f}"
-
-
 def _clip(clip: list[int | float], kind: Kind) -> str:
     if kind.typed:
         return " to ".join(short_text(kind.value(end)) for end in clip)
     least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0
-    return " to ".join(shortened(end if abs(end) >= least else 0) for end in clip)
+    return " to ".join(said(end if abs(end) >= least else 0) for end in clip)
 
 
 def _heading(release: nb.Release) -> str:
@@ -239,9 +202,14 @@ def _heading(release: nb.Release) -> str:
     return f"{noise}{100 * stated.get('level', 0.95):.4g} %"
 
 
-def _value(value: Value | tuple[Value | None, ...] | None, interval: Interval | None, reason: str | None) -> str:
+def _value(release: nb.Release, value: Value | tuple[Value | None, ...] | None, k: int) -> str:
+    """An answer; bounds in one cell, and why there is none."""
     if value is None:
-        return str(reason)
+        return str(release.reason)
+    kind = type_in(release.parameters)
     if isinstance(value, tuple):
-        return " to ".join("-" if each is None else short_text(each) for each in value)
-    return short_text(value) if interval is None or not isinstance(value, int | float) else _rounded(value, interval)
+        bars = release.intervals or (None,) * len(value)
+        return " to ".join(
+            "-" if each is None else said(each, bar, kind) for each, bar in zip(value, bars, strict=True)
+        )
+    return said(value, release.intervals[k] if release.intervals else None, kind)

@@ -10,7 +10,8 @@ from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
-from nobounds.explaining.words import Paragraph, about, figure, listed
+from nobounds.explaining.words import Paragraph, about, listed
+from nobounds.release.digits import said
 from nobounds.release.words import UNKNOWN, units_in_words
 
 HEADING = "What error to expect"
@@ -202,7 +203,7 @@ def _end(statement: ReleaseStatement, stated: ReleaseFields, name: str) -> str |
         return stated.word(name)
     if isinstance(end, list):
         raise ValueError(f"parameters.rung.{name} must be a number")
-    return figure(stated.floats(name)[0])
+    return said(stated.floats(name)[0])
 
 
 def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[str]:
@@ -251,7 +252,7 @@ def _vector(statement: ReleaseStatement) -> list[str]:
         half = about(1.96 * statement.parameters.amount("noise_scale"))
         sentences.append(f"Noise moves each number by at most {half}, 95 times of 100.")
     if "clip" in statement.parameters:
-        clip = figure(statement.parameters.amount("clip"))
+        clip = said(statement.parameters.amount("clip"))
         sentences.append(
             f"Rows with a Euclidean norm above {clip} were shortened to it, a bound that was found privately. "
             "What that changed is not in the noise."
@@ -289,9 +290,9 @@ def _ends(statement: ReleaseStatement) -> list[str]:
     """The ends of the clip; an end that is negligible beside the other is "about 0"."""
     ends = statement.parameters.floats("clip")
     if statement.column_kind.typed:
-        return [statement.said(end) for end in ends]
+        return [statement.said_number(end) for end in ends]
     least = max(map(abs, ends)) / 10**6
-    return [figure(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
+    return [said(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
 
 
 def _epsilon(spending: Spending) -> float:

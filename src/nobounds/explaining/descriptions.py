@@ -12,8 +12,10 @@ from nobounds.explaining.limits import limits
 from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.spent import spent
-from nobounds.explaining.words import CHOSEN, Paragraph, shown_value
+from nobounds.explaining.words import CHOSEN, Paragraph
 from nobounds.kinds.kind import NUMBER, Kind
+from nobounds.release.digits import said
+from nobounds.release.words import between
 
 _SHOWN = 12  # columns
 _NAMED = {
@@ -80,12 +82,7 @@ def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: i
 def _column(name: str, column: ReleaseFields, kind: Kind) -> str:
     values, bars = column.inner("values"), column.inner("intervals")
     parts = [
-        f"{words} {shown_value(values.value(statistic, kind.of_answer(statistic)))}"
-        + (
-            _range(bars.interval(statistic, kind.of_answer(statistic)), kind.of_answer(statistic))
-            if statistic in ("count", "mean", "std")
-            else ""
-        )
+        f"{words} {_answer(values, bars, statistic, kind.of_answer(statistic))}"
         for statistic, words in _NAMED.items()
         if statistic in values
     ]
@@ -101,9 +98,12 @@ def _median(column: ReleaseFields) -> bool:
     return "50%" in values and "50%" in costs and costs.spent("50%") > 0
 
 
-def _range(interval: tuple[float, float] | None, kind: Kind) -> str:
-    if interval is None:
-        return ""
-    if math.inf in (interval[1], -interval[0]):
-        return " (too few records to tell how good)"
-    return f" ({shown_value(kind.value(interval[0]))} to {shown_value(kind.value(interval[1]))})"
+def _answer(values: ReleaseFields, bars: ReleaseFields, statistic: str, kind: Kind) -> str:
+    """A statistic, and its range if it has one."""
+    interval = bars.interval(statistic, kind) if statistic in ("count", "mean", "std") else None
+    ends = None if interval is None else (kind.value(interval[0]), kind.value(interval[1]))
+    answer = said(values.value(statistic, kind), ends, kind)
+    if interval is None or ends is None:
+        return answer
+    known = math.inf not in (interval[1], -interval[0])
+    return f"{answer} ({between(ends, kind) if known else 'too few records to tell how good'})"

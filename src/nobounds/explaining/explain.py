@@ -129,7 +129,7 @@ def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence
 
 
 def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
-    shown_values = ["not answered" if value is None else statement.said(value) for value in statement.answers[:_SHOWN]]
+    shown_values = list(map(statement.said, range(len(statement.answers[:_SHOWN]))))
     more = len(statement.answers) - len(shown_values)
     why = f" Not answered: {', '.join(statement.reasons)}{_needed(statement)}." if statement.reasons else ""
     if statement.by:

@@ -2,7 +2,8 @@
 
 from nobounds.exact import printable
 from nobounds.explaining.reading import ReleaseFields, neighbors
-from nobounds.explaining.words import Paragraph, about, figure
+from nobounds.explaining.words import Paragraph, about
+from nobounds.release.digits import said
 
 _SHOWN = 12
 _NOTHING = (
@@ -43,7 +44,7 @@ def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
     columns, rows = fields.whole("columns"), fields.whole("rows")
     subject = (
         f"This is a plan: a private summary of {columns:,} numeric columns and {rows:,} rows "
-        f"for {kind} {figure(fields.spent('amount'))}, with neighbouring data sets by {neighbors(fields)}."
+        f"for {kind} {said(fields.spent('amount'))}, with neighbouring data sets by {neighbors(fields)}."
     )
     parts = [ReleaseFields.of(part, "parts") for part in fields.items("parts")]
     return [
@@ -62,9 +63,9 @@ def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
 def _planned(part: ReleaseFields, kind: str) -> str:
     names = ", ".join(printable(name) for name in part.texts("statistics"))
     if part.mapping.get("cost"):
-        return f"{names}: answered, for {kind} {figure(part.spent('cost'))} in each column."
+        return f"{names}: answered, for {kind} {said(part.spent('cost'))} in each column."
     needs = [f"{part.whole('rows'):,} rows"] if "rows" in part else []
-    needs += [f"{kind} {figure(part.spent('spent'))}"] if "spent" in part else []
+    needs += [f"{kind} {said(part.spent('spent'))}"] if "spent" in part else []
     return f"{names}: left empty, too few rows{'; with ' + ' or '.join(needs) + ' it is answered' if needs else ''}."
 
 
@@ -72,6 +73,6 @@ def _line(row: ReleaseFields) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     return (
-        f"For {kind} {figure(row.spent(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
+        f"For {kind} {said(row.spent(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
         f"and 95 times of 100 by at most {about(row.amount('error_95'))}."
     )

@@ -10,9 +10,10 @@ from nobounds.accounting.spending import Spending
 from nobounds.exact import finite_float, printable, rational
 from nobounds.explaining.expected import ErrorModel
 from nobounds.explaining.reading import ReleaseFields
-from nobounds.explaining.words import listed, shown_value
+from nobounds.explaining.words import listed
 from nobounds.kinds.kind import Kind
 from nobounds.ladders.stated import DEFAULT_BITS
+from nobounds.release.digits import said
 from nobounds.release.schema import Interval
 from nobounds.release.words import between
 
@@ -91,9 +92,15 @@ class ReleaseStatement:
         """The type of the column."""
         return self.parameters.column_kind()
 
-    def said(self, number: int | float) -> str:
-        """An answer for people, in its type."""
-        return shown_value(self.column_kind.of_answer(self.statistic).value(number))
+    def said(self, k: int) -> str:
+        """The answer number k for people, in its type."""
+        number, kind = self.answers[k], self.column_kind.of_answer(self.statistic)
+        bar = [kind.value(end) for end in self.intervals[k]] if k < len(self.intervals) else None
+        return "not answered" if number is None else said(kind.value(number), bar, kind)
+
+    def said_number(self, number: int | float) -> str:
+        """A number that is no answer for people, in the type of the answers."""
+        return said(self.column_kind.of_answer(self.statistic).value(number))
 
     def between(self, bar: Interval) -> str:
         """An interval for people."""
@@ -150,7 +157,7 @@ class ReleaseStatement:
     def _fact(self, name: str) -> str:
         """A fact for people, in the type of the column."""
         kind, number = self.column_kind, finite_float(self._rational(name))
-        return shown_value(kind.difference(number) if name == "resolution" else kind.value(number))
+        return said(kind.difference(number) if name == "resolution" else kind.value(number))
 
     def _rational(self, name: str) -> Fraction:
         return rational(self.parameters.mapping[name], f"{self.parameters.place}{name}")

@@ -2,12 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.exact import MAX, finite_float, text_up
-from nobounds.kinds.kind import Value, short_text
+from nobounds.exact import MAX, text_up
 
 CHOSEN = "The condition and the formulas are public; they must have been chosen without looking at the data."
 
@@ -17,19 +15,6 @@ class Paragraph(NamedTuple):
 
     heading: str
     sentences: tuple[str, ...]
-
-
-def figure(value: int | float) -> str:
-    """A number for people: all digits of an integer, else five, and no exponent in the ordinary range."""
-    near = finite_float(Fraction(value))
-    if abs(near) < 1e15 and near == int(near):
-        return f"{int(near):,}"
-    return f"{near:,.0f}" if 1e5 <= abs(near) < 1e15 else f"{near:,.5g}" if abs(near) >= 1e-4 else f"{near:.5g}"
-
-
-def shown_value(value: Value) -> str:
-    """A value for people: a number as `figure` writes it, others in full."""
-    return figure(value) if isinstance(value, int | float) else short_text(value)
 
 
 def about(value: float) -> str:

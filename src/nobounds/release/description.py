@@ -8,9 +8,10 @@ from typing import Any
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind, Value
+from nobounds.release.digits import said
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import HARDLY, TOO_FEW, in_words, rows_in_words, units_in_words
+from nobounds.release.words import HARDLY, TOO_FEW, rows_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,12 @@ class Description:
         """The type of a column's values; that of numbers if it is none of its own."""
         return Kind.parse(self.parameters.get("types", {}).get(name, "number"))
 
+    def said(self, name: str, statistic: str) -> str:
+        """A statistic of a column for people, with the digits that its interval supports; empty if not answered."""
+        summary, value = self.columns[name], self.columns[name].values[statistic]
+        bar = summary.intervals.get(statistic)
+        return "" if value is None else said(value, bar, self.kind(name).of_answer(statistic))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
@@ -103,10 +110,7 @@ class Description:
     def __str__(self) -> str:
         names = {name: printable(name) for name in self.columns}
         width = max([len("column"), *map(len, names.values())])
-        rows = [
-            ["" if (value := summary.values[name]) is None else in_words(value) for name in STATISTICS]
-            for summary in self.columns.values()
-        ]
+        rows = [[self.said(name, statistic) for statistic in STATISTICS] for name in self.columns]
         wide = [max(10, *map(len, column)) for column in zip(STATISTICS, *rows, strict=True)]
         lines = [" ".join(["column".ljust(width), *map(str.rjust, STATISTICS, wide)])]
         for name, row in zip(self.columns, rows, strict=True):

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, printable
-from nobounds.kinds.kind import Kind, Value, text_of
+from nobounds.kinds.kind import Kind, Value
+from nobounds.release.digits import said
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
-from nobounds.release.words import rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import cut_in_words, rows_in_words, shown_in_words, units_in_words
 
 _FAR = (1 << 63) - 1024  # microseconds that fit into 64 bits
 _SHOWN = 12  # groups in the text
-_LONG = 10**15  # whole numbers below this are shown in full
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,34 +158,32 @@ class GroupedRelease:
     def __str__(self) -> str:
         keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
         shown = [
-            (", ".join(map(_printed, key)), _short(value))
-            for key, value in zip(keys, self.values[:_SHOWN].tolist(), strict=True)
+            (", ".join(printable(str(part)) for part in key), value)
+            for key, value in zip(keys, self.said(_SHOWN), strict=True)
         ]
         heads = ", ".join(map(printable, self.by)), self.statistic
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
-        more = [f"... {len(self)} groups"] if len(self) > _SHOWN else []
-        notes = filter(None, (shown_in_words(self.parameters, len(self), self.loss.unit), self._units()))
-        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}", *notes])
+        more = [cut_in_words(len(self), _SHOWN)] if len(self) > _SHOWN else []
+        notes = (
+            shown_in_words(self.parameters, len(self), self.loss.unit),
+            rows_in_words(self.parameters),
+            units_in_words(self.parameters, self.loss.unit),
+        )
+        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}", *filter(None, notes)])
 
-    def _units(self) -> str:
-        notes = rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)
-        return " ".join(filter(None, notes))
+    def said(self, most: int | None = None) -> list[str]:
+        """The answers of the first groups for people, with the digits that intervals support; "-" if not answered."""
+        kind = type_in(self.parameters).of_answer(self.statistic)
+        values, bars = self.values[:most].tolist(), self.bars[:most]
+        return ["-" if value is None else said(value, bar, kind) for value, bar in zip(values, bars, strict=True)]
 
-
-def _printed(key: Any) -> str:
-    """A key on one line of a terminal."""
-    return printable(str(key))
-
-
-def _short(value: Value | None) -> str:
-    if value is None:
-        return "-"
-    if not isinstance(value, int | float):
-        return text_of(value)
-    if isinstance(value, int) and abs(value) < _LONG:
-        return str(value)
-    return f"{finite_float(Fraction(value)):.6g}"
+    @property
+    def bars(self) -> list[tuple[Any, Any] | None]:
+        """The interval of each group, None where there are no intervals."""
+        if self.intervals is None:
+            return [None] * len(self)
+        return [(low, high) for low, high in self.intervals.tolist()]
 
 
 def _typed(keys: list[Any], kind: str) -> Any:

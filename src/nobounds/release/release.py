@@ -6,9 +6,12 @@ from datetime import date, time, timedelta
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.kinds.kind import Value, text_of
+from nobounds.kinds.kind import Value
+from nobounds.release.digits import said
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, type_in
-from nobounds.release.words import bars_in_words, in_words, needed_in_words, rows_in_words, units_in_words
+from nobounds.release.words import bars_in_words, needed_in_words, rows_in_words, units_in_words
+
+_SHOWN = 4  # numbers in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +88,25 @@ class Release:
         of = f" (q={self.parameters['q']})" if "q" in self.parameters else ""
         line = f"{self.statistic}{of}: {self._value()}{self._bar()}, for {self.loss.in_words(self.parameters)}"
         notes = filter(None, (rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)))
-        return ". ".join([line, *([said] if (said := " ".join(notes)) else [])])
+        return ". ".join(filter(None, [line, " ".join(notes)]))
 
     def _value(self) -> str:
         """The value; of a long vector the first numbers."""
         if self.value is None:
             return f"not answered, {self.reason}{needed_in_words(self.parameters)}"
         if not isinstance(self.value, tuple):
-            return text_of(self.value)
-        if len(self.value) <= 4:
-            typed = "type" in self.parameters
-            return f"({', '.join(map(in_words, self.value))})" if typed else str(self.value)
-        return f"({', '.join(map(str, self.value[:3]))}, ... {len(self.value)} numbers)"
+            return self._said(0, self.value)
+        shown = self.value if len(self.value) <= _SHOWN else self.value[: _SHOWN - 1]
+        rest = f", ... and {len(self.value) - len(shown):,} more of {len(self.value):,} numbers"
+        return f"({', '.join(map(self._said, range(len(shown)), shown))}{rest if shown != self.value else ''})"
+
+    def _said(self, k: int, value: Value | None) -> str:
+        """The number k, with the digits that its interval supports."""
+        bar = self.intervals[k] if self.intervals else None
+        return "None" if value is None else said(value, bar, type_in(self.parameters))
 
     def _bar(self) -> str:
         """The intervals in words."""
-        if self.value is None or not 0 < len(self.intervals) <= 4:
+        if self.value is None or not 0 < len(self.intervals) <= _SHOWN:
             return ""
         return f" ({bars_in_words(self.intervals, self.parameters)})"

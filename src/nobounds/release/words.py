@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nobounds.exact import printable, text_up
-from nobounds.kinds.kind import NUMBER, Kind, text_of
+from nobounds.kinds.kind import NUMBER, Kind
+from nobounds.release.digits import said_ends
 from nobounds.release.schema import Interval, type_in
 
 TOO_FEW = "too few rows"  # why a number is not answered
@@ -17,23 +18,18 @@ _LEFT_OUT = "the other rows are left out"
 def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any]) -> str:
     """Intervals and their level: "12 to 15 at 95 %"."""
     level = parameters.get("interval", {}).get("level")
-    said = ", ".join(between(bar, type_in(parameters)) for bar in bars)
-    return said if level is None or said == UNKNOWN else f"{said} at {100 * level:.4g} %"
+    words = ", ".join(between(bar, type_in(parameters)) for bar in bars)
+    return words if level is None or words == UNKNOWN else f"{words} at {100 * level:.4g} %"
 
 
 def between(bar: Interval, kind: Kind = NUMBER) -> str:
     """An interval in words; one end may be infinite, or both, and of a type its first or last value."""
-    low, high = (None if kind.is_end(end) else in_words(end) for end in bar)
+    low, high = said_ends(bar, kind)
     if low is not None and high is not None:
         return f"{low} to {high}"
     if low is not None:
         return f"at least {low}"
     return UNKNOWN if high is None else f"at most {high}"
-
-
-def in_words(value: Any) -> str:
-    """A number in six digits; a date, a time, a duration or a decimal in full."""
-    return f"{value:.6g}" if isinstance(value, int | float) else text_of(value)
 
 
 def needed_in_words(parameters: Mapping[str, Any]) -> str:
@@ -74,3 +70,8 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
     units = "rows" if unit == "row" else "units"
     sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95 times of 100)"
     return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."
+
+
+def cut_in_words(groups: int, shown: int) -> str:
+    """That not all groups are shown: "... and 88 more of 100 groups"."""
+    return f"... and {groups - shown:,} more of {groups:,} groups"

@@ -1,7 +1,6 @@
 """How budgets, forecasts and releases are shown on the pages of the studio."""
 
 import json
-import math
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -12,12 +11,13 @@ from nobounds.accounting.budget import Statement
 from nobounds.accounting.composition import text_down
 from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
-from nobounds.explaining.words import Paragraph, shown_value
-from nobounds.kinds.kind import Kind, Value
+from nobounds.explaining.words import Paragraph
+from nobounds.kinds.kind import Value
 from nobounds.planning.forecast import digits
-from nobounds.release.description import Summary
+from nobounds.release.digits import said, said_margin
+from nobounds.release.schema import type_in
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import bars_in_words, between, needed_in_words
+from nobounds.release.words import bars_in_words, needed_in_words
 from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # numbers of records for which errors are forecast
@@ -67,23 +67,26 @@ def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
     release = kept.release
     if isinstance(release, nb.Description):
         names = list(release.columns)
-        rows = [
-            [each, *(_cell(release.columns[name], each, release.kind(name)) for name in names)] for each in STATISTICS
-        ]
+        rows = [[each, *(_cell(release, name, each) for name in names)] for each in STATISTICS]
         return ["", *map(printable, names)], rows
     if isinstance(release.value, tuple):
         names = list(kept.ask.q) or ["minimum", "maximum"]
-        rows = [[name, _figure(value, release)] for name, value in zip(names, release.value, strict=True)]
+        rows = [
+            [name, _figure(release, value, k)] for k, (name, value) in enumerate(zip(names, release.value, strict=True))
+        ]
     else:
-        rows = [[kept.ask.statistic, _figure(release.value, release)]]
+        rows = [[kept.ask.statistic, _figure(release, release.value, 0)]]
     if not release.intervals:
         return ["", "value"], rows
     bars = zip(rows, release.intervals, strict=True)
     return ["", "value", "interval"], [[*row, bars_in_words([bar], release.parameters)] for row, bar in bars]
 
 
-def _figure(value: Value | None, release: nb.Release) -> str:
-    return shown_value(value) if value is not None else f"{release.reason}{needed_in_words(release.parameters)}"
+def _figure(release: nb.Release, value: Value | None, k: int) -> str:
+    """The number k of a release, or why there is none."""
+    if value is None:
+        return f"{release.reason}{needed_in_words(release.parameters)}"
+    return said(value, release.intervals[k] if release.intervals else None, type_in(release.parameters))
 
 
 @lru_cache(maxsize=256)
@@ -92,14 +95,11 @@ def words(text: str) -> list[Paragraph]:
     return paragraphs(json.loads(text), sizes=_SIZES)
 
 
-def _cell(summary: Summary, statistic: str, kind: Kind) -> str:
-    answer, bar = summary.values[statistic], summary.intervals.get(statistic)
-    if answer is None:
+def _cell(described: nb.Description, name: str, statistic: str) -> str:
+    """A statistic of a column and how far its interval reaches, or why there is none."""
+    summary, kind = described.columns[name], described.kind(name).of_answer(statistic)
+    value, bar = summary.values[statistic], summary.intervals.get(statistic)
+    if value is None:
         return summary.reasons[statistic]
-    value = shown_value(answer)
-    if bar is None:
-        return value
-    if kind.of_answer(statistic).typed:
-        return f"{value} ({between(bar, kind.of_answer(statistic))})"
-    half = (bar[1] - bar[0]) / 2
-    return f"{value} ± {digits(half)}" if math.isfinite(half) else f"{value} ± ?"
+    margin = "" if bar is None else f" {said_margin(value, bar, kind)}"
+    return f"{described.said(name, statistic)}{margin}"

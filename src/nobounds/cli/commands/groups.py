@@ -1,18 +1,16 @@
 """Printing of answers by groups: a table for people, JSON or CSV for machines."""
 
 import csv
-import math
 import sys
-from collections.abc import Callable
 
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from nobounds.cli.output import Printer, say_all, shortened, show_table, total_in_words
+from nobounds.cli.output import Printer, say_all, show_table, total_in_words
 from nobounds.exact import printable
+from nobounds.release.digits import said
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.words import rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import cut_in_words, rows_in_words, shown_in_words, units_in_words
 
 _SHOWN = 40  # groups on a terminal
 
@@ -33,7 +31,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     shown = _SHOWN if sys.stdout.isatty() else len(release)
     show_table(console, _table(release, shown))
     if len(release) > shown:
-        console.print(f"and {len(release) - shown} more groups; --csv or --json prints all of them", style="dim")
+        console.print(f"{cut_in_words(len(release), shown)}; --csv or --json prints all of them", style="dim")
     console.print()
     say_all(
         console,
@@ -50,30 +48,19 @@ def _table(release: GroupedRelease, shown: int) -> Table:
     for name in release.by:
         table.add_column(_printable(name), no_wrap=True)
     table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
-    number = _format(release)
     keys = [array[:shown].to_pylist() for array in release.arrays]
-    reasons = release.reasons[:shown] if release.reasons else [None] * len(keys[0])
-    for *key, value, reason in zip(*keys, release.values[:shown].tolist(), reasons, strict=True):
-        table.add_row(*map(_printable, key), str(reason) if value is None else number(value))
+    answers = release.said(shown)
+    reasons = release.reasons[:shown] if release.reasons else [None] * len(answers)
+    for *key, answer, reason in zip(*keys, answers, reasons, strict=True):
+        table.add_row(*map(_printable, key), reason or answer)
     return table
-
-
-def _format(release: GroupedRelease) -> Callable[[int | float], str]:
-    """One number of decimals for all answers: those significant beside the noise, or about five digits."""
-    sizes = np.abs(np.ma.compressed(release.values).astype(np.float64))
-    if release.values.dtype.kind != "f" or not 0 < sizes.max(initial=0) < 1e15:
-        return shortened
-    half = release.parameters.get("half_interval") or math.inf
-    digit = math.log10(half) + 3 if 0 < half < math.inf else math.log10(np.median(sizes[sizes > 0]))
-    decimals = max(4 - math.floor(digit), 0)
-    return shortened if decimals > 9 else lambda value: f"{value:,.{decimals}f}"
 
 
 def _noise(release: GroupedRelease) -> str:
     """The noise of each answer and the clip, as far as they are known."""
     half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
-    parts = [] if half is None else [f"Noise of each answer: ± {shortened(float(f'{half:.2g}'))} at 95 %."]
-    parts += [] if clip is None else [f"Clip: {shortened(clip[0])} to {shortened(clip[1])}."]
+    parts = [] if half is None else [f"Noise of each answer: ± {said(float(f'{half:.2g}'))} at 95 %."]
+    parts += [] if clip is None else [f"Clip: {said(clip[0])} to {said(clip[1])}."]
     return " ".join(parts)
 
 
