@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobounds.accounting.budget import Budget, BudgetExceeded, read
+from nobounds.accounting.budget import Budget, BudgetExceeded, NotCovered, read
 from nobounds.accounting.cost import gaussian, pure
 from nobounds.accounting.loss import PrivacyLoss
 
@@ -96,17 +96,19 @@ class TestWhatFits:
         """Gaussian noise has no pure epsilon and a bare delta no rho, so no rule adds them up."""
         budget = Budget(epsilon=3, delta=1e-6)
         budget.charge(GAUSSIAN, "noise")
-        with pytest.raises(BudgetExceeded, match=r"epsilon 0\.5 at delta 1e-08 does not fit"):
+        with pytest.raises(BudgetExceeded, match=r"you asked for epsilon 0\.5 at delta 1e-08, but "):
             budget.charge(APPROXIMATE, "a loss with a delta")
 
     def test_a_refusal_for_its_delta_says_which_delta_would_fit(self):
         """A tenth of the budget's delta is for such losses, which nobody can guess."""
         budget = Budget(epsilon=4, delta=1e-5)
         budget.charge(PrivacyLoss.approximate(1, 1e-9), "keys")
-        with pytest.raises(BudgetExceeded, match=r"ask for at most epsilon 3 at delta 9\.99e-07$"):
+        with pytest.raises(BudgetExceeded, match=r"is left\. Use epsilon=3 at delta=9\.99e-07 or less\.$"):
             budget.charge(PrivacyLoss.approximate(1, 1e-6), "more keys")
         budget.charge(PrivacyLoss.approximate(1, 9.99e-7), "more keys")
-        with pytest.raises(BudgetExceeded, match=r"nothing is left of it for losses with a delta; .* most epsilon 2$"):
+        with pytest.raises(
+            BudgetExceeded, match=r"nothing is left .* for losses with a delta\. .* use epsilon=2 or less\.$"
+        ):
             budget.charge(PrivacyLoss.approximate(1, 1e-9), "more keys")
 
     def test_a_refusal_says_what_was_asked_what_there_is_and_what_would_fit(self):
@@ -116,17 +118,18 @@ class TestWhatFits:
         rho.charge(GAUSSIAN, "some")
         with pytest.raises(BudgetExceeded) as refused:
             small.charge(PrivacyLoss.of(pure(Fraction(1, 5)), "add-remove"), "more")
-        text = "epsilon 0.2 does not fit in the budget of epsilon 0.25: ask for at most epsilon 0.15"
+        text = "Budget exceeded: you asked for epsilon 0.2, but 0.15 of 0.25 is left. Use epsilon=0.15 or less."
         assert str(refused.value) == text
         with pytest.raises(BudgetExceeded) as refused:
             rho.charge(GAUSSIAN, "more")
-        assert str(refused.value) == "rho 0.01 does not fit in the budget of rho 0.015: ask for at most rho 0.005"
+        text = "Budget exceeded: you asked for rho 0.01, but 0.005 of 0.015 is left. Use rho=0.005 or less."
+        assert str(refused.value) == text
         with pytest.raises(
-            BudgetExceeded, match=r"at delta 1e-05: ask for at most epsilon 1, or rho 0\.0302084 for Gau"
+            BudgetExceeded, match=r"1 at delta 1e-05 is left\. Use epsilon=1 or less, or rho=0\.0302084 with Gau"
         ):
             both.charge(PrivacyLoss.of(gaussian(Fraction(1)), "add-remove"), "more")
         charged(small, PrivacyLoss.of(pure(Fraction(1, 20)), "add-remove"))
-        with pytest.raises(BudgetExceeded, match=r"epsilon 0\.25: nothing is left of it"):
+        with pytest.raises(BudgetExceeded, match=r"nothing is left of epsilon 0\.25\.$"):
             small.charge(TENTH, "more")
 
     def test_a_refused_charge_is_not_in_the_history(self, make: Make):
@@ -361,6 +364,104 @@ class TestObjects:
         """
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert found.split() == ["False", "True"]
+
+
+class TestTeam:
+    def test_open_or_create_makes_one_budget(self, tmp_path: Path):
+        """The first call makes the file, and the next ones open it with its charges."""
+        path = tmp_path / "team.budget"
+        Budget.open_or_create(path, epsilon=2, unit="row").charge(TENTH, "first")
+        assert Budget.open_or_create(str(path), epsilon="2.0").remaining == 1.9
+        assert Budget.open_or_create(path, epsilon=2, unit="row", neighbors="add-remove").remaining == 1.9
+
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            ({"epsilon": 5}, "budget of epsilon 2 at delta 1e-06, not of epsilon 5:"),
+            ({"epsilon": 2}, "budget of epsilon 2 at delta 1e-06, not of epsilon 2:"),
+            ({"rho": 1}, "budget of epsilon 2 at delta 1e-06, not of rho 1:"),
+            ({"epsilon": 2, "delta": 1e-6, "unit": "user"}, "for unit='row', not for unit='user'"),
+            ({"epsilon": 2, "delta": 1e-6, "neighbors": "swap"}, "for no neighbors yet, not for neighbors='swap'"),
+            ({"epsilon": 2, "delta": 1e-6, "labels": ["b"]}, "covers 'a', and not 'b'"),
+            ({}, "open_or_create needs epsilon="),
+        ],
+        ids=str,
+    )
+    def test_open_or_create_refuses_another_budget(self, tmp_path: Path, given: dict, text: str):
+        """The text names what is in the file and what was given, and the file stays as it was."""
+        path = tmp_path / "team.budget"
+        Budget(epsilon=2, delta=1e-6, unit="row", labels=["a"], path=path)
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match=text):
+            Budget.open_or_create(path, **given)
+        assert path.read_bytes() == before
+
+    @pytest.mark.medium
+    def test_two_processes_that_create_at_once_share_the_file(self, tmp_path: Path):
+        """One of them creates it, the others open it, and no charge is lost."""
+        path = tmp_path / "team.budget"
+        code = """if True:
+            import sys
+            from nobounds.accounting.budget import Budget
+            from nobounds.accounting.loss import PrivacyLoss
+            Budget.open_or_create(sys.argv[1], epsilon=2).charge(PrivacyLoss(0.5, 0.1, 1.0, "swap"), "some")
+        """
+        workers = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(4)]
+        assert [worker.wait(timeout=120) for worker in workers] == [0] * 4
+        assert Budget(path=path).remaining == 0
+
+    def test_a_charge_carries_what_the_user_says_and_nothing_else(self, make: Make, monkeypatch: pytest.MonkeyPatch):
+        """Notes, authors and labels are kept as given, and are None where they are not; no login fills them in."""
+        for name in ("USER", "LOGNAME", "USERNAME"):
+            monkeypatch.setenv(name, "ada")
+        budget = make(epsilon=3)
+        budget.charge(TENTH, "first")
+        budget.noted("for the report", author="Ada").charge(TENTH, "second")
+        budget.noted("draft", label="visits").noted("=1+1").charge(TENTH, "third")
+        said = [(charge.note, charge.author, charge.label) for charge in budget.history]
+        assert said == [(None, None, None), ("for the report", "Ada", None), ("=1+1", None, "visits")]
+        for wrong, error in (
+            ({"note": 3}, TypeError),
+            ({"author": ""}, ValueError),
+            ({"label": "x" * 501}, ValueError),
+        ):
+            with pytest.raises(error, match=f"{next(iter(wrong))} must"):
+                budget.noted(**wrong)
+
+    def test_a_budget_covers_the_first_name_and_those_that_are_allowed(self, make: Make):
+        """Another name is refused before anything is charged; what has no name states none."""
+        budget = make(epsilon=3)
+        budget.noted(label="people.csv").charge(TENTH, "first")
+        other = budget.noted(label="orders.csv")
+        with pytest.raises(NotCovered, match=r"covers 'people\.csv', and these data are 'orders\.csv'.*budget\.allow"):
+            other.charge(TENTH, "second")
+        budget.charge(TENTH, "an array")
+        budget.allow("orders.csv")
+        budget.allow("orders.csv")
+        other.charge(TENTH, "third")
+        assert budget.labels == ("orders.csv", "people.csv") and len(budget.history) == 3
+
+    def test_labels_from_the_start_and_in_the_file(self, tmp_path: Path):
+        """A stated name excludes others at once, for every process that opens the file."""
+        path = tmp_path / "people.budget"
+        Budget(epsilon=3, labels=["people.csv"], path=path)
+        with pytest.raises(NotCovered):
+            Budget(path=path).noted(label="orders.csv").charge(TENTH, "some")
+        earlier = Budget(path=path)
+        Budget(path=path).allow("orders.csv")
+        earlier.noted(label="orders.csv").charge(TENTH, "some")
+        assert read(path).labels == ("people.csv", "orders.csv")
+        for wrong in ({"labels": "people.csv"}, {"labels": [3]}, {"labels": 3}):
+            with pytest.raises(TypeError, match="must be a"):
+                Budget(epsilon=3, **wrong)
+        with pytest.raises(ValueError, match="labels are for a new budget"):
+            Budget(path=path, labels=["x"])
+
+    def test_what_is_left_in_words(self):
+        """The kind of the limit, what is left and all of it."""
+        both = Budget(epsilon=3, delta=1e-6)
+        both.charge(TENTH, "some")
+        assert both._now().left == "epsilon 2.9 of 3 at delta 1e-06 is left"
 
 
 class TestAtOnce:

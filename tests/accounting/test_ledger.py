@@ -31,7 +31,7 @@ def anything(entries: Entries) -> None:
 def path(tmp_path: Path) -> Path:
     """A ledger with three charges."""
     path = tmp_path / "people.budget"
-    ledger = Ledger.create(path, TERMS)
+    ledger = Ledger.create(path, TERMS, ("people", "visits"))
     for number in range(3):
         ledger.append(f"charge {number}", LOSS, anything)
     return path
@@ -79,7 +79,7 @@ class TestWhatIsWritten:
         """The file says whose it is, and any SQLite tool reads its exact numbers."""
         connection = sqlite3.connect(path)
         assert connection.execute("PRAGMA application_id").fetchone() == (0x6E6F626F,)
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         assert connection.execute("SELECT epsilon, delta FROM terms").fetchone() == ("3", "1/1000000")
         assert connection.execute("SELECT epsilon, delta FROM charges").fetchone() == ("0.1", "0.0")
@@ -209,7 +209,10 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "another database": (another_database, "is not a ledger of nobounds"),
     "another database in WAL mode": (another_database_in_wal_mode, "is not a ledger of nobounds"),
     "a ledger in WAL mode": (edit("PRAGMA journal_mode=WAL"), "is damaged"),
-    "newer": (edit("PRAGMA user_version=2"), "newer nobounds: update nobounds"),
+    "newer": (edit("PRAGMA user_version=3"), "newer nobounds: update nobounds"),
+    "older": (edit("PRAGMA user_version=1"), "older nobounds: create a new budget"),
+    "another label": (edit("UPDATE labels SET label = 'orders'"), "is damaged"),
+    "no label": (edit("DELETE FROM labels WHERE number = 1"), "is damaged"),
     "no version": (edit("PRAGMA user_version=0"), "is damaged"),
     "cut in the header": (first_bytes(90), "is damaged"),
     "cut after the header": (first_bytes(100), "is damaged"),

@@ -110,7 +110,7 @@ def test_the_table_of_bounds_has_both_ends(people):
             ["--column", "wage"],
             "column 'wage' is not in the table; the first line of the file may be a record",
         ),
-        (["--epsilon", "much"], "epsilon must be a finite number, got epsilon='much'"),
+        (["--epsilon", "much"], "epsilon must be a finite number, got --epsilon much"),
         (["--epsilon", "0"], "epsilon"),
         (["--epsilon", "-1"], "epsilon"),
         (["--epsilon", "nan"], "epsilon"),
@@ -237,9 +237,10 @@ def test_a_budget_file_is_charged_by_every_command(people, tmp_path):
     assert run("describe", people, "--header", "yes", *spend).exit_code == 0
     shown = json.loads(run("budget", "show", ledger, "--json").stdout)
     assert shown["remaining"] == 0 and len(shown["charges"]) == 7
-    assert shown["charges"][0]["what"] == "quantile 1/2 of income in people.csv"
+    assert shown["charges"][0]["what"] == "quantile 1/2 of income"
+    assert shown["labels"] == ["people.csv"]
     refused = run("mean", people, *column, *spend)
-    assert refused.exit_code == 3 and "nothing is left of it" in refused.stderr
+    assert refused.exit_code == 3 and "nothing is left of epsilon 7." in refused.stderr
     assert refused.stdout == ""
 
 

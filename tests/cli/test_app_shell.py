@@ -73,7 +73,7 @@ def test_every_command_has_an_example_that_runs(here, name):
     """Each help has a line to copy, for this very command; with the files that it names it gives an answer."""
     start, *words = example(*name.split())
     assert start == "nobounds" and " ".join(words).startswith(name)
-    if name == "budget show":
+    if name.startswith("budget ") and name != "budget create":
         assert run(*example("budget", "create")[1:]).exit_code == 0
     if name in SLOW:
         given = words[len(name.split()) :]
@@ -141,6 +141,26 @@ def test_a_budget_that_has_not_enough_left_has_a_status_of_its_own(here):
     assert run(*words, "--epsilon", "1").exit_code == 0
 
 
+@pytest.mark.medium
+def test_a_team_shares_a_budget_from_the_shell(here):
+    """A command keeps who asked and why, says what is left, and speaks of options where it refuses."""
+    run("budget", "create", "people.budget", "--epsilon", "2")
+    words = ["count", "people.csv", "--budget", "people.budget"]
+    done = run(*words, "--epsilon", "1.5", "--note", "report", "--author", "Ada", "--json")
+    assert done.stderr == "people.budget: epsilon 0.5 of 2 is left.\n" and json.loads(done.stdout)
+    charge = nb.Budget(path="people.budget").history[0]
+    assert (charge.what, charge.label, charge.note, charge.author) == ("count of rows", "people.csv", "report", "Ada")
+    refused = run(*words, "--epsilon", "0.7")
+    advice = "you asked for epsilon 0.7, but 0.5 of 2 is left. Use --epsilon 0.5 or less."
+    assert refused.exit_code == 3 and refused.stderr == f"Error: Budget exceeded: {advice}\n"
+    other = run("count", "people.parquet", "--budget", "people.budget", "--epsilon", "0.1")
+    assert other.exit_code == 2 and "with: nobounds budget allow FILE people.parquet" in other.stderr
+    assert not other.stdout and len(nb.Budget(path="people.budget").history) == 1
+    same = run("count", "people.parquet", "--budget", "people.budget", "--epsilon", "0.1", "--label", "people.csv")
+    assert same.exit_code == 0 and "epsilon 0.4 of 2 is left" in same.stderr
+    assert "--note needs --budget" in run("count", "people.csv", "--epsilon", "1", "--note", "report").stderr
+
+
 @pytest.fixture
 def damaged(here) -> Path:
     """A Parquet file whose schema can be read and whose data cannot, and a budget."""
@@ -200,16 +220,16 @@ def test_what_fails_after_the_answer_says_what_was_charged(damaged, monkeypatch,
 
 
 def test_a_purse_knows_what_was_charged():
-    """Charges name the table and add up; one that is refused is none."""
+    """Charges add up; one that is refused is none."""
     budget = nb.Budget(epsilon=1)
-    purse = Purse(budget, "people.csv")
+    purse = Purse(budget)
     assert purse.loss is None
     with pytest.raises(nb.BudgetExceeded):
         purse.charge(nb.PrivacyLoss.pure(2), "a count")
     assert purse.loss is None
     for _ in range(2):
         purse.charge(nb.PrivacyLoss.pure(0.4), "a count")
-    assert purse.loss.epsilon == 0.8 and [each.what for each in budget.history] == ["a count in people.csv"] * 2
+    assert purse.loss.epsilon == 0.8 and [each.what for each in budget.history] == ["a count"] * 2
 
 
 def test_an_interrupt_is_quiet(here, monkeypatch):

@@ -191,7 +191,7 @@ def test_queries_run_on_postgresql(postgres, tmp_path):
         )
     assert found["pairs"] == {(True,): 100, (False,): 900}
     charges = json.loads(run("budget", "show", ledger, "--json").stdout)["charges"]
-    assert charges[0]["what"] == "count of rows by tenth in a query to postgres"
+    assert (charges[0]["what"], charges[0]["label"]) == ("count of rows by tenth", "postgres")
     wrong = run("count", "--database", f"postgresql:///none?user=nobounds&host={host}", "--sql", query, *SURE)
     assert wrong.exit_code == 2 and wrong.stderr.startswith("Error: --database: ") and wrong.stderr.count("\n") == 1
     written = run("count", "--database", url, "--sql", "create table t (i int)", *SURE)
@@ -214,10 +214,11 @@ def test_a_unit_is_whom_the_loss_is_for(folder):
     shown = json.loads(run("budget", "show", ledger, "--json").stdout)
     assert (shown["unit"], shown["remaining"]) == ("user", 0)
     assert [charge["what"] for charge in shown["charges"]] == [
-        "mean of amount in sales.parquet",
-        "sum of amount in sales.parquet",
-        "quantile 1/2 of amount by region in sales.parquet",
+        "mean of amount",
+        "sum of amount",
+        "quantile 1/2 of amount by region",
     ]
+    assert shown["labels"] == ["sales.parquet"]
     refused = run("mean", folder / "sales.parquet", *AMOUNT, "--epsilon", "1", "--budget", ledger)
     assert refused.exit_code == 2 and "unit" in refused.stderr
 

@@ -189,7 +189,7 @@ class TestBooks:
 
     def test_errors_are_documented_by_fault(self):
         """The same error is fine after one fault and not after another, or with other words."""
-        assert documented("", "BudgetExceeded", "nothing is left of it")
+        assert documented("", "BudgetExceeded", "nothing is left of epsilon 3.")
         assert documented("file vanishes", "ValueError", "no file is named sales.csv")
         assert not documented("", "ValueError", "no file is named sales.csv")
         assert not documented("file vanishes", "ValueError", "operands could not be broadcast together")

@@ -2,116 +2,32 @@
 
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nobounds.accounting.composition import Rules, Totals, round_down, text_down
-from nobounds.accounting.ledger import Charge, Entries, Ledger, Limits
+from nobounds.accounting.composition import Totals
+from nobounds.accounting.ledger import Charge, Entries, Ledger, Limits, Remark
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
-from nobounds.exact import Number, privacy_parameter, rational, round_up, shown, text_up
+from nobounds.accounting.statement import BudgetExceeded, NotCovered, Statement
+from nobounds.exact import Number, privacy_parameter, rational, round_up, shown
+
+__all__ = ["Budget", "BudgetExceeded", "NotCovered", "NotedBudget", "Statement", "read"]
 
 _LONGEST = 500
-
-
-class BudgetExceeded(RuntimeError):
-    """A charge does not fit in what is left of a budget. Nothing was charged, and nothing is released."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """The state of a budget at one moment; the first charge fixes the neighbours and unit if the terms do not."""
-
-    terms: Limits
-    history: tuple[Charge, ...]
-    totals: Totals
-
-    @property
-    def rules(self) -> Rules:
-        """The rules for the totals of all charges."""
-        return Rules.of(self.terms.epsilon, self.terms.delta, self.terms.rho)
-
-    @property
-    def remaining(self) -> float:
-        """The amount left, as in `Budget.remaining`."""
-        return self.rules.remaining(self.totals)
-
-    @property
-    def spent(self) -> PrivacyLoss | None:
-        """The loss of all charges, as in `Budget.spent`."""
-        return self.rules.spent(self.totals, self.history[0].loss) if self.history else None
-
-    @property
-    def neighbors(self) -> Neighbors | None:
-        """The neighbour relation, or None before it is fixed."""
-        return self.terms.neighbors or (self.history[0].loss.neighbors if self.history else None)
-
-    @property
-    def unit(self) -> str | None:
-        """The privacy unit, or None before it is fixed."""
-        return self.terms.unit or (self.history[0].loss.unit if self.history else None)
-
-    @property
-    def limit(self) -> str:
-        """The limit as text."""
-        terms = self.terms
-        if terms.epsilon is None:
-            return f"rho {text_down(round_down(terms.rho or 0))}"
-        at = f" at delta {text_down(round_down(terms.delta))}" if terms.delta is not None else ""
-        return f"epsilon {text_down(round_down(terms.epsilon))}{at}"
-
-    def check(self, loss: PrivacyLoss) -> None:
-        """Refuse a loss with other neighbours or another unit, of a kind that does not add up here, or too large."""
-        for name, own in (("neighbors", self.neighbors), ("unit", self.unit)):
-            if own not in (None, other := getattr(loss, name)):
-                raise ValueError(f"the budget is for {name}={own!r}, got {name}={other!r}: make another budget for it")
-        rules = self.rules
-        if rules.rho is None and (loss.delta or loss.epsilon == math.inf):
-            fix = "make one of rho=, or of epsilon= and delta="
-            raise ValueError(f"a budget of epsilon alone takes pure losses, got {loss}: {fix}")
-        if rules.basic is None and loss.rho == math.inf:
-            fix = "make one of epsilon= and delta="
-            raise ValueError(f"a budget of rho takes losses with a rho, got {loss}: {fix}")
-        if not rules.allow(self.totals + loss):
-            raise BudgetExceeded(f"{self.price(loss)} does not fit in the budget of {self.limit}: {self._advice(loss)}")
-
-    def price(self, loss: PrivacyLoss) -> str:
-        """The part of a loss that counts for this budget, as text."""
-        if self.terms.epsilon is None or loss.epsilon == math.inf:
-            return f"rho {text_up(loss.rho)}"
-        return f"epsilon {text_up(loss.epsilon)}" + (f" at delta {text_up(loss.delta)}" if loss.delta else "")
-
-    def _advice(self, loss: PrivacyLoss) -> str:
-        if not self.remaining:
-            return "nothing is left of it"
-        if loss.rho == math.inf and loss.delta:
-            return self._advice_at_delta()
-        most = text_down(self.remaining)
-        if self.terms.epsilon is None:
-            return f"ask for at most rho {most}"
-        rho = round_down(self.rules.rho_left(self.totals))
-        return f"ask for at most epsilon {most}" + (f", or rho {text_down(rho)} for Gaussian noise" if rho else "")
-
-    def _advice_at_delta(self) -> str:
-        """The advice for a loss with a delta and no rho, to which only the rule `basic` applies."""
-        rules = self.rules
-        epsilon, delta = (round_down(left(self.totals)) for left in (rules.epsilon_left, rules.delta_left))
-        if not (epsilon and delta):
-            most = text_down(self.remaining)
-            return f"nothing is left of it for losses with a delta; without one, ask for at most epsilon {most}"
-        return f"ask for at most epsilon {text_down(epsilon)} at delta {text_down(delta)}"
-
-    def __str__(self) -> str:
-        spent = "0" if self.spent is None else text_up(self.spent.rho if self.terms.rho else self.spent.epsilon)
-        return f"{self.limit}, spent {spent}, remaining {text_down(self.remaining)}"
 
 
 class Budget:
     """The total that may be spent on one data set: an epsilon, a rho (zCDP), or an epsilon at a delta.
 
     A tenth of that delta is reserved for losses with a delta, such as private key selection. With `path` the budget is
-    a file on a local disk that processes share; `Budget(path=...)` opens it again, by any name of the file. A charge is
-    in the file before `charge` returns, even if the process is killed right after.
+    a file on a local disk that processes share; `Budget(path=...)` opens it again, by any name of the file, and
+    `Budget.open_or_create` does either. A charge is in the file before `charge` returns, even if the process is killed
+    right after.
+
+    labels: the names of the data that the budget covers; others are refused until `allow`. By default the name in the
+    first charge that has one: a file's, or the `label` of a table.
 
     >>> budget = Budget(epsilon=3.0)
     >>> budget.charge(PrivacyLoss(0.5, 0.125, 1.0, "add-remove"), "the median of age")
@@ -120,7 +36,7 @@ class Budget:
     >>> budget.charge(PrivacyLoss(2.6, 3.38, 5.2, "add-remove"), "the mean of age")
     Traceback (most recent call last):
     ...
-    nobounds.accounting.budget.BudgetExceeded: epsilon 2.6 does not fit in the budget of epsilon 3: ...
+    nobounds.accounting.statement.BudgetExceeded: Budget exceeded: ... 2.5 of 3 is left. Use epsilon=2.5 or less.
     """
 
     __slots__ = ("_ledger", "_summed")
@@ -134,17 +50,53 @@ class Budget:
         path: str | os.PathLike[str] | None = None,
         neighbors: Neighbors | None = None,
         unit: str | None = None,
+        labels: Iterable[str] = (),
     ) -> None:
-        terms = _checked_terms(epsilon, delta, rho, neighbors, unit)
-        if terms is not None:
-            self._ledger = Ledger.in_memory(terms) if path is None else Ledger.create(Path(path), terms)
+        terms, covered = _checked_terms(epsilon, delta, rho, neighbors, unit), _checked_labels(labels)
+        if terms is None and covered:
+            raise ValueError("labels are for a new budget; to let an open one cover more data, use budget.allow")
+        if terms is not None and path is None:
+            self._ledger = Ledger.in_memory(terms, covered)
+        elif terms is not None and path is not None:
+            self._ledger = Ledger.create(Path(path), terms, covered)
         elif path is not None:
             self._ledger = Ledger.open(Path(path))
         else:
             raise ValueError("a budget needs epsilon=, rho=, or epsilon= and delta=; or the path= of one to open")
         self._summed: tuple[int, Totals] = (0, Totals())
 
-    def charge(self, loss: PrivacyLoss, what: str) -> None:
+    @classmethod
+    def open_or_create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        neighbors: Neighbors | None = None,
+        unit: str | None = None,
+        labels: Iterable[str] = (),
+    ) -> "Budget":
+        """The budget in the file at `path`, which is created if there is none.
+
+        A file with another total, and with other neighbours, units or labels than those given, is refused.
+        """
+        terms, covered = _checked_terms(epsilon, delta, rho, neighbors, unit), _checked_labels(labels)
+        if terms is None:
+            raise ValueError("open_or_create needs epsilon=, rho=, or epsilon= and delta=; Budget(path=...) opens")
+        if not os.path.lexists(path):
+            try:
+                return cls(
+                    epsilon=epsilon, delta=delta, rho=rho, path=path, neighbors=neighbors, unit=unit, labels=covered
+                )
+            except FileExistsError:  # another process was faster
+                if not os.path.lexists(path):
+                    raise
+        opened = cls(path=path)
+        _require_same(opened._now(), terms, covered, Path(path).name)
+        return opened
+
+    def charge(self, loss: PrivacyLoss, what: str, *, remark: Remark | None = None) -> None:
         """Charge a loss, or raise and charge nothing; `what` goes into the history and must not contain data.
 
         If a failing disk leaves it uncertain whether the charge was written, this raises too, and the file decides.
@@ -153,8 +105,23 @@ class Budget:
             raise TypeError(f"what must be a text, got what={shown(what)}")
         if len(what) > _LONGEST:
             raise ValueError(f"what must be a text of at most {_LONGEST} characters, got what={shown(what)}")
-        counted = _checked_loss(loss)
-        self._ledger.append(what, counted, lambda before: self._statement(before).check(counted))
+        counted, said = _checked_loss(loss), remark or Remark()
+        self._ledger.append(what, counted, lambda before: self._statement(before).check(counted, said.label), said)
+
+    def noted(self, note: str | None = None, *, author: str | None = None, label: str | None = None) -> "NotedBudget":
+        """The same budget, to be passed as `budget=`, whose charges carry a note, an author or the label of the data.
+
+        >>> budget = Budget(epsilon=3)
+        >>> budget.noted("annual report", author="Ada", label="visits").charge(PrivacyLoss.pure(1), "a count")
+        >>> charge = budget.history[0]
+        >>> charge.note, charge.author, charge.label
+        ('annual report', 'Ada', 'visits')
+        """
+        return NotedBudget(self, Remark()).noted(note, author=author, label=label)
+
+    def allow(self, label: str) -> None:
+        """Let the budget cover data of another name too, because they are about the same people."""
+        self._ledger.allow(_checked_text(label, "label"))
 
     @property
     def remaining(self) -> float:
@@ -174,8 +141,13 @@ class Budget:
 
     @property
     def history(self) -> tuple[Charge, ...]:
-        """Every charge in order, with `when` (UTC), `what` and `loss`."""
+        """Every charge in order: `when` (UTC), `what`, `loss`, and where given `label`, `note` and `author`."""
         return self._now().history
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the data that the budget covers; none before the first charge that has one."""
+        return self._now().labels
 
     def __repr__(self) -> str:
         where = "in memory" if self._ledger.path is None else self._ledger.path.name
@@ -199,24 +171,52 @@ class Budget:
         count, totals = self._summed
         if count > len(entries.charges):  # another thread has seen more
             count, totals = 0, Totals()
-        statement = _statement(entries, count, totals)
+        statement = Statement.of(entries, count, totals)
         self._summed = len(entries.charges), statement.totals
         return statement
 
 
+@dataclass(frozen=True, slots=True)
+class NotedBudget:
+    """A budget whose charges carry a note, an author or a label; made by `Budget.noted`."""
+
+    budget: Budget
+    remark: Remark
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Charge a loss to the budget, with the remark."""
+        self.budget.charge(loss, what, remark=self.remark)
+
+    def noted(self, note: str | None = None, *, author: str | None = None, label: str | None = None) -> "NotedBudget":
+        """The same with another note, author or label; those that are None stay."""
+        given = {"note": note, "author": author, "label": label}
+        new = {name: _checked_text(text, name) for name, text in given.items() if text is not None}
+        return NotedBudget(self.budget, replace(self.remark, **new))
+
+
 def read(path: str | os.PathLike[str]) -> Statement:
     """The state of the budget in a file, which may be read-only."""
-    return _statement(Ledger.open(Path(path), to_write=False).read(), 0, Totals())
+    return Statement.of(Ledger.open(Path(path), to_write=False).read(), 0, Totals())
 
 
 def _opened(path: str) -> Budget:
     return Budget(path=path)
 
 
-def _statement(entries: Entries, count: int, totals: Totals) -> Statement:
-    for charge in entries.charges[count:]:
-        totals += charge.loss
-    return Statement(entries.terms, entries.charges, totals)
+def _require_same(kept: Statement, terms: Limits, labels: tuple[str, ...], name: str) -> None:
+    """Refuse a file with another total, or with other neighbours, units or labels than those given."""
+    given = Statement(terms, (), Totals())
+    if (kept.terms.epsilon, kept.terms.delta, kept.terms.rho) != (terms.epsilon, terms.delta, terms.rho):
+        raise ValueError(f"{name} is a budget of {kept.limit}, not of {given.limit}: open it with Budget(path=...)")
+    for what in ("neighbors", "unit"):
+        own, other = getattr(kept, what), getattr(given, what)
+        if other not in (None, own):
+            is_for = f"for no {what} yet" if own is None else f"for {what}={own!r}"
+            raise ValueError(f"{name} is a budget {is_for}, not for {what}={other!r}: make another one")
+    for label in labels:
+        if label not in kept.labels:
+            covered = ", ".join(map(repr, kept.labels)) or "no data by name"
+            raise ValueError(f"{name} covers {covered}, and not {label!r}: budget.allow({label!r}) adds it")
 
 
 def _checked_terms(epsilon: object, delta: object, rho: object, neighbors: object, unit: object) -> Limits | None:
@@ -254,3 +254,17 @@ def _checked_loss(loss: object) -> PrivacyLoss:
     if not (isinstance(loss.unit, str) and 0 < len(loss.unit) <= _LONGEST):
         raise ValueError(f"unit must be a word, got unit={shown(loss.unit)}")
     return PrivacyLoss(epsilon, rho, eta, check_neighbors(loss.neighbors), loss.unit, delta)
+
+
+def _checked_labels(labels: object) -> tuple[str, ...]:
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(f"labels must be a list of names, got labels={shown(labels)}")
+    return tuple(dict.fromkeys(_checked_text(label, "label") for label in labels))
+
+
+def _checked_text(text: object, name: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a text, got {name}={shown(text)}")
+    if not 0 < len(text) <= _LONGEST:
+        raise ValueError(f"{name} must have from 1 to {_LONGEST} characters, got {name}={shown(text)}")
+    return text

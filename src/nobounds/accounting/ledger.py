@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _TABLES = [  # numbers are stored as text, exactly
     "CREATE TABLE terms (ledger TEXT, epsilon TEXT, delta TEXT, rho TEXT, neighbors TEXT, unit TEXT, seal TEXT)",
     "CREATE TABLE charges (number INTEGER PRIMARY KEY, made TEXT, what TEXT,"
-    " epsilon TEXT, rho TEXT, eta TEXT, delta TEXT, neighbors TEXT, unit TEXT, seal TEXT)",
+    " epsilon TEXT, rho TEXT, eta TEXT, delta TEXT, neighbors TEXT, unit TEXT,"
+    " label TEXT, note TEXT, author TEXT, seal TEXT)",
+    "CREATE TABLE labels (number INTEGER PRIMARY KEY, made TEXT, label TEXT, seal TEXT)",
 ]
 
 
@@ -38,21 +40,34 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What the user says about a charge: the label of the data, a note and who makes it; None where not given."""
+
+    label: str | None = None
+    note: str | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Charge:
-    """One entry: when it was made (UTC), what it was for, and its loss."""
+    """One entry: when it was made (UTC), what it was for, its loss, and what the user says about it."""
 
     when: datetime
     what: str
     loss: PrivacyLoss
+    label: str | None = None
+    note: str | None = None
+    author: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The contents of a ledger at one moment, and the seal of its last row."""
+    """The contents of a ledger at one moment, and the seal of its last charge; `labels` are the allowed ones."""
 
     terms: Limits
     charges: tuple[Charge, ...]
     seal: str
+    labels: tuple[str, ...] = ()
 
 
 class Ledger:
@@ -69,14 +84,14 @@ class Ledger:
             self._entries(connection)
 
     @classmethod
-    def in_memory(cls, terms: Limits) -> "Ledger":
+    def in_memory(cls, terms: Limits, labels: tuple[str, ...] = ()) -> "Ledger":
         """A ledger in memory, which ends with the process."""
-        return cls(Store.in_memory(lambda connection: _begin(connection, terms)))
+        return cls(Store.in_memory(lambda connection: _begin(connection, terms, labels)))
 
     @classmethod
-    def create(cls, path: Path, terms: Limits) -> "Ledger":
+    def create(cls, path: Path, terms: Limits, labels: tuple[str, ...] = ()) -> "Ledger":
         """A ledger in a new file."""
-        Store.create(path, lambda connection: _begin(connection, terms))
+        Store.create(path, lambda connection: _begin(connection, terms, labels))
         return cls.open(path)
 
     @classmethod
@@ -94,24 +109,31 @@ class Ledger:
         with self._store.transaction(to_write=False) as connection:
             return self._entries(connection)
 
-    def append(self, what: str, loss: PrivacyLoss, check: Callable[[Entries], None]) -> None:
+    def append(
+        self, what: str, loss: PrivacyLoss, check: Callable[[Entries], None], remark: Remark | None = None
+    ) -> None:
         """Write one more charge, unless `check` raises on the entries before it."""
         with self._store.transaction(to_write=True) as connection:
             before = self._entries(connection)
             check(before)
-            made = datetime.now(UTC).isoformat(timespec="microseconds")
             numbers = (repr(number) for number in (loss.epsilon, loss.rho, loss.eta, loss.delta))
-            row = (len(before.charges) + 1, made, what, *numbers, loss.neighbors, loss.unit)
+            said = (None, None, None) if remark is None else (remark.label, remark.note, remark.author)
+            row = (len(before.charges) + 1, _now(), what, *numbers, loss.neighbors, loss.unit, *said)
             _insert(connection, "charges", row, before.seal)
+
+    def allow(self, label: str) -> None:
+        """Write one more label of data that may be charged for, unless it is there."""
+        with self._store.transaction(to_write=True) as connection:
+            labels, seal = self._labels(connection, _sealed_terms(connection, self.path)[-1])
+            if label not in labels:
+                _insert(connection, "labels", (len(labels) + 1, _now(), label), seal)
 
     def _entries(self, connection: "Connection") -> Entries:
         """All entries. New rows are checked, and of the rows read before, only that the last one is unchanged."""
-        terms = connection.execute("SELECT * FROM terms").fetchall()
-        if len(terms) != 1 or terms[0][-1] != _seal("", terms[0][:-1]):
-            raise damaged(self.path)
-        known = self._known or Entries(_terms(terms[0]), (), terms[0][-1])
+        terms = _sealed_terms(connection, self.path)
+        known = self._known or Entries(_terms(terms), (), terms[-1])
         rows = connection.execute("SELECT * FROM charges WHERE number >= ? ORDER BY number", (len(known.charges),))
-        last = next(rows, [None])[-1] if known.charges else terms[0][-1]
+        last = next(rows, [None])[-1] if known.charges else terms[-1]
         if last != known.seal:
             raise ValueError(f"{self.path} is no longer the ledger that it was: its charges were replaced")
         charges: list[Charge] = []
@@ -121,21 +143,50 @@ class Ledger:
                 raise damaged(self.path)
             charges.append(_charge(row))
             seal = new
-        self._known = Entries(known.terms, known.charges + tuple(charges), seal) if charges else known
-        return self._known
+        labels, _ = self._labels(connection, terms[-1])
+        if charges or labels != known.labels:
+            known = Entries(known.terms, known.charges + tuple(charges), seal, labels)
+        self._known = known
+        return known
+
+    def _labels(self, connection: "Connection", seal: str) -> tuple[tuple[str, ...], str]:
+        """The allowed labels, and the seal of the last one; the first is sealed with the seal of the terms."""
+        labels: list[str] = []
+        for *row, new in connection.execute("SELECT * FROM labels ORDER BY number"):
+            if row[0] != len(labels) + 1 or new != _seal(seal, row):
+                raise damaged(self.path)
+            labels.append(row[-1])
+            seal = new
+        return tuple(labels), seal
 
 
-def _begin(connection: "Connection", terms: Limits) -> None:
+def _sealed_terms(connection: "Connection", path: Path | None) -> Any:
+    """The row of the terms, checked."""
+    terms = connection.execute("SELECT * FROM terms").fetchall()
+    if len(terms) != 1 or terms[0][-1] != _seal("", terms[0][:-1]):
+        raise damaged(path)
+    return terms[0]
+
+
+def _begin(connection: "Connection", terms: Limits, labels: tuple[str, ...]) -> None:
     """Fill a new database. Each ledger gets a random name, so no two have the same seals."""
     for table in _TABLES:
         connection.execute(table)
     numbers = (None if number is None else str(number) for number in (terms.epsilon, terms.delta, terms.rho))
-    _insert(connection, "terms", (os.urandom(16).hex(), *numbers, terms.neighbors, terms.unit), "")
+    seal = _insert(connection, "terms", (os.urandom(16).hex(), *numbers, terms.neighbors, terms.unit), "")
+    for number, label in enumerate(labels, 1):
+        seal = _insert(connection, "labels", (number, _now(), label), seal)
 
 
-def _insert(connection: "Connection", table: str, row: tuple[Any, ...], previous: str) -> None:
-    sealed = (*row, _seal(previous, row))
-    connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(sealed))})", sealed)
+def _insert(connection: "Connection", table: str, row: tuple[Any, ...], previous: str) -> str:
+    """Write a row, and return its seal."""
+    seal = _seal(previous, row)
+    connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row) + 1))})", (*row, seal))
+    return seal
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _seal(previous: str, row: Any) -> str:
@@ -152,6 +203,7 @@ def _terms(row: Any) -> Limits:
 
 
 def _charge(row: Any) -> Charge:
-    _, made, what, *numbers, neighbors, unit = row
+    _, made, what, *numbers, neighbors, unit, label, note, author = row
     epsilon, rho, eta, delta = map(float, numbers)
-    return Charge(datetime.fromisoformat(made), what, PrivacyLoss(epsilon, rho, eta, neighbors, unit, delta))
+    loss = PrivacyLoss(epsilon, rho, eta, neighbors, unit, delta)
+    return Charge(datetime.fromisoformat(made), what, loss, label, note, author)

@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import PrivacyLoss, Unit
-from nobounds.exact import Number, privacy_parameter, round_up
+from nobounds.exact import Number, privacy_parameter, round_up, shown
 
 LONGEST = 400  # characters of what a charge is for
 _DIGITS = 40  # binary digits of a nominal epsilon
@@ -34,17 +34,26 @@ def charged(loss: PrivacyLoss, budget: Chargeable | None, what: str) -> PrivacyL
     return loss
 
 
+def labelled(budget: Chargeable | None, label: str | None, name: str | None) -> Chargeable | None:
+    """The budget with the label of the data: the one given, or else the one it has, or else the name of the data."""
+    if label is not None and (not isinstance(label, str) or not label):
+        raise ValueError(f"label must be a name, got label={shown(label)}")
+    noted = getattr(budget, "noted", None)  # what has only `charge` keeps no labels
+    own = getattr(getattr(budget, "remark", None), "label", None)
+    chosen = label or (name if own is None else None)
+    return budget if noted is None or chosen is None else cast(Chargeable, noted(label=chosen))
+
+
 @dataclass(slots=True)
 class Purse:
-    """A budget whose charges name the table, and which keeps the loss charged so far, whatever follows."""
+    """A budget that keeps the loss charged so far, whatever follows."""
 
     budget: Chargeable
-    name: str
     loss: PrivacyLoss | None = None
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
         """Charge the loss."""
-        charged(loss, self.budget, f"{what} in {self.name}")
+        self.budget.charge(loss, what)
         self.loss = loss if self.loss is None else self.loss + loss
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection  # loaded when a store is made
 
 APPLICATION_ID = int.from_bytes(b"nobo", "big")
-VERSION = 1
+VERSION = 2  # 1 had no labels, notes and authors
 PATIENCE = 60  # seconds to wait for the lock
 
 Fill: TypeAlias = "Callable[[Connection], None]"
@@ -286,6 +286,8 @@ def _check_header(path: Path, header: bytes) -> None:
         raise ValueError(f"{path} is not a ledger of nobounds")
     if version > VERSION:
         raise ValueError(f"{path} was written by a newer nobounds: update nobounds to use it")
+    if version == 1:
+        raise ValueError(f"{path} was written by an older nobounds: create a new budget of what is left in it")
     if len(header) < _HEADER or header[18:20] != b"\x01\x01" or version != VERSION:  # must use a rollback journal
         raise damaged(path)
 

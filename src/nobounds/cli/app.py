@@ -90,7 +90,7 @@ def describe(
         plots.check_target(plot)
     with opened(common, *(column or []), every=not column) as handle:
         described = handle.table.describe(column or None, **common.spend.amount, **given)
-    with handle.paid():
+    with handle.shown():
         if plot is not None:
             plots.plot_description(described).savefig(plot, dpi=150)
         show_description(described, handle.name, as_json=common.as_json)
@@ -208,7 +208,7 @@ def _answer(common: CommonOptions, groups: GroupOptions, statistic: str, *given:
     with opened(common, given[0], *by) as handle:
         table = grouped(handle, groups) if by else handle.table
         release = getattr(table, statistic)(*given, **common.spend.amount, **options)
-    with handle.paid():
+    with handle.shown():
         if by:
             show_groups(release, as_json=common.as_json, as_csv=groups.csv)
         else:
@@ -220,7 +220,10 @@ _command("rows-per-unit", "How many rows most units have: a number for --rows-pe
 _command("left-out", "The share of rows that --rows-per-unit leaves out.", AROUND)(left_out)
 _command("plan", "The error to expect, before anything is spent.", AROUND)(plan)
 app.add_typer(
-    budget_app, name="budget", short_help="Budget files: make one, and show what was spent.", rich_help_panel=AROUND
+    budget_app,
+    name="budget",
+    short_help="Budget files: make one, show or export what was spent.",
+    rich_help_panel=AROUND,
 )
 _command("explain", "A release in plain words, for the person who signs off.", AROUND)(explain)
 _command("studio", "A local web page to plan, to spend a budget and to download.", AROUND)(studio)

@@ -1,5 +1,7 @@
 """How a command fails: in one line, with nothing sensitive in it."""
 
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +9,17 @@ from pathlib import Path
 
 import typer
 
-from nobounds.accounting.budget import BudgetExceeded
+from nobounds.accounting.budget import BudgetExceeded, NotCovered
 from nobounds.cli import PIPE_CLOSED
 from nobounds.engines.refusals import raise_alone
 from nobounds.exact import printable
 
+# A keyword argument and its value, after a word that goes before one in messages: "got q=2", "use epsilon=1 or less".
+_KEYWORD = re.compile(
+    r"\b(got|[Uu]se|either|or|and|at|of|give|example|with|for|needs) "
+    r"(epsilon|rho|delta|q|lower|upper|resolution|beta|noise|method|rows|interval|unit|neighbors|rows_per_unit"
+    r"|groups_per_unit|label|note|author)=('[^']*'|[^\s,;:)]*)"
+)
 CHARGED = "the budget was charged"  # the start of the note on an error after a charge
 
 
@@ -21,6 +29,29 @@ def require_budget(path: Path) -> Path:
         name = printable(str(path))
         raise FileNotFoundError(f"there is no {name}: make it with nobounds budget create {name} --epsilon 3, say")
     return path
+
+
+def in_shell(error: BaseException) -> str:
+    """The message of an error in the words of the shell: options instead of keyword arguments.
+
+    >>> in_shell(ValueError("q must be between 0 and 1, got q=2"))
+    'q must be between 0 and 1, got --q 2'
+    """
+    text = str(error)
+    if isinstance(error, NotCovered):
+        allow = f"nobounds budget allow FILE {shlex.quote(error.label)}"
+        text = text.replace(f"with budget.allow({error.label!r})", f"with: {allow}")
+    text = re.sub(r"\bBudget\(path=('[^']*'|\.\.\.)\)", lambda given: f"--budget {_unquoted(given[1])}", text)
+    return _KEYWORD.sub(lambda given: f"{given[1]} --{given[2].replace('_', '-')}{_value(given[3])}", text)
+
+
+def _value(text: str) -> str:
+    return f" {_unquoted(text)}" if text else ""
+
+
+def _unquoted(text: str) -> str:
+    """A Python text as a word of the shell."""
+    return shlex.quote(text[1:-1]) if text[:1] == "'" and text[-1:] == "'" and "\\" not in text else text
 
 
 @contextmanager
@@ -35,7 +66,7 @@ def plain_errors() -> Iterator[None]:
         raise_alone(typer.Exit(PIPE_CLOSED))
     except (ValueError, TypeError, OSError, EOFError, ImportError, BudgetExceeded) as error:
         # The message may contain names of files and columns, and a terminal obeys control characters in them.
-        message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
+        message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in in_shell(error))
         print(f"Error: {message}{_charged(error)}", file=sys.stderr)
         raise_alone(typer.Exit(3 if isinstance(error, BudgetExceeded) else 2))
     except Exception as error:

@@ -117,8 +117,21 @@ class Spend:
     budget: Annotated[
         Path | None, typer.Option("--budget", metavar="FILE", help="A budget file to charge before the data are read.")
     ] = None
+    note: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Of --budget: what the answer is for; kept with the charge.")
+    ] = None
+    author: Annotated[str | None, typer.Option(metavar="NAME", help="Of --budget: who asks; kept with the charge.")] = (
+        None
+    )
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of --budget: the name of the data. Default: the name of the file."),
+    ] = None
 
     def __post_init__(self) -> None:
+        for name in ("note", "author", "label"):
+            if self.budget is None and getattr(self, name) is not None:
+                raise ValueError(f"--{name} needs --budget, the file that keeps it")
         if (self.epsilon is None) == (self.rho is None):
             got = "neither" if self.epsilon is None else "both"
             raise ValueError(f"give --epsilon or --rho, got {got}; for example --epsilon 1")

@@ -8,20 +8,21 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import nobounds as nb
+from nobounds.accounting.budget import read
 from nobounds.accounting.spending import Purse, Spending
 from nobounds.cli.errors import CHARGED, require_budget
 from nobounds.cli.options import CommonOptions, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
-from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.files.paths import expand, from_paths, name_of
 from nobounds.engines.sql.files import csv_files
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types
@@ -30,6 +31,7 @@ from nobounds.explaining.words import price
 from nobounds.expressions.view import View, named
 
 STANDARD_INPUT = "standard input"
+_QUERY_TO = "a query to "
 _STARTS = {b"PAR1": "parquet", b"ARROW1"[:4]: "arrow"}  # the first bytes of formats that no table in text begins with
 
 
@@ -41,6 +43,17 @@ class Opened:
     name: str
     kinds: dict[str, Any]
     purse: Purse | None = None
+    budget: Path | None = None
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """The answer is printed in this block, and after it what is left of the budget."""
+        with self.paid():
+            yield
+        if self.budget is not None:
+            sys.stdout.flush()
+            with suppress(OSError, RuntimeError, ValueError):  # the answer is out, and the charge is safe
+                print(f"{printable(self.budget.name)}: {read(self.budget).left}.", file=sys.stderr)
 
     @contextmanager
     def paid(self) -> Iterator[None]:
@@ -66,7 +79,8 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
         only = None if every else [name for name in (whom.unit, *columns, *_named(common.data)) if name is not None]
         stream, name = stream_of(common.data, only, stack)
         watch.share = stream.share
-        purse = None if budget is None else Purse(budget, name)
+        label = spend.label or _label(common.data, name)
+        purse = None if budget is None else Purse(budget.noted(spend.note, author=spend.author, label=label))
         table = nb.Table(
             stream,
             unit=whom.unit,
@@ -76,9 +90,16 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
             progress=watch,
         )
         table, kinds = _viewed(table, stream, common.data)
-        handle = Opened(table, name, kinds, purse)
+        handle = Opened(table, name, kinds, purse, spend.budget)
         with handle.paid():
             yield handle
+
+
+def _label(data: Data, name: str) -> str | None:
+    """The name of the data for a budget: that of the files or of the database, if there is one."""
+    if data.files:
+        return None if data.files == ["-"] else name_of(data.files)
+    return None if data.database is None else name.removeprefix(_QUERY_TO)  # not of the URL, which may hold a password
 
 
 def _named(data: Data) -> Iterator[str]:
@@ -148,13 +169,13 @@ def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
         raise ValueError("the options for files go without --database")
     if database.startswith(("postgresql://", "postgres://")):
         connection = _postgres(database, stack)
-        return connection, f"a query to {connection.info.dbname}", []
+        return connection, f"{_QUERY_TO}{connection.info.dbname}", []
     path = Path(database)
     if not path.is_file():
         raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
     with path.open("rb") as file:
         start = file.read(16)
-    name = f"a query to {printable(path.name)}"
+    name = f"{_QUERY_TO}{printable(path.name)}"
     if start == b"SQLite format 3\0" or not start:
         # DuckDB may fetch batches from a thread of its own, one after the other.
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)

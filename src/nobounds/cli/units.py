@@ -28,7 +28,7 @@ def rows_per_unit(
     common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet)
     with opened(common) as handle:
         release = handle.table.suggest_rows_per_unit(**spend.amount, q=q)
-    with handle.paid():
+    with handle.shown():
         show(release, as_json=as_json)
         if not as_json:
             name = printable(unit)
@@ -51,5 +51,5 @@ def left_out(
     common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=rows_per_unit), as_json, quiet)
     with opened(common) as handle:
         release = handle.table.rows_left_out(**spend.amount)
-    with handle.paid():
+    with handle.shown():
         show(release, as_json=as_json)

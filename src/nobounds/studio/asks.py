@@ -14,6 +14,7 @@ from typing import Any, Literal
 import nobounds as nb
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
+from nobounds.engines.files.paths import name_of
 from nobounds.exact import rational
 from nobounds.release.shares import COUNT_SHARE, LEVELS, RANKS, answered, shares
 
@@ -49,6 +50,11 @@ class Origin:
         """The name of the table on the pages."""
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
         return f"{Path(self.files[0]).name}{more}"
+
+    @property
+    def label(self) -> str | None:
+        """The name of the data in the history of the budget, as for a Table."""
+        return name_of(list(self.files))
 
     @property
     def options(self) -> dict[str, Any]:

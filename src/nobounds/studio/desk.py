@@ -74,7 +74,7 @@ class Desk:
                     "this form was good for one release, which was made, and it has changed since; nothing more was "
                     "charged: look at the history, and go on with the new form"
                 )
-            purse = Purse(nb.Budget(path=self.origin.budget), self.origin.name)
+            purse = Purse(nb.Budget(path=self.origin.budget).noted(label=self.origin.label))
             try:
                 release = ask.release(self.origin.table(purse))
             except Exception:

@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any, Unpack
 
 from nobounds.accounting.loss import Neighbors
-from nobounds.accounting.spending import Chargeable
+from nobounds.accounting.spending import Chargeable, labelled
 from nobounds.accounting.terms import Terms
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
+from nobounds.engines.files.paths import name_of
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.open import open_source
 from nobounds.engines.schemas.schema import SchemaLike
@@ -42,6 +43,8 @@ class Table(SharedOnly):
     Without a unit privacy is for single rows.
     neighbors: "add-remove" or "swap"; units and groups need "add-remove".
     budget: a `Budget` that every statistic is charged to.
+    label: the name of the data in the budget's history, by default that of the file; a budget covers the name that it
+    was charged for first, and refuses others until `budget.allow(label)`. Data in memory and queries have no name.
     csv: how the text of CSV files is to be read, a `Csv`.
     schema: the types of columns of files by name, such as "integer", "text", "date" or "money"; or a `Schema`, or the
     path of one. A column of a CSV file without a type is text, and is read as numbers where a statistic of numbers
@@ -66,11 +69,13 @@ class Table(SharedOnly):
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
         budget: Chargeable | None = None,
+        label: str | None = None,
         csv: Csv | None = None,
         schema: SchemaLike | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._opened = OpenedTable.of(open_source(data, progress, csv, schema), neighbors, budget, unit, rows_per_unit)
+        source, purse = open_source(data, progress, csv, schema), labelled(budget, label, name_of(data))
+        self._opened = OpenedTable.of(source, neighbors, purse, unit, rows_per_unit)
 
     @classmethod
     def sql(
@@ -82,6 +87,7 @@ class Table(SharedOnly):
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
         budget: Chargeable | None = None,
+        label: str | None = None,
         progress: Progress | None = None,
     ) -> "Table":
         """The table that a query gives, on a connection to DuckDB, PostgreSQL or any database of DB-API 2 or ADBC.
@@ -95,7 +101,13 @@ class Table(SharedOnly):
 
         stream = from_query(connection, query)
         return cls(
-            stream, unit=unit, rows_per_unit=rows_per_unit, neighbors=neighbors, budget=budget, progress=progress
+            stream,
+            unit=unit,
+            rows_per_unit=rows_per_unit,
+            neighbors=neighbors,
+            budget=budget,
+            label=label,
+            progress=progress,
         )
 
     @property

@@ -1,5 +1,6 @@
 """The budget command: a file made, a file shown, and plain errors."""
 
+import csv
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -104,6 +105,7 @@ def test_show_as_json_is_everything(path: Path):
         "delta": 1e-6,
         "neighbors": None,
         "unit": None,
+        "labels": [],
         "spent": None,
         "remaining": 3.0,
         "charges": [],
@@ -130,7 +132,7 @@ def test_show_reads_a_read_only_file(path: Path):
         (["create", "PATH"], "needs --epsilon, --rho, or --epsilon and --delta"),
         (["create", "PATH", "--epsilon", "0"], "epsilon must be greater than 0"),
         (["create", "PATH", "--epsilon", "much"], "epsilon must be a finite number"),
-        (["create", "PATH", "--epsilon", "1", "--rho", "1"], "either epsilon= or rho="),
+        (["create", "PATH", "--epsilon", "1", "--rho", "1"], "either --epsilon or --rho"),
         (["create", "PATH", "--epsilon", "1", "--delta", "1"], "delta must be"),
         (["create", "PATH", "--epsilon", "1", "--neighbors", "both"], "neighbors must be one of"),
         (["create", "TAKEN", "--epsilon", "1"], "exists already"),
@@ -149,3 +151,32 @@ def test_errors_are_one_line(path: Path, words: list[str], text: str):
     assert result.exit_code == 2 and result.stdout == ""
     assert result.stderr.startswith("Error: ") and text in result.stderr and result.stderr.count("\n") == 1
     assert list(path.parent.iterdir()) == [taken] and taken.read_text() == "something else"
+
+
+def test_export_writes_every_charge(path: Path):
+    """CSV has a row for each charge and JSON what `show --json` prints; no cell is a formula, no file is replaced."""
+    budget = Budget(epsilon=3, delta=1e-6, path=path)
+    budget.noted("=HYPERLINK(1)", author="@Ada", label="a,b.csv").charge(TENTH, "mean of -age")
+    budget.charge(GAUSSIAN, "+noise")
+    for name in ("charges.csv", "charges.json"):
+        result = run("export", path, "--out", path.with_name(name))
+        assert result.exit_code == 0 and "Wrote 2 charges" in result.stdout, result.stderr
+    with path.with_name("charges.csv").open(newline="") as file:
+        first, second = csv.DictReader(file)
+    assert (first["note"], first["author"], first["label"]) == ("'=HYPERLINK(1)", "'@Ada", "a,b.csv")
+    assert (first["what"], first["epsilon"], first["unit"]) == ("mean of -age", "0.1", "person")
+    assert (second["what"], second["epsilon"], second["rho"], second["note"]) == ("'+noise", "", "0.01", "")
+    assert json.loads(path.with_name("charges.json").read_text()) == json.loads(run("show", path, "--json").stdout)
+    again = run("export", path, "--out", path.with_name("charges.csv"))
+    assert again.exit_code == 2 and "charges.csv" in again.stderr
+    assert "must end in .csv or .json" in run("export", path, "--out", path.with_name("charges.txt")).stderr
+
+
+def test_labels_are_created_allowed_and_shown(path: Path):
+    """Every place that shows the budget names the data that it covers."""
+    assert "covers people.csv." in run("create", path, "--epsilon", "3", "--label", "people.csv").stdout
+    assert run("allow", path, "orders.csv").stdout == "people.budget covers people.csv, orders.csv.\n"
+    Budget(path=path).noted("why", author="Ada", label="orders.csv").charge(TENTH, "first")
+    shown = run("show", path).stdout
+    assert shown.splitlines()[0].split()[-3:] == ["label", "note", "author"] and "why" in shown and "Ada" in shown
+    assert run("allow", path.with_name("none"), "orders.csv").exit_code == 2

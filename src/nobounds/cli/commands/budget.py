@@ -1,6 +1,8 @@
-"""The budget command: make a budget file, and show what was spent from it."""
+"""The budget command: make a budget file, show or export what was spent from it, and let it cover more data."""
 
+import csv
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,20 +12,23 @@ from rich.table import Table
 
 from nobounds.accounting.budget import Budget, Statement, read
 from nobounds.accounting.composition import round_down
+from nobounds.accounting.ledger import Charge
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors, require_budget
 from nobounds.cli.help import Command, Group, words
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.exact import printable
+from nobounds.release.cells import defused
 
 app = typer.Typer(
-    help="Budget files: make one, and show what was spent from it.",
+    help="Budget files: make one, and show or export what was spent from it.",
     cls=Group,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 NUMBER = "NUMBER"
+_COLUMNS = ("number", "when", "what", "label", "note", "author", "epsilon", "rho", "delta", "neighbors", "unit")
 File = Annotated[Path, typer.Argument(help="The budget's file, on a local disk.", show_default=False)]
 Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as an epsilon.")]
 Delta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The delta of that epsilon, if it need not be pure.")]
@@ -39,6 +44,14 @@ Neighbors = Annotated[
 Unit = Annotated[
     str | None, typer.Option(metavar="NAME", help="Whose data are protected. Default: the unit of the first charge.")
 ]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label", metavar="NAME", help="Data that it covers; may be repeated. Default: those of the first charge."
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="A new .csv or .json file.", show_default=False)]
+Label = Annotated[str, typer.Argument(help="The name of the data, as --label states it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -50,6 +63,7 @@ def create(
     rho: Rho = None,
     neighbors: Neighbors = None,
     unit: Unit = None,
+    label: Labels = None,
 ) -> None:
     """Make a budget file.
 
@@ -59,9 +73,9 @@ def create(
         if epsilon is None and rho is None:
             raise ValueError("a budget needs --epsilon, --rho, or --epsilon and --delta")
         checked = None if neighbors is None else check_neighbors(neighbors)
-        Budget(epsilon=epsilon, delta=delta, rho=rho, path=file, neighbors=checked, unit=unit)
+        Budget(epsilon=epsilon, delta=delta, rho=rho, path=file, neighbors=checked, unit=unit, labels=label or ())
         made = read(file)
-        print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}.")
+        print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}{_for_what(made)}.")
 
 
 @app.command(cls=Command)
@@ -82,7 +96,40 @@ def show(file: File, as_json: Json = False) -> None:
             else:
                 show_table(console, _table(statement))
             console.print()
-        say(console, f"Budget: {statement}{_for_whom(statement)}.")
+        say(console, f"Budget: {statement}{_for_whom(statement)}{_for_what(statement)}.")
+
+
+@app.command(cls=Command)
+def export(file: File, out: Out) -> None:
+    """Write every charge into a CSV or JSON file.
+
+    Example: nobounds budget export people.budget --out charges.csv
+    """
+    with plain_errors():
+        if out.suffix.lower() not in (".csv", ".json"):
+            raise ValueError(f"--out must end in .csv or .json, got {printable(out.name)}")
+        statement = read(require_budget(file))
+        with out.open("x", encoding="utf-8", newline="") as target:
+            if out.suffix.lower() == ".json":
+                target.write(json.dumps(_plain(statement), indent=2, allow_nan=False) + "\n")
+            else:
+                rows = [_row(number, charge) for number, charge in enumerate(statement.history, 1)]
+                writer = csv.DictWriter(target, _COLUMNS, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows({name: defused(cell) for name, cell in row.items()} for row in rows)
+        many = len(statement.history)
+        print(f"Wrote {many} charge{'' if many == 1 else 's'} to {printable(str(out))}.")
+
+
+@app.command(cls=Command)
+def allow(file: File, label: Label) -> None:
+    """Let a budget cover data of another name, because they are about the same people.
+
+    Example: nobounds budget allow people.budget orders.csv
+    """
+    with plain_errors():
+        Budget(path=require_budget(file)).allow(label)
+        print(f"{printable(file.name)}{_for_what(read(file))}.".replace(", covers", " covers", 1))
 
 
 def _table(statement: Statement) -> Table:
@@ -90,9 +137,35 @@ def _table(statement: Statement) -> Table:
     table.add_column("when (UTC)", no_wrap=True)
     table.add_column("what", overflow="fold", style="bold")
     table.add_column("cost", no_wrap=True)
+    said = [name for name in ("label", "note", "author") if any(getattr(each, name) for each in statement.history)]
+    for name in said:
+        table.add_column(name, overflow="fold")
     for charge in statement.history:
-        table.add_row(f"{charge.when:%Y-%m-%d %H:%M:%S}", printable(charge.what), statement.price(charge.loss))
+        remark = [printable(getattr(charge, name) or "") for name in said]
+        table.add_row(f"{charge.when:%Y-%m-%d %H:%M:%S}", printable(charge.what), statement.price(charge.loss), *remark)
     return table
+
+
+def _row(number: int, charge: Charge) -> dict[str, str]:
+    """A charge as texts, in the order of _COLUMNS; what is not given or infinite is empty."""
+    loss = charge.loss
+    numbers = {name: getattr(loss, name) for name in ("epsilon", "rho", "delta")}
+    return {
+        "number": str(number),
+        "when": charge.when.isoformat(),
+        "what": charge.what,
+        "label": charge.label or "",
+        "note": charge.note or "",
+        "author": charge.author or "",
+        **{name: "" if value == math.inf else repr(value) for name, value in numbers.items()},
+        "neighbors": loss.neighbors,
+        "unit": loss.unit,
+    }
+
+
+def _for_what(statement: Statement) -> str:
+    """The labels of the data, if any."""
+    return f", covers {', '.join(map(printable, statement.labels))}" if statement.labels else ""
 
 
 def _for_whom(statement: Statement) -> str:
@@ -109,10 +182,16 @@ def _plain(statement: Statement) -> dict[str, Any]:
         **{name: round_down(value) for name, value in limit.items() if value is not None},
         "neighbors": statement.neighbors,
         "unit": statement.unit,
+        "labels": list(statement.labels),
         "spent": statement.spent.to_dict() if statement.spent else None,
         "remaining": statement.remaining,
         "charges": [
-            {"when": charge.when.isoformat(), "what": charge.what, "loss": charge.loss.to_dict()}
+            {
+                "when": charge.when.isoformat(),
+                "what": charge.what,
+                "loss": charge.loss.to_dict(),
+                **{name: text for name in ("label", "note", "author") if (text := getattr(charge, name))},
+            }
             for charge in statement.history
         ],
     }

@@ -23,7 +23,10 @@ from nobounds.engines.schemas.known import check_stated
 from nobounds.engines.schemas.schema import Schema, SchemaLike
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
+from nobounds.exact import printable
 from nobounds.ladders.facts import Facts
+
+_LONG = 200  # characters of a name
 
 
 def expand(given: object) -> list[Path]:
@@ -45,6 +48,20 @@ def expand(given: object) -> list[Path]:
         for match in map(Path, matches):
             files.setdefault(Path(os.path.realpath(match)), match)  # realpath does not fail on a loop of links
     return list(files.values())
+
+
+def name_of(given: object) -> str | None:
+    """The name of the data in files: the last part of each path or glob as given, or None for other data.
+
+    >>> name_of("visits/2024-*.csv"), name_of(["a.csv", "b.csv"]), name_of({"age": [1]})
+    ('2024-*.csv', 'a.csv, b.csv', None)
+    """
+    paths = [given] if isinstance(given, str | PathLike) else given
+    if not isinstance(paths, list | tuple) or not paths or not all(isinstance(each, str | PathLike) for each in paths):
+        return None
+    names = [printable(Path(fspath(path)).name) for path in paths]
+    joined = ", ".join(names)
+    return joined if len(joined) <= _LONG else f"{names[0][:_LONG]} and {len(names) - 1} more"
 
 
 def from_paths(
