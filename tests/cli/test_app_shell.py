@@ -109,13 +109,10 @@ def test_without_a_command_the_help_is_shown():
 def test_options_stand_under_headings():
     """Those of one kind are together."""
     text = run("quantile", "--help").stdout
-    assert (
-        text.index("The table:")
-        < text.index("--sql")
-        < text.index("What it may cost:")
-        < text.index("--epsilon NUMBER")
-    )
-    assert text.index("Who is protected:") < text.index("--unit NAME") < text.index("Answers by groups:")
+    order = ["--column NAME", "What it may cost:", "--epsilon NUMBER", "Who is protected:", "--unit NAME"]
+    order += ["Answers by groups:", "The table:", "--sql", "Types of columns:", "CSV files:", "--delimiter"]
+    places = [text.index(word) for word in order]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +156,34 @@ def test_a_team_shares_a_budget_from_the_shell(here):
     same = run("count", "people.parquet", "--budget", "people.budget", "--epsilon", "0.1", "--label", "people.csv")
     assert same.exit_code == 0 and "epsilon 0.4 of 2 is left" in same.stderr
     assert "--note needs --budget" in run("count", "people.csv", "--epsilon", "1", "--note", "report").stderr
+
+
+@pytest.mark.medium
+def test_several_columns_share_one_epsilon(here):
+    """Both are answered for the one total, which the budget is charged; what does not fit is not begun."""
+    run("budget", "create", "people.budget", "--epsilon", "1")
+    words = ["mean", "people.csv", "--column", "age", "--column", "income", "--column", "user_id"]
+    answer = json.loads(run(*words, "--epsilon", "1", "--budget", "people.budget", "--json").stdout)
+    assert [each["parameters"]["column"] for each in answer["releases"]] == ["age", "income", "user_id"]
+    assert 0.999 < answer["loss"]["epsilon"] <= 1 and nb.Budget(path="people.budget").remaining < 1e-9
+    run("budget", "create", "small.budget", "--epsilon", "1")
+    refused = run(*words, "--epsilon", "1.2", "--budget", "small.budget")
+    assert refused.exit_code == 3 and "you asked for epsilon 1.2, but 1 of 1 is left" in refused.stderr
+    assert not nb.Budget(path="small.budget").history
+    shown = run("quantile", *words[1:4], "--column", "income", "--q", "0.5", "--rho", "0.5").stdout
+    assert shown.index("age\n") < shown.index("income\n") and shown.count("income\n") == 1
+    assert shown.count("Total privacy loss: ") == 1
+    grouped = run(*words, "--epsilon", "1", "--by", "user_id", "--keys", "u1")
+    assert grouped.exit_code == 2 and "--by goes with a single --column" in grouped.stderr
+
+
+def test_a_folder_or_a_glob_without_match_is_explained(here):
+    """The message names what was given and what to write instead."""
+    (here / "visits").mkdir()
+    folder = run("count", "visits", "--epsilon", "1")
+    assert folder.exit_code == 2 and "visits is a folder; name its files, for example visits/*.csv" in folder.stderr
+    none = run("count", "visits/*.csv", "--epsilon", "1")
+    assert "no file is named visits/*.csv, and as a glob it matches no file" in none.stderr
 
 
 @pytest.fixture

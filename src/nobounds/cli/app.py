@@ -1,13 +1,15 @@
 """The commands: a private summary of a table, and private quantiles, extremes, sums, means and counts of columns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
+import nobounds as nb
 from nobounds import plots
+from nobounds.accounting.budget import read
 from nobounds.cli.commands.audit import audit
 from nobounds.cli.commands.budget import app as budget_app
 from nobounds.cli.commands.explain import explain
@@ -22,13 +24,13 @@ from nobounds.cli.help import ANSWERS, AROUND, TRUST, Command, Main
 from nobounds.cli.keys import grouped
 from nobounds.cli.options import (
     NUMBER,
-    ColumnName,
+    ColumnNames,
     Columns,
     CommonOptions,
+    CountedColumns,
     EndOptions,
     FactOptions,
     GroupOptions,
-    OneColumn,
     PerColumn,
     Plot,
     Quantiles,
@@ -121,7 +123,7 @@ def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] |
 @_command("quantile", "One or several quantiles of a column.")
 @flat
 def quantile(
-    column: ColumnName,
+    column: ColumnNames,
     q: Quantiles,
     common: CommonOptions,
     groups: GroupOptions,
@@ -147,7 +149,7 @@ def quantile(
 
 def _command_for_extreme(name: str, summary: str) -> None:
     def command(
-        column: ColumnName,
+        column: ColumnNames,
         common: CommonOptions,
         groups: GroupOptions,
         facts: FactOptions,
@@ -162,7 +164,7 @@ def _command_for_extreme(name: str, summary: str) -> None:
 
 
 def _command_with_clip(name: str, summary: str) -> None:
-    def command(column: ColumnName, common: CommonOptions, groups: GroupOptions, facts: FactOptions) -> None:
+    def command(column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions) -> None:
         _answer(common, groups, name, column, **facts.known)
 
     _add(name, summary, command)
@@ -179,7 +181,7 @@ _command_for_extreme("minimum", "The minimum of a column.")
 
 @_command("bounds", "The minimum and the maximum of a column together.")
 @flat
-def bounds(column: ColumnName, common: CommonOptions, facts: FactOptions, walk: WalkOptions, ends: EndOptions) -> None:
+def bounds(column: ColumnNames, common: CommonOptions, facts: FactOptions, walk: WalkOptions, ends: EndOptions) -> None:
     """The private minimum and maximum, for one total epsilon.
 
     Example: nobounds bounds people.csv --column income --epsilon 1
@@ -193,26 +195,50 @@ _command_with_clip("mean", "The mean of a column, within bounds that it finds it
 
 @_command("count", "The number of rows, or of the numbers in a column.")
 @flat
-def count(common: CommonOptions, groups: GroupOptions, column: OneColumn = None) -> None:
+def count(common: CommonOptions, groups: GroupOptions, column: CountedColumns = None) -> None:
     """The private number of rows, or of those that have a number in a column.
 
     Example: nobounds count people.csv --column income --epsilon 1
     """
-    _answer(common, groups, "count", column)
+    _answer(common, groups, "count", column or [None])
 
 
-def _answer(common: CommonOptions, groups: GroupOptions, statistic: str, *given: Any, **options: Any) -> None:
-    """Compute a statistic of the table, or of its groups, and print it."""
+def _answer(
+    common: CommonOptions,
+    groups: GroupOptions,
+    statistic: str,
+    columns: Sequence[str | None],
+    *given: Any,
+    **options: Any,
+) -> None:
+    """Compute a statistic of columns of the table, or of its groups, and print it."""
     groups.check(common)
-    by = groups.by or []
-    with opened(common, given[0], *by) as handle:
+    by, names = groups.by or [], list(dict.fromkeys(columns))
+    if by and len(names) > 1:
+        raise ValueError("--by goes with a single --column; ask for each column in turn")
+    spend = common.spend.each(len(names))
+    with opened(common, *names, *by) as handle:
+        if len(names) > 1:
+            _require_all(common)
         table = grouped(handle, groups) if by else handle.table
-        release = getattr(table, statistic)(*given, **common.spend.amount, **options)
+        releases = [getattr(table, statistic)(name, *given, **spend.amount, **options) for name in names]
     with handle.shown():
         if by:
-            show_groups(release, as_json=common.as_json, as_csv=groups.csv)
+            show_groups(releases[0], as_json=common.as_json, as_csv=groups.csv)
         else:
-            show(release, as_json=common.as_json)
+            show(*releases, as_json=common.as_json)
+
+
+def _require_all(common: CommonOptions) -> None:
+    """Refuse several answers that do not fit in the budget together, before the first of them is charged."""
+    spend = common.spend
+    if spend.budget is None:
+        return
+    statement, whom, unit = read(spend.budget), common.whom.checked_neighbors, common.whom.unit or "row"
+    if spend.epsilon is not None:
+        statement.check(nb.PrivacyLoss.pure(spend.epsilon, neighbors=whom, unit=unit))
+    elif spend.rho is not None and statement.terms.rho is not None:
+        statement.check(nb.PrivacyLoss.zcdp(spend.rho, neighbors=whom, unit=unit))
 
 
 _command("info", "The columns of a file and their types; a schema to edit.", AROUND)(info)

@@ -21,6 +21,17 @@ STATUS = [
     ("130", "stopped by Ctrl-C"),
 ]
 _EXAMPLE = "Example: "
+_DAILY = (  # headings of options in the order of daily use; others come before the last two
+    "Options",
+    "What it may cost",
+    "Who is protected",
+    "Answers by groups",
+    "What is public about the column",
+    "How it is found",
+    "The table",
+    "Types of columns",
+    "CSV files",
+)
 
 
 class Command(TyperCommand):
@@ -42,7 +53,8 @@ class Command(TyperCommand):
             with formatter.section("Arguments"):
                 formatter.write_dl(arguments)
         options = [param for param in params if not _is_argument(param)]
-        for panel, members in _by_panel(options, "Options").items():
+        panels = _by_panel(options, "Options")
+        for panel, members in sorted(panels.items(), key=lambda one: _place(one[0])):
             with formatter.section(panel):
                 formatter.write_dl([record for param in members if (record := param.get_help_record(ctx))])
 
@@ -105,6 +117,11 @@ def _by_panel(members: list[Any], otherwise: str) -> dict[str, list[Any]]:
     for panel, each in groupby(members, key=lambda one: _panel(one) or otherwise):
         panels.setdefault(panel, []).extend(each)
     return panels
+
+
+def _place(panel: str) -> int:
+    """The place of a heading; one that is not listed stands beside the table."""
+    return _DAILY.index(panel if panel in _DAILY else "The table")
 
 
 def _panel(one: Any) -> str | None:

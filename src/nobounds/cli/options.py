@@ -3,24 +3,33 @@
 Numbers stay text until the library reads them: 0.1 on the command line means exactly one tenth.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
+from nobounds.accounting.composition import round_down
 from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.cli.complete import columns
 from nobounds.cli.help import words
 from nobounds.cli.text import Text
+from nobounds.exact import privacy_parameter
 from nobounds.statistics.keywords import Method, Noise, Of
 
 NUMBER = "NUMBER"
-ColumnName = Annotated[
-    str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False, autocompletion=columns)
+ColumnNames = Annotated[
+    list[str],
+    typer.Option(
+        "--column",
+        metavar="NAME",
+        help="The column's name; several share epsilon evenly.",
+        show_default=False,
+        autocompletion=columns,
+    ),
 ]
-OneColumn = Annotated[
-    str | None,
+CountedColumns = Annotated[
+    list[str] | None,
     typer.Option("--column", metavar="NAME", help="A column; default: count all rows.", autocompletion=columns),
 ]
 Columns = Annotated[
@@ -140,6 +149,14 @@ class Spend:
     def amount(self) -> dict[str, Any]:
         """The keywords of the library."""
         return {"epsilon": self.epsilon, "rho": self.rho}
+
+    def each(self, many: int) -> "Spend":
+        """An even part of the amount, rounded down, so that no more than the amount is spent by all."""
+        if many == 1:
+            return self
+        if self.rho is not None:
+            return replace(self, rho=_part(self.rho, "rho", many))
+        return replace(self, epsilon=_part(self.epsilon, "epsilon", many))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,3 +353,7 @@ class SearchOptions:
 def _option(field: str) -> str:
     """The name of an option on the command line."""
     return "--" + field.replace("_", "-")
+
+
+def _part(amount: str | None, name: str, many: int) -> str:
+    return repr(round_down(privacy_parameter(amount, name) / many))

@@ -2,8 +2,11 @@
 
 import json
 import math
+import operator
 import sys
+from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -28,12 +31,24 @@ _CELL, _MARGIN = 18, 18  # the widths of a column and of everything beside the c
 _TYPED, _DATED = 30, 45  # the widths of columns of dates, durations and decimals, and of datetimes
 
 
-def show(release: nb.Release, *, as_json: bool) -> None:
-    """Print a release and its privacy loss to the standard output."""
+def show(*releases: nb.Release, as_json: bool) -> None:
+    """Print one or several releases and their privacy loss to the standard output."""
+    loss = reduce(operator.add, (release.loss for release in releases))
     if as_json:
-        print(json.dumps({"releases": [release.to_dict()], "loss": release.loss.to_dict()}, indent=2))
+        print(json.dumps({"releases": [release.to_dict() for release in releases], "loss": loss.to_dict()}, indent=2))
         return
     console = Printer()
+    for release in releases:
+        if len(releases) > 1:
+            console.print(printable(release.parameters["column"]), style="bold")
+            console.print()
+        _show_one(console, release)
+        if len(releases) > 1:
+            console.print()
+    say(console, total_in_words(replace(releases[0], loss=loss)))
+
+
+def _show_one(console: Console, release: nb.Release) -> None:
     show_table(console, _table(release))
     console.print()
     if release.reason is not None:
@@ -43,8 +58,7 @@ def show(release: nb.Release, *, as_json: bool) -> None:
         say(console, CLIPPING)
     if "assumes" in stated and release.value is not None:
         say(console, f"The range assumes: {printable(stated['assumes'])}.")
-    units = units_in_words(release.parameters, release.loss.unit)
-    say_all(console, rows_in_words(release.parameters), units, total_in_words(release))
+    say_all(console, rows_in_words(release.parameters), units_in_words(release.parameters, release.loss.unit))
 
 
 def show_description(described: nb.Description, source: str, *, as_json: bool) -> None:

@@ -44,7 +44,10 @@ def expand(given: object) -> list[Path]:
     for path in map(fspath, given):
         matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
         if not matches:
-            raise ValueError(f"no file is named {path}")
+            also = ", and as a glob it matches no file" if glob.has_magic(path) else ""
+            raise ValueError(f"no file is named {path}{also}")
+        if Path(path).is_dir():
+            raise ValueError(f"{path} is a folder; name its files, for example {Path(path) / '*.csv'}")
         for match in map(Path, matches):
             files.setdefault(Path(os.path.realpath(match)), match)  # realpath does not fail on a loop of links
     return list(files.values())
