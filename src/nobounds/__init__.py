@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nobounds.planning.rows_needed import rows_needed
     from nobounds.planning.summaries import DescribeForecast, plan_describe
     from nobounds.release.grouped import GroupedRelease
+    from nobounds.tables.columns import count_distinct, top_k, value_counts
     from nobounds.tables.table import Table
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Table",
     "bounds",
     "count",
+    "count_distinct",
     "describe",
     "explain",
     "maximum",
@@ -63,6 +65,8 @@ __all__ = [
     "quantiles",
     "rows_needed",
     "sum",
+    "top_k",
+    "value_counts",
     "vector_mean",
     "vector_sum",
 ]
@@ -76,10 +80,13 @@ _LATER = {
     "Forecast": "nobounds.planning.forecast",
     "GroupedRelease": "nobounds.release.grouped",
     "Table": "nobounds.tables.table",
+    "count_distinct": "nobounds.tables.columns",
     "explain": "nobounds.explaining.explain",
     "plan": "nobounds.planning.plan",
     "plan_describe": "nobounds.planning.summaries",
     "rows_needed": "nobounds.planning.rows_needed",
+    "top_k": "nobounds.tables.columns",
+    "value_counts": "nobounds.tables.columns",
 }
 
 

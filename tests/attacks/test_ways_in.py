@@ -317,6 +317,7 @@ USES = {
     "count": lambda table, key, rng: table().count("v", epsilon=MUCH, rng=rng),
     "public keys": lambda table, key, rng: table().group_by("v", keys=[key]).count(epsilon=MUCH, rng=rng),
     "private keys": lambda table, key, rng: table().group_by("v", delta=0.3).count(epsilon=1, rng=rng),
+    "distinct": lambda table, key, rng: table().count_distinct("v", epsilon=1, rng=rng),
     "units": lambda table, key, rng: table(unit="v", rows_per_unit=1).count(epsilon=MUCH, rng=rng),
     "keys of units": lambda table, key, rng: (
         table(unit="x", rows_per_unit=1).group_by("v", keys=[key]).sum("x", epsilon=1, rng=rng)

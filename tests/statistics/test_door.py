@@ -22,6 +22,7 @@ from nobounds.engines.memory.vectors import Rows
 from nobounds.ladders.facts import Facts
 from nobounds.sklearn import PrivateClipper
 from nobounds.statistics.door import Answer, Request, admit, release_column
+from nobounds.tables import columns
 from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.table import Table
 
@@ -78,6 +79,7 @@ class HiddenSource:
     typed: bool = True
     shown: Any = None
     query: bool = False
+    enums: dict = field(default_factory=dict)
 
     def columns(self, names, bounding):
         return {name: hidden() for name in names}
@@ -134,10 +136,18 @@ def of_tables(spent, make, column="x"):
     """The statistics of a table and of its groups, with units and without."""
     whole = [(name, (column,)) for name in ("maximum", "minimum", "sum", "mean", "count")]
     whole += [("count", ()), ("quantile", (column, 0.5))]
-    alone = [("quantiles", (column, HALVES)), ("bounds", (column,)), ("describe", ([column],))]
+    alone = [
+        ("quantiles", (column, HALVES)),
+        ("bounds", (column,)),
+        ("describe", ([column],)),
+        ("count_distinct", ("k",)),
+    ]
+    about_units = [("suggest_rows_per_unit", ()), ("rows_left_out", ()), ("count_distinct", ())]
     for unit in ({}, {"unit": "who", "rows_per_unit": 2}):
-        for name, args in [*whole, *alone, *([("suggest_rows_per_unit", ()), ("rows_left_out", ())] if unit else [])]:
+        for name, args in [*whole, *alone, *(about_units if unit else [])]:
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent)
+        for name, args in (("value_counts", ("k",)), ("top_k", ("k", 1))):
+            yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent | {"keys": ["k0", "k1"]})
         for by in ({"keys": ["k0", "k1"]}, *([{"delta": 1e-6}] if "epsilon" in spent else [])):
             for name, args in whole:
                 yield f"GroupedTable.{name}", partial(of_table, make, unit, by, name, args, spent)
@@ -147,6 +157,24 @@ def of_table(make, unit, by, name, args, spent, budget):
     """Call a method of a table or of its groups."""
     table = make(budget=budget, **unit)
     return getattr(table if by is None else table.group_by("k", **by), name)(*args, **spent)
+
+
+def of_values(spent):
+    """The statistics of the values of one column, which open it as a table."""
+    public = {"keys": ["k0", "k1"]}
+    for statistic, args, given in (
+        (nb.value_counts, (), public),
+        (nb.top_k, (1,), public),
+        (nb.count_distinct, (), {}),
+    ):
+        yield statistic.__name__, partial(with_hidden_table, statistic, args, spent | given)
+
+
+def with_hidden_table(statistic, args, options, budget):
+    """Call a function that opens a table; it gets one that cannot be read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "Table", lambda data, **given: hidden_table(**given))
+        return statistic(pa.table({"k": ["k0"]}), *args, budget=budget, **options)
 
 
 def hidden_table(**options):
@@ -160,6 +188,7 @@ CALLS = [
     *(call for neighbors in RELATIONS for spent in SPENT for call in of_columns(neighbors, spent)),
     *(call for neighbors in RELATIONS for spent in SPENT for call in of_vectors(neighbors, spent)),
     *(call for spent in SPENT for call in of_tables(spent, hidden_table)),
+    *(call for spent in SPENT for call in of_values(spent)),
 ]
 each = pytest.mark.parametrize("call", [call for _, call in CALLS], ids=[name for name, _ in CALLS])
 

@@ -32,6 +32,9 @@ FUNCTIONS = {
     nb.sum: BOUNDED | CHARGED,
     nb.mean: BOUNDED | CHARGED,
     nb.count: SPENT | CHARGED,
+    nb.count_distinct: SPENT | CHARGED,
+    nb.value_counts: SPENT | {"keys", "delta"} | CHARGED,
+    nb.top_k: SPENT | {"keys", "delta"} | CHARGED,
     nb.describe: BOUNDED | CHARGED,
     nb.vector_sum: LOSS | {"delta", "upper"} | CHARGED,
     nb.vector_mean: LOSS | {"delta", "upper"} | CHARGED,
@@ -45,6 +48,9 @@ METHODS = {
     Table.sum: BOUNDED,
     Table.mean: BOUNDED,
     Table.count: SPENT,
+    Table.count_distinct: SPENT | {"values_per_unit"},
+    Table.value_counts: SPENT | {"keys", "delta", "groups_per_unit"},
+    Table.top_k: SPENT | {"keys", "delta", "groups_per_unit"},
     Table.describe: BOUNDED,
     GroupedTable.quantile: BOUNDED | {"interval", "of", "guarantee"},
     GroupedTable.maximum: BOUNDED | {"interval"},
@@ -78,6 +84,7 @@ def called(statistic, **options):
         "data": VALUES.reshape(-1, 3) if vectors else VALUES,
         "column": "x",
         "columns": ["x"],
+        "k": 3,
         "q": [0.5, 0.75] if statistic.__name__ == "quantiles" else 0.5,
     }
     return statistic(*(values[name] for name in names), rng=random.Random(1), **options)

@@ -580,8 +580,11 @@ USERS = [
     without_rows(PEOPLE, PEOPLE["user"] == "u3"),
     *(without_rows(ODD, ODD["user"] == user) for user in "afdb"),
 ]
+WIDE = table([*ODD["user"], "g", "g", "g"], [*ODD["city"], "p", "q", "r"], [*ODD["x"], 1.0, 2.0, 3.0])
+WIDE_USER = without_rows(WIDE, WIDE["user"] == "g")  # the only one with some of the cities
 LEVEL = at_a_level(5)
 AT_A_LEVEL = table(range(len(LEVEL)), ["x"] * len(LEVEL), LEVEL)
+CITY_MOVED = [({**ODD}, {**ODD, "city": changed(ODD["city"], place, city)[1]}) for place, city in ((9, "v"), (10, "x"))]
 ROW_MOVED = [({**ODD}, {**ODD, "x": changed(ODD["x"], 7, -1e9)[1]})]
 
 OF_A_TABLE = {
@@ -682,6 +685,40 @@ CASES["Table.rows_left_out"] = [
     Case("epsilon 30", of_table(**LEFT_OUT, epsilon=30), USERS[:3], USERS[3:]),
     Case("rho 0.2", of_table(**LEFT_OUT, rho=0.2), USERS[:2], USERS[2:]),
 ]
+
+
+def of_values(name, *given):
+    """A statistic of the values in the column of cities."""
+    return lambda table, **options: getattr(table, name)("city", *given, **options)
+
+
+VALUES = {"value_counts": of_values("value_counts"), "top_k": of_values("top_k", 2)}
+CASES |= {
+    f"Table.{name}": [
+        Case("epsilon 1, users", of_table(ask, TWO, epsilon=1, **PUBLIC), USERS[:2], USERS[2:], rows=2),
+        Case("rho 0.2, users", of_table(ask, TWO, rho=0.2, **PUBLIC), USERS[1:2], USERS[2:], rows=2),
+        Case("epsilon 1, rows", of_table(ask, epsilon=1, **PUBLIC), ROWS[:3], ROWS[3:]),
+        Case("epsilon 4, users, private", of_table(ask, TWO, epsilon=4, **ONE_GROUP), USERS[:1], USERS[1:], rows=2),
+        Case("epsilon 2, rows, private", of_table(ask, epsilon=2, **PRIVATE), ROWS[1:4], ROWS[4:]),
+    ]
+    for name, ask in VALUES.items()
+}
+DISTINCT, UNITS = of_values("count_distinct"), lambda table, **options: table.count_distinct(**options)
+CASES["Table.count_distinct"] = [
+    Case("epsilon 1, of units", of_table(UNITS, TWO, epsilon=1), USERS),
+    Case("rho 0.2, of units", of_table(UNITS, TWO, rho=0.2), USERS[:2]),
+    Case("epsilon 1, users", of_table(DISTINCT, TWO, epsilon=1), [*USERS, WIDE_USER], rows=2),
+    Case("rho 0.2, users", of_table(DISTINCT, TWO, rho=0.2), [WIDE_USER], rows=2),
+    Case("epsilon 1, one value of a user", of_table(DISTINCT, TWO, values_per_unit=1, epsilon=1), [*USERS, WIDE_USER]),
+    Case("epsilon 1, rows", of_table(DISTINCT, epsilon=1), ROWS),
+    Case("epsilon 1, swap", of_table(DISTINCT, SWAP, epsilon=1), CITY_MOVED),
+]
+CITIES = [(before["city"], after["city"]) for before, after in ROWS[:4]]
+CASES |= {
+    "value_counts": [Case("epsilon 1", of_column(nb.value_counts, epsilon=1, **PUBLIC), CITIES)],
+    "top_k": [Case("epsilon 1", of_column(nb.top_k, 2, epsilon=1, **PUBLIC), CITIES)],
+    "count_distinct": [Case("epsilon 1", of_column(nb.count_distinct, epsilon=1), CITIES)],
+}
 CASES |= {
     f"group_by, public keys, {name}": [
         Case("epsilon 1, users", of_table(ask, TWO, PUBLIC, epsilon=1), USERS[:2], USERS[2:], rows=2),

@@ -27,6 +27,7 @@ from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tail import TailRule
 from nobounds.clipping.vectors import VectorPlan
 from nobounds.counting.lattice import totals
+from nobounds.engines.source import Bounding
 from nobounds.engines.streams import local
 from nobounds.groups import driver as group_driver
 from nobounds.groups.key_selection import KeySelection, _best_chances
@@ -51,7 +52,7 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import describe, sums
 from nobounds.statistics.describe import DescribePlan
-from nobounds.tables import grouping
+from nobounds.tables import distinct, grouping
 from support.lockstep_cases import CASES
 
 
@@ -74,23 +75,23 @@ def changed(program, change):
 # --- counts, sums and means ------------------------------------------------------------------------------------------
 
 
-def half_noise(plan, data, real=sums._count):
+def half_noise(plan, data, real=sums.counted):
     """Laplace noise of half its scale."""
     return changed(real(plan, data), partial(noisier, factor=Fraction(1, 2)))
 
 
-def nearly_all_noise(plan, data, real=sums._count):
+def nearly_all_noise(plan, data, real=sums.counted):
     """Noise that is 5 % too small."""
     return changed(real(plan, data), partial(noisier, factor=Fraction(20, 21)))
 
 
-def own_sampler(plan, data, real=sums._count):
+def own_sampler(plan, data, real=sums.counted):
     """Noise by a sampler of its own, and no decision."""
     answer = yield from real(replace(plan, public=True), data)
     return replace(answer, value=answer.value + random.randrange(-3, 4))
 
 
-def bare_if_empty(plan, data, real=sums._count):
+def bare_if_empty(plan, data, real=sums.counted):
     """A count that is exact where it is 0."""
     if not len(np.concatenate([*data.chunks(), np.zeros(0)])):
         plan = replace(plan, public=True)
@@ -116,7 +117,7 @@ def raw_parameter(plan, data, real=sums._sum):
     return replace(answer, parameters={**answer.parameters, "records": sums.totals(data.chunks())[0]})
 
 
-def no_missing(plan, data, real=sums._count):
+def no_missing(plan, data, real=sums.counted):
     """An error that tells of a missing record."""
     if any(np.isnan(chunk).any() for chunk in data.chunks()):
         raise ValueError("data contain NaN")
@@ -453,6 +454,11 @@ def one_row(self, cost, neighbors):
     return PrivacyLoss.of(cost, neighbors, self.name)
 
 
+def unbounded(unit, rows, groups, salt):
+    """As many values of a unit as it has."""
+    return Bounding(unit, rows, rows, salt)
+
+
 def whole_for_each(self, rows):
     """The noise of a unit as if it had one row."""
     return self
@@ -533,14 +539,14 @@ KEYED_SUM, GROUPED = "group_by, private keys, sum", "group_by, public keys, quan
 PRIVATE, PUBLIC = "group_by, private keys, count", "group_by, public keys, quantile at a level"
 
 PLANTED = {
-    "noise at half its scale": ("count", COST, [(sums, "_count", half_noise)]),
-    "noise 5 % too small": ("count", COST, [(sums, "_count", nearly_all_noise)]),
-    "a sampler of its own": ("count", RELEASES, [(sums, "_count", own_sampler)]),
-    "no noise if there are no data": ("count", DECIDES, [(sums, "_count", bare_if_empty)]),
+    "noise at half its scale": ("count", COST, [(sums, "counted", half_noise)]),
+    "noise 5 % too small": ("count", COST, [(sums, "counted", nearly_all_noise)]),
+    "a sampler of its own": ("count", RELEASES, [(sums, "counted", own_sampler)]),
+    "no noise if there are no data": ("count", DECIDES, [(sums, "counted", bare_if_empty)]),
     "a branch on the raw size": ("sum", DECIDES, [(SumPlan, "size", raw_size)]),
     "an error bar over the raw count": ("mean", RELEASES, [(AverageRule, "release", raw_divisor)]),
     "a raw parameter": ("sum", RELEASES, [(sums, "_sum", raw_parameter)]),
-    "an error about a record": ("count", FAILS, [(sums, "_count", no_missing)]),
+    "an error about a record": ("count", FAILS, [(sums, "counted", no_missing)]),
     "a bare sum in a mean": ("mean", RELEASES, [(AverageRule, "release", one_sum_bare)]),
     "noise for one of two bounds": ("sum", COST, [(sums, "_sum", noise_of_the_upper_bound)]),
     "counts of a summary at twice the price": ("describe", COST, [(describe, "_count", counts_for_free)]),
@@ -616,6 +622,12 @@ PLANTED = {
     ),
     "a stream that never ends": ("AboveThreshold", f"{COST}|{RELEASES}", [(above_threshold, "hits_of", never_ends)]),
     "a stream without noise": ("AboveThreshold", f"{RELEASES}|{DECIDES}", [(above_threshold, "hits_of", bare_queries)]),
+    "values per unit forgotten": (
+        "Table.count_distinct",
+        COST,
+        [(Unit, "loss", one_row), (Spending, "each", whole_for_each)],
+    ),
+    "values of a unit not bounded": ("Table.count_distinct", COST, [(distinct, "Bounding", unbounded)]),
     "rows per unit forgotten": ("Table.count", PRICE, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
     "rows of a unit not bounded": ("Table.sum", COST, [(local, "bounded", all_rows)]),
     "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "sized", group_sizes_raw)]),

@@ -12,6 +12,7 @@ from nobounds import plots
 from nobounds.accounting.budget import read
 from nobounds.cli.commands.audit import audit
 from nobounds.cli.commands.budget import app as budget_app
+from nobounds.cli.commands.counts import count_distinct, top_k, value_counts
 from nobounds.cli.commands.explain import explain
 from nobounds.cli.commands.groups import show_groups
 from nobounds.cli.commands.info import info
@@ -241,6 +242,9 @@ def _require_all(common: CommonOptions) -> None:
         statement.check(nb.PrivacyLoss.zcdp(spend.rho, neighbors=whom, unit=unit))
 
 
+_command("value-counts", "How many rows have each value of a column.")(value_counts)
+_command("top-k", "The most frequent values of a column.")(top_k)
+_command("count-distinct", "The number of distinct units, or of distinct values in a column.")(count_distinct)
 _command("info", "The columns of a file and their types; a schema to edit.", AROUND)(info)
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)
 _command("left-out", "The share of rows that --rows-per-unit leaves out.", AROUND)(left_out)

@@ -12,14 +12,20 @@ from nobounds.tables.grouped import GroupedTable
 
 def grouped(handle: Opened, groups: GroupOptions) -> GroupedTable:
     """The table, grouped by the requested columns."""
+    known = public_keys(handle, groups)
+    return handle.table.group_by(
+        *(groups.by or []), keys=known, delta=groups.delta, groups_per_unit=groups.groups_per_unit
+    )
+
+
+def public_keys(handle: Opened, groups: GroupOptions) -> list[Any] | None:
+    """The public keys in the types of their columns; None if they are chosen privately."""
+    if groups.delta is not None:
+        return None
     by = groups.by or []
-    texts = None if groups.delta is not None else _texts(groups, len(by))
-    known: Any = None
-    if texts is not None:
-        parts = zip(*texts, strict=True)
-        columns = [_typed(list(part), handle.kinds.get(name), name) for part, name in zip(parts, by, strict=True)]
-        known = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-    return handle.table.group_by(*by, keys=known, delta=groups.delta, groups_per_unit=groups.groups_per_unit)
+    parts = zip(*_texts(groups, len(by)), strict=True)
+    columns = [_typed(list(part), handle.kinds.get(name), name) for part, name in zip(parts, by, strict=True)]
+    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 def _texts(groups: GroupOptions, width: int) -> list[tuple[str, ...]]:

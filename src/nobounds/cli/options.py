@@ -226,6 +226,37 @@ class CommonOptions:
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False
 
 
+Delta = Annotated[
+    str | None, typer.Option(metavar=NUMBER, help="Or choose the keys privately, at this delta; 1e-6, say.")
+]
+GroupsPerUnit = Annotated[
+    int | None, typer.Option(metavar=NUMBER, help="How many groups of a unit are used. Default: --rows-per-unit.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOptions:
+    """Which values of a column are counted."""
+
+    panel: ClassVar = "Which values are counted"
+
+    keys: Annotated[
+        list[str] | None, typer.Option(metavar="KEY,...", help="The public values; all of them are counted.")
+    ] = None
+    keys_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a file of public values, one a line.")] = (
+        None
+    )
+    delta: Delta = None
+    groups_per_unit: GroupsPerUnit = None
+    csv: Annotated[bool, typer.Option("--csv", help="Print the values and counts as CSV.")] = False
+
+    def by(self, column: str) -> "GroupOptions":
+        """The groups that these values make."""
+        if [self.keys, self.keys_file, self.delta].count(None) != 2:
+            raise ValueError("give --keys or --keys-file (public), or --delta (values are chosen privately)")
+        return GroupOptions([column], self.keys, self.keys_file, self.delta, self.groups_per_unit, self.csv)
+
+
 @dataclass(frozen=True, slots=True)
 class GroupOptions:
     """Which groups are answered."""
@@ -246,12 +277,8 @@ class GroupOptions:
         Path | None,
         typer.Option(metavar="FILE", help="Or a file of public keys, one a line; with several --by a CSV row each."),
     ] = None
-    delta: Annotated[
-        str | None, typer.Option(metavar=NUMBER, help="Or choose the keys privately, at this delta; 1e-6, say.")
-    ] = None
-    groups_per_unit: Annotated[
-        int | None, typer.Option(metavar=NUMBER, help="How many groups of a unit are used. Default: --rows-per-unit.")
-    ] = None
+    delta: Delta = None
+    groups_per_unit: GroupsPerUnit = None
     csv: Annotated[bool, typer.Option("--csv", help="Print the keys and answers of --by as CSV.")] = False
 
     def __post_init__(self) -> None:

@@ -102,6 +102,11 @@ class TableSource(Protocol):
         """The types of all columns in expressions."""
         ...
 
+    @property
+    def enums(self) -> dict[str, list[str]]:
+        """The categories that the types of Enum columns declare; a user may say that they are public."""
+        ...
+
     def viewed(self, view: View, masked: bool) -> "TableSource":
         """The table with a condition on its rows and with computed columns.
 

@@ -11,6 +11,7 @@ from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, listed
+from nobounds.kinds.kind import COUNTED
 from nobounds.release.digits import said
 from nobounds.release.words import UNKNOWN, units_in_words
 
@@ -44,10 +45,14 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
 def _left_out(statement: ReleaseStatement) -> list[str]:
     """That rows of units are left out, and that no error above counts this."""
     most = statement.rows_per_unit
+    if "values_per_unit" in statement.parameters:
+        bound = {"values_per_unit": statement.parameters.whole("values_per_unit")}
+        return [f"{units_in_words(bound, statement.loss.unit)} So the answer may be below the number in the table."]
     if most is None:
         return []
     said = units_in_words({"rows_per_unit": most}, statement.loss.unit)
-    missing = f" They are missing in the {statement.statistic}." if statement.statistic in ("count", "sum") else ""
+    adding = statement.statistic == "sum" or statement.statistic in COUNTED
+    missing = f" They are missing in the {statement.statistic.replace('_', ' ')}." if adding else ""
     return [
         f"{said}{missing} What is said above is about the rows that count, not about all rows: "
         "how many are left out can be asked for (rows_left_out)."
@@ -87,7 +92,10 @@ def _noise(statement: ReleaseStatement) -> list[str]:
 
 def _subject(statement: ReleaseStatement) -> str:
     """What an interval is for."""
-    if statement.statistic == "count":
+    if statement.statistic == "count_distinct":
+        left = "values_per_unit" in statement.parameters
+        return "The number of distinct values" + (" that are left" if left else "")
+    if statement.statistic in ("count", "value_counts", "top_k"):
         return "The number of rows that count" if statement.rows_per_unit is not None else "The number of records"
     which = "records that count" if statement.rows_per_unit is not None else "records"
     of = statement.interval_of
@@ -111,8 +119,13 @@ def _assumed(statement: ReleaseStatement) -> list[str]:
 
 
 def _noise_by_group(statement: ReleaseStatement) -> list[str]:
-    what = f"{_subject(statement)} of each group"
-    return [f"{what} has an interval at {_level(statement)}: `intervals` in the file.", *_assumed(statement)]
+    each = "value" if statement.statistic in ("value_counts", "top_k") else "group"
+    what = f"{_subject(statement)} of each {each}"
+    sentences = [f"{what} has an interval at {_level(statement)}: `intervals` in the file."]
+    stated = statement.parameters.inner("interval")
+    if "together" in stated:
+        sentences.append(f"The intervals of all {stated.whole('together', 0):,} counted values hold together.")
+    return [*sentences, *_assumed(statement)]
 
 
 def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:

@@ -1,6 +1,7 @@
 """What a release states about itself, read from its JSON: the request, the answer and the parameters."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -177,6 +178,8 @@ class ReleaseStatement:
 
     def request(self) -> str:
         """The request, in words."""
+        if self.by and self.statistic in _OF_VALUES:
+            return _OF_VALUES[self.statistic](self)
         named = "column" in self.parameters and self.statistic != "rows_left_out"
         column = f" of the column {self.parameters.word('column')}" if named else ""
         groups = f", for each group by {listed(self.by)}" if self.by else ""
@@ -192,7 +195,11 @@ class ReleaseStatement:
         if name == "rows_left_out" and "kept_rows" in parameters:
             most = parameters.whole("kept_rows")
             return f"the share of rows that are left out where at most {most:,} of each unit count"
-        plain = {"bounds": "the minimum and the maximum", "count": "the number of records"}
+        plain = {
+            "bounds": "the minimum and the maximum",
+            "count": "the number of records",
+            "count_distinct": "the number of distinct values",
+        }
         return plain.get(name, f"the {name}")
 
     def spending(self) -> Spending:
@@ -247,6 +254,15 @@ class ReleaseStatement:
         at = min(self.parameters.ranks("q"), key=lambda q: abs(2 * q - 1))
         value = dict(zip(self.parameters.ranks("q"), self.answers, strict=True))[at]
         return abs(finite_float(Fraction(self.values[0] if value is None else value))), at
+
+
+_OF_VALUES: dict[str, Callable[[ReleaseStatement], str]] = {
+    "value_counts": lambda said: f"the number of rows with each value of the column {listed(said.by)}",
+    "top_k": lambda said: (
+        f"the {said.parameters.whole('k'):,} most frequent values of the column {listed(said.by)}, "
+        "and the number of rows with each"
+    ),
+}
 
 
 def rank_in_words(q: Fraction) -> str:

@@ -24,6 +24,8 @@ Value: TypeAlias = int | float | Decimal | date | datetime | time | timedelta
 Given: TypeAlias = Number | date | time | timedelta
 
 MOST_DIGITS = 76  # of decimals, as in Arrow
+COUNTED = ("count", "value_counts", "top_k", "count_distinct", "histogram", "cdf", "rows_left_out")
+"""The statistics whose answers are numbers of records, or shares of them, whatever the type of the column."""
 NAMES = (
     "number, integer, boolean, decimal(12,2), money, date, datetime, datetime(Europe/Berlin), time or duration"  # shown
 )
@@ -162,7 +164,7 @@ class Kind:
 
     def of_answer(self, statistic: str) -> "Kind":
         """The kind of the answers of a statistic of such a column: numbers of records are numbers."""
-        if not self.typed or statistic in ("count", "rows_left_out"):
+        if not self.typed or statistic in COUNTED:
             return NUMBER
         if statistic == "std":
             return self.spread

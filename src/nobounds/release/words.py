@@ -12,7 +12,6 @@ TOO_FEW = "too few rows"  # why a number is not answered
 HARDLY = "hardly any numbers"  # the same, of a column whose type is not declared
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 UNKNOWN = "its error is not known"
-_LEFT_OUT = "the other rows are left out"
 
 
 def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any]) -> str:
@@ -46,11 +45,13 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
 
 
 def units_in_words(parameters: Mapping[str, Any], unit: str) -> str:
-    """How many rows of a unit count, where some may be left out."""
-    most = parameters.get("rows_per_unit")
-    if most is None:
+    """How many rows of a unit count, or how many values, where some may be left out."""
+    of = next((what for what in ("row", "value") if f"{what}s_per_unit" in parameters), None)
+    if of is None:
         return ""
-    return f"Of each {printable(unit)} at most {most:,} row{'s' * (most != 1)} count{'s' * (most == 1)}; {_LEFT_OUT}."
+    most = parameters[f"{of}s_per_unit"]
+    number = f"{most:,} {of}{'s' * (most != 1)} count{'s' * (most == 1)}"
+    return f"Of each {printable(unit)} at most {number}; the other {of}s are left out."
 
 
 def rows_in_words(parameters: Mapping[str, Any]) -> str:

@@ -5,9 +5,9 @@ and in its help, as if they were written out.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, TypedDict, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Chargeable
@@ -21,6 +21,7 @@ from nobounds.noise.source import Rng
 from nobounds.ranks.intervals.interval import Of as Of
 from nobounds.ranks.problem import Method as Method
 
+Keys: TypeAlias = Iterable[Any] | Literal["enum"]
 PerColumn = Given | Mapping[str, Given] | None
 
 
@@ -101,8 +102,31 @@ class Each(Spent, total=False):
     resolution: PerColumn
 
 
+class Valued(Spent, total=False):
+    """Which values of a column are counted."""
+
+    keys: Keys | None
+    delta: Number | None
+
+
+class ValuedByUnit(Valued, total=False):
+    """Likewise, of a table that may have units."""
+
+    groups_per_unit: int | None
+
+
+class Distinct(Spent, total=False):
+    """The number of distinct values of a table that may have units."""
+
+    values_per_unit: int | None
+
+
 class CountKeywords(Spent, Budgeted, total=False):
-    """The keywords of `count`."""
+    """The keywords of `count` and `count_distinct`."""
+
+
+class ValueKeywords(Valued, Budgeted, total=False):
+    """The keywords of `value_counts` and `top_k`."""
 
 
 class SumKeywords(Bounded, Budgeted, total=False):
@@ -140,8 +164,14 @@ DEFAULTS |= {"marks": True, "of": "population", "guarantee": False, "ranks": Fal
 
 MEANINGS = {
     "epsilon": "the total privacy loss; give epsilon or rho.",
-    "delta": "given together with epsilon, for approximate differential privacy.",
+    "delta": "given together with epsilon, for approximate differential privacy; instead of `keys`, for keys that are "
+    "chosen privately.",
     "rho": "the total privacy loss, as zero-concentrated differential privacy (zCDP).",
+    "keys": "the public values of the column; all of them are answered, and no others. Categories of a pandas "
+    "category, an Arrow dictionary or a polars Categorical come from records and are not public; 'enum' stands for "
+    "those that the type of a polars Enum declares.",
+    "groups_per_unit": "how many values of a unit are used at most; by default as many as it has rows that are used.",
+    "values_per_unit": "how many distinct values of a unit are used at most; by default `rows_per_unit`.",
     "lower": "a public lower bound, if you have one, a number or a value of the column's type; records below it are "
     "clamped.",
     "upper": "a public upper bound, if you have one; records above it are clamped.",

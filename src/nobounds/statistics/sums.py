@@ -66,7 +66,7 @@ def count(data: object, **options: Unpack[CountKeywords]) -> Release:
     """
     terms = terms_of(options)
     return release_column(
-        "count", "count", terms, lambda facts: CountPlan.of(facts, terms), _count, data, options, sized=False
+        "count", "count", terms, lambda facts: CountPlan.of(facts, terms), counted, data, options, sized=False
     )
 
 
@@ -171,7 +171,8 @@ class CountPlan:
         return {"noise": self.cost()}
 
 
-def _count(plan: CountPlan, data: Column) -> Program[Answer]:
+def counted(plan: CountPlan, data: Column) -> Program[Answer]:
+    """The number of records, and its interval."""
     noisy: int = data.rows() if plan.public else (yield Noisy(totals(data.chunks())[0], plan.noise, plan.cost))
     scale = 0.0 if plan.public else plan.noise.scale(1)
     bar = math.ceil(plan.noise.half_interval(scale, 0.0, CHANCE))

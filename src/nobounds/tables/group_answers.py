@@ -180,16 +180,38 @@ def _reason(plan: Question, count: int, scale: float) -> str | None:
 
 def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
     """How many records each group has."""
+    keys, noisy = yield from _noisy_counts(plan, data)
+    return _counted(plan, keys, noisy, CHANCE)
+
+
+def top_by_group(k: int, plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
+    """The k groups with the largest noisy counts, the largest first.
+
+    Groups whose noise happens to be large are shown more often. So the intervals hold together for all groups that were
+    counted, and with that for those that are shown.
+    """
+    keys, noisy = yield from _noisy_counts(plan, data)
+    first = np.argsort(-noisy, kind="stable")[:k]
+    each = -math.expm1(math.log1p(-CHANCE) / max(len(noisy), 1))
+    shown = _counted(plan, _taken(keys, first), noisy[first], each)
+    interval = shown.parameters["interval"] | {"together": len(noisy)}
+    return replace(shown, parameters=shown.parameters | {"k": k, "interval": interval})
+
+
+def _noisy_counts(plan: CountPlan, data: GroupedColumn) -> Program[tuple[tuple[Any, ...], NDArray[Any]]]:
+    """The keys of the groups, and their noisy numbers of records."""
     tallied = yield from data.tallied(Ladder.float_bits(0))
-    number, noise = len(tallied.units), plan.noise
-    counts = np.diff(np.append(0, np.cumsum(tallied.tally.counts))[tallied.tally.starts(number)])
-    noisy = yield NoisyGroups(counts, noise, plan.cost)
-    scale = noise.scale(1)
-    bar = noise.half_interval(scale, 0.0, CHANCE)
-    parameters = {"noise": noise.name, "noise_scale": scale, "half_interval": bar}
+    counts = np.diff(np.append(0, np.cumsum(tallied.tally.counts))[tallied.tally.starts(len(tallied.units))])
+    return tallied.keys, (yield NoisyGroups(counts, plan.noise, plan.cost))
+
+
+def _counted(plan: CountPlan, keys: tuple[Any, ...], noisy: NDArray[Any], chance: float) -> GroupAnswers:
+    """Noisy counts as answers, none of them negative; each lies outside its interval with this chance."""
+    scale = plan.noise.scale(1)
+    bar = plan.noise.half_interval(scale, 0.0, chance)
+    parameters: dict[str, Any] = {"noise": plan.noise.name, "noise_scale": scale, "half_interval": bar}
     parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"}
-    values = _fitting(np.maximum(noisy, 0))
-    return GroupAnswers(tallied.keys, values, parameters, np.maximum(_around(noisy, bar), 0))
+    return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, np.maximum(_around(noisy, bar), 0))
 
 
 def sums_by_group(

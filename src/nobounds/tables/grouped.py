@@ -11,10 +11,12 @@ from nobounds.exact import Number
 from nobounds.ranks.options import Options
 from nobounds.ranks.problem import check_rank
 from nobounds.release.grouped import GroupedRelease
-from nobounds.statistics.keywords import Bounded, Grouped, GroupedExtreme, Spent, flag, spelled_out, stated_of
+from nobounds.statistics.keywords import Bounded, Grouped, GroupedExtreme, Keys, Spent, flag, spelled_out, stated_of
 from nobounds.statistics.quantiles import wanted_of
 from nobounds.tables.grouping import Grouping, check_delta
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
+
+ENUM = "enum"  # as keys: those that the type of the column declares
 
 
 class GroupedTable(SharedOnly):
@@ -24,7 +26,7 @@ class GroupedTable(SharedOnly):
         self,
         table: OpenedTable,
         by: tuple[str, ...],
-        keys: Iterable[Any] | None,
+        keys: Keys | None,
         delta: Number | None,
         groups_per_unit: int | None,
     ) -> None:
@@ -46,6 +48,8 @@ class GroupedTable(SharedOnly):
         self._delta = None if delta is None else check_delta(delta)
         self._groups_per_unit = None if groups_per_unit is None else whole_number(groups_per_unit, "groups_per_unit")
         self._keys = None
+        if isinstance(keys, str) and keys == ENUM:
+            keys = _enum(table, by)
         if keys is not None:
             self._keys = table.source.known_keys(by, _by_column(keys, len(by)))
             if not all_differ(self._keys):
@@ -110,6 +114,17 @@ class GroupedTable(SharedOnly):
 
     def __repr__(self) -> str:
         return f"GroupedTable(by {', '.join(self._by)}, of {self._table})"
+
+
+def _enum(table: OpenedTable, by: tuple[str, ...]) -> list[str]:
+    """The categories that the type of an Enum column declares."""
+    declared = table.source.enums.get(by[0]) if len(by) == 1 else None
+    if declared is None:
+        raise TypeError(
+            f"keys='{ENUM}' needs one column of the polars type Enum, whose type declares its values; "
+            "the categories of other types come from records"
+        )
+    return declared
 
 
 def _by_column(keys: Iterable[Any], width: int) -> list[list[Any]]:

@@ -40,6 +40,7 @@ from nobounds.tables.group_answers import (
     intervals_by_group,
     quantiles_by_group,
     sums_by_group,
+    top_by_group,
 )
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
@@ -95,6 +96,14 @@ class Grouping:
     def count(self, column: str | None, spending: Spending, rng: Rng) -> GroupedRelease:
         """How many records each group has."""
         return self._release("count", "count", column, spending, CountPlan.of, counts_by_group, rng)
+
+    def value_counts(self, spending: Spending, rng: Rng) -> GroupedRelease:
+        """How many rows have each key."""
+        return self._release("value_counts", "value counts", None, spending, CountPlan.of, counts_by_group, rng)
+
+    def top_k(self, k: int, spending: Spending, rng: Rng) -> GroupedRelease:
+        """The k keys with the largest noisy counts."""
+        return self._release("top_k", f"top {k}", None, spending, CountPlan.of, partial(top_by_group, k), rng)
 
     def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool = True) -> GroupedRelease:
         """The sum of each group."""

@@ -19,7 +19,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import driver_of
 
-_MOST = 1 << 31
+MOST_ROWS = 1 << 31  # of a unit
 
 
 class SharedOnly:
@@ -186,6 +186,6 @@ def whole_number(given: Any, name: str) -> int:
         number = 0 if isinstance(given, bool) else operator.index(given)
     except TypeError:
         number = 0
-    if not 1 <= number <= _MOST:
-        raise ValueError(f"{name} must be a whole number from 1 to {_MOST}, got {name}={shown(given)}")
+    if not 1 <= number <= MOST_ROWS:
+        raise ValueError(f"{name} must be a whole number from 1 to {MOST_ROWS}, got {name}={shown(given)}")
     return number

@@ -18,16 +18,30 @@ from nobounds.engines.source import Progress
 from nobounds.exact import Number
 from nobounds.noise.source import Rng
 from nobounds.release.description import Description
+from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.statistics.describe import describe
 from nobounds.statistics.door import release_column
-from nobounds.statistics.keywords import Bounded, Budgeted, Counted, Each, Ended, Searched, Spent, spelled_out
+from nobounds.statistics.keywords import (
+    Bounded,
+    Budgeted,
+    Counted,
+    Distinct,
+    Each,
+    Ended,
+    Keys,
+    Searched,
+    Spent,
+    ValuedByUnit,
+    spelled_out,
+)
 from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
+from nobounds.tables.distinct import distinct_units, distinct_values
 from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.left_out import LeftOutPlan
 from nobounds.tables.left_out import answer as left_out
-from nobounds.tables.opened import OpenedTable, SharedOnly
+from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
 _SUGGESTED = Fraction(19, 20)
 
@@ -192,6 +206,36 @@ class Table(SharedOnly):
         return count(self._opened.named(marks, "rows", counted=True), **self._charged, **options)
 
     @spelled_out
+    def value_counts(self, column: str, **options: Unpack[ValuedByUnit]) -> GroupedRelease:
+        """Private numbers of rows with each value of a column, as `nobounds.value_counts` gives it."""
+        groups = self._of_values(column, options)
+        return groups._grouping().value_counts(groups._spending(options), options.get("rng"))
+
+    @spelled_out
+    def top_k(self, column: str, k: int, **options: Unpack[ValuedByUnit]) -> GroupedRelease:
+        """Private counts of the k most frequent values of a column, as `nobounds.top_k` gives them."""
+        most, groups = whole_number(k, "k"), self._of_values(column, options)
+        return groups._grouping().top_k(most, groups._spending(options), options.get("rng"))
+
+    def _of_values(self, column: str, options: ValuedByUnit) -> GroupedTable:
+        given = {name: options.get(name) for name in ("keys", "delta", "groups_per_unit")}
+        return self.group_by(column, **given)  # type: ignore[arg-type]
+
+    @spelled_out
+    def count_distinct(self, column: str | None = None, **options: Unpack[Distinct]) -> Release:
+        """A private number of distinct units, or of the distinct values in a column.
+
+        Every unit counts once, so the number of units needs no `rows_per_unit`. A unit may have several values in
+        another column: then at most `values_per_unit` of them are used, by default `rows_per_unit`, and the answer is
+        the number of distinct values among those. Without a unit, one row has one value.
+        """
+        if column is None or column == self._opened.unit:
+            if options.get("values_per_unit") is not None:
+                raise ValueError("values_per_unit is for a column that is not the unit: a unit counts once")
+            return distinct_units(self._opened, options)
+        return distinct_values(self._opened, column, options)
+
+    @spelled_out
     def describe(self, columns: Iterable[str] | None = None, **options: Unpack[Each]) -> Description:
         """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
         if isinstance(columns, str):
@@ -215,14 +259,15 @@ class Table(SharedOnly):
     def group_by(
         self,
         *by: str,
-        keys: Iterable[Any] | None = None,
+        keys: Keys | None = None,
         delta: Number | None = None,
         groups_per_unit: int | None = None,
     ) -> "GroupedTable":
         """The same table by groups: the rows that have the same values in one or several columns.
 
         keys: the public keys, values of the column or tuples of them; there are answers for all of these, and for no
-        others. Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
+        others; "enum" stands for the values that the type of a polars Enum declares, if these are public.
+        Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
         groups_per_unit: how many groups of a unit are used at most; by default `rows_per_unit`.
         """
         return GroupedTable(self._opened, by, keys, delta, groups_per_unit)

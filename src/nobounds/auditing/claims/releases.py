@@ -132,6 +132,7 @@ def cases() -> Iterator[Case]:
         name = vectors.__name__.replace("_", " ")
         yield _case(name, "rho 1/2", "add-remove", of_column(vectors, rho=0.5), ROWS_ADDED, quick=True)
         yield _case(name, "rho 1/2", "swap", of_column(vectors, rho=0.5, **SWAP), ROWS_MOVED)
+    yield from _values()
     yield from _tables()
     yield from _streams()
 
@@ -145,6 +146,14 @@ def _columns(name: str, statistic: Callable[..., Any], *args: Any, **options: An
             call = of_column(statistic, *args, **spent, **options, neighbors=neighbors)
             quick = number == 1 and neighbors == "add-remove"
             yield _case(name, f"{of}{amount} {number}{more}", neighbors, call, pairs, quick=quick)  # type: ignore[arg-type]
+
+
+def _values() -> Iterator[Case]:
+    pairs = [without(user) for user in "ad"]
+    for name, args in (("value_counts", ("city",)), ("top_k", ("city", 1)), ("count_distinct", ("city",))):
+        options: dict[str, Any] = {} if name == "count_distinct" else PUBLIC
+        call = of_table(name, *args, epsilon=1, **options)
+        yield _case(f"Table.{name}", "epsilon 1", "add-remove", call, pairs, "user of 2 rows", quick=True)
 
 
 def _tables() -> Iterator[Case]:

@@ -7,6 +7,7 @@ from typing import Any
 from nobounds.engines.column import Column, windows
 from nobounds.engines.key_columns import key_array, key_type
 from nobounds.engines.keys import plain
+from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.declared import stated_columns
 from nobounds.engines.memory.frames import collected, lazy_failed, named_columns, read_columns, sort_columns
@@ -44,7 +45,16 @@ def from_memory(data: object, schema: SchemaLike | None = None) -> TableStream:
         for name, column in table.columns.items()
     }
     kinds = {name: kind for name, column in raw.items() if (kind := key_type(column)) is not None}
-    return TableStream(facts, table.skipped, kinds, batches, rows, again, table.typed)
+    enums = {name: declared for name, column in raw.items() if (declared := _declared(column)) is not None}
+    return TableStream(facts, table.skipped, kinds, batches, rows, again, table.typed, enums=enums)
+
+
+def _declared(column: Any) -> list[str] | None:
+    """The categories of a polars Enum; those of other types come from records."""
+    polars = loaded("polars")
+    if polars is None or not isinstance(column, polars.Series) or not isinstance(column.dtype, polars.Enum):
+        return None
+    return [str(category) for category in column.dtype.categories.to_list()]
 
 
 def _length(column: Any) -> int:
@@ -72,4 +82,4 @@ def from_lazy(lazy: Any) -> TableStream:
     def rows() -> int:
         return int(collected(lazy.select(polars.len())).item())
 
-    return TableStream(empty.facts, empty.others, empty.kinds, batches, rows, query=True)
+    return TableStream(empty.facts, empty.others, empty.kinds, batches, rows, query=True, enums=empty.enums)

@@ -102,6 +102,7 @@ class Spark:
     view: View | None = field(default=None, repr=False)
     whole: "Spark | None" = field(default=None, repr=False)  # without the view
     masked: bool = False  # whether rows that the view drops stay as rows in which everything is missing
+    enums: dict[str, list[str]] = field(default_factory=dict, repr=False)  # Spark has no such type
 
     @property
     def types(self) -> dict[str, Type]:

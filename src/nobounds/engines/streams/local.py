@@ -126,6 +126,11 @@ class Local:
         """The types of columns in expressions."""
         return stream_types(self.stream)
 
+    @property
+    def enums(self) -> dict[str, list[str]]:
+        """The categories of Enum columns."""
+        return self.stream.enums
+
     def viewed(self, view: View, masked: bool) -> "Local":
         """The table with a condition and computed columns."""
         return replace(self, stream=viewed(self.stream, view, masked))

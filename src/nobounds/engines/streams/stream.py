@@ -23,7 +23,8 @@ class TableStream:
     `kinds` has the Arrow types of all columns. `share` returns the share of the table that the current pass has read,
     if known. `shown` has the names of the columns that may be shown; None if all may be. `query` is as in
     `source.TableSource`. `turns` is a lock to hold during a pass (see `turns`). `kept` gives a record 0 for each row,
-    and a missing one for a row that a condition has dropped; None if no row is missing.
+    and a missing one for a row that a condition has dropped; None if no row is missing. `enums` is as in
+    `source.TableSource`.
     """
 
     facts: dict[str, Facts] = field(repr=False)  # the names in a CSV file may be a record
@@ -38,3 +39,4 @@ class TableStream:
     query: bool = False
     turns: Any = field(default=nullcontext(), repr=False)
     kept: Callable[[], Iterator[Floats]] | None = field(default=None, repr=False)
+    enums: dict[str, list[str]] = field(default_factory=dict, repr=False)

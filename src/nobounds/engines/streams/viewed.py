@@ -54,6 +54,7 @@ def viewed(stream: TableStream, view: View, masked: bool) -> TableStream:
         facts={name: facts[name] for name in (*old, *view.formulas) if name in facts},
         others={name: kind for name, kind in stream.others.items() if name in old} | others,
         kinds=stream.kinds | kinds,
+        enums={name: declared for name, declared in stream.enums.items() if name in old},
         batches=reader.batches,
         rows=reader.rows if filtering and not masked else stream.rows,
         again=None,

@@ -1,0 +1,70 @@
+"""The commands that count the values of a column."""
+
+from typing import Annotated, Any
+
+import typer
+
+from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.flat import flat
+from nobounds.cli.keys import public_keys
+from nobounds.cli.options import NUMBER, ColumnName, CommonOptions, KeyOptions
+from nobounds.cli.output import show
+from nobounds.cli.sources import opened
+
+
+@flat
+def value_counts(column: ColumnName, common: CommonOptions, keys: KeyOptions) -> None:
+    """How many rows have each value of a column, with an interval for each: public values, or chosen privately.
+
+    Example: nobounds value-counts people.csv --column city --keys Berlin,Paris --epsilon 1
+
+    Example: nobounds value-counts people.csv --column city --delta 1e-6 --epsilon 1 --csv
+    """
+    _show_values("value_counts", column, common, keys)
+
+
+@flat
+def top_k(
+    column: ColumnName,
+    k: Annotated[int, typer.Option("--k", metavar=NUMBER, help="How many values are shown at most.")],
+    common: CommonOptions,
+    keys: KeyOptions,
+) -> None:
+    """The most frequent values of a column by their private counts, the most frequent first.
+
+    Example: nobounds top-k people.csv --column city --k 5 --delta 1e-6 --epsilon 1
+    """
+    _show_values("top_k", column, common, keys, k)
+
+
+def _show_values(statistic: str, column: str, common: CommonOptions, keys: KeyOptions, *given: Any) -> None:
+    groups = keys.by(column)
+    groups.check(common)
+    with opened(common, column) as handle:
+        known = {"keys": public_keys(handle, groups), "delta": keys.delta, "groups_per_unit": keys.groups_per_unit}
+        release = getattr(handle.table, statistic)(column, *given, **known, **common.spend.amount)
+    with handle.paid():
+        show_groups(release, as_json=common.as_json, as_csv=keys.csv)
+
+
+@flat
+def count_distinct(
+    common: CommonOptions,
+    column: Annotated[
+        str | None, typer.Option("--column", metavar="NAME", help="The column. Default: the one of --unit.")
+    ] = None,
+    values_per_unit: Annotated[
+        int | None,
+        typer.Option(metavar=NUMBER, help="How many values of a unit are used at most. Default: --rows-per-unit."),
+    ] = None,
+) -> None:
+    """The number of distinct units, or of distinct values in a column.
+
+    Example: nobounds count-distinct visits.csv --unit user_id --rows-per-unit 1 --epsilon 1
+
+    Example: nobounds count-distinct visits.csv --column page --epsilon 1
+    """
+    with opened(common, column) as handle:
+        release = handle.table.count_distinct(column, values_per_unit=values_per_unit, **common.spend.amount)
+    with handle.paid():
+        show(release, as_json=common.as_json)

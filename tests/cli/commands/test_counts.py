@@ -1,0 +1,51 @@
+"""The commands that count the values of a column, from a file to a table or JSON."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from nobounds.cli.app import app
+
+
+def run(*words):
+    """The result of one command."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """A file of 800 visits by 100 users to 4 pages."""
+    path = tmp_path / "visits.csv"
+    path.write_text("user,page\n" + "".join(f"u{i % 100},p{i % 4}\n" for i in range(800)))
+    return str(path)
+
+
+def test_values_are_counted(visits):
+    """Public values in their order; as CSV, too."""
+    asked = ("value-counts", visits, "--header", "yes", "--column", "page", "--keys", "p1,none", "--epsilon", 1000)
+    assert [line.split() for line in run(*asked).stdout.splitlines()[2:4]] == [["p1", "200"], ["none", "0"]]
+    assert run(*asked, "--csv").stdout.splitlines()[1].startswith("p1,200,")
+
+
+def test_the_most_frequent_values_are_shown(visits):
+    """Values that are chosen privately, no more than --k of them."""
+    asked = ("top-k", visits, "--column", "page", "--k", 3, "--delta", 1e-6, "--epsilon", 4, "--json")
+    release = json.loads(run(*asked).stdout)
+    assert len(release["values"]) == 3 and release["statistic"] == "top_k"
+
+
+def test_distinct_units_and_values_are_counted(visits):
+    """Units by default, or the values in a column."""
+    units = run("count-distinct", visits, "--unit", "user", "--rows-per-unit", 1, "--epsilon", 1000, "--json")
+    assert json.loads(units.stdout)["releases"][0]["value"] == 100
+    pages = run("count-distinct", visits, "--column", "page", "--epsilon", 1000)
+    assert "count_distinct" in pages.stdout and " 4 " in pages.stdout
+
+
+@pytest.mark.parametrize("given", [(), ("--keys", "p1", "--delta", "1e-6")])
+def test_values_are_public_or_chosen(visits, given):
+    """One of the two must be given."""
+    result = run("value-counts", visits, "--column", "page", "--epsilon", 1, *given)
+    assert result.exit_code == 2
+    assert "give --keys or --keys-file (public), or --delta" in result.stderr
