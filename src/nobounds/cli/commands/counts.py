@@ -5,20 +5,25 @@ from typing import Annotated, Any
 import typer
 
 from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.complete import columns
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
-from nobounds.cli.options import NUMBER, ColumnName, CommonOptions, KeyOptions
+from nobounds.cli.options import NUMBER, CommonOptions, KeyOptions
 from nobounds.cli.output import show
 from nobounds.cli.sources import opened
+
+ColumnName = Annotated[
+    str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False, autocompletion=columns)
+]
 
 
 @flat
 def value_counts(column: ColumnName, common: CommonOptions, keys: KeyOptions) -> None:
     """How many rows have each value of a column, with an interval for each: public values, or chosen privately.
 
-    Example: nobounds value-counts people.csv --column city --keys Berlin,Paris --epsilon 1
+    Example: nobounds value-counts people.csv --column age --keys 18,19 --epsilon 1
 
-    Example: nobounds value-counts people.csv --column city --delta 1e-6 --epsilon 1 --csv
+    Example: nobounds value-counts people.csv --column age --delta 1e-6 --epsilon 1
     """
     _show_values("value_counts", column, common, keys)
 
@@ -32,7 +37,7 @@ def top_k(
 ) -> None:
     """The most frequent values of a column by their private counts, the most frequent first.
 
-    Example: nobounds top-k people.csv --column city --k 5 --delta 1e-6 --epsilon 1
+    Example: nobounds top-k people.csv --column age --k 5 --delta 1e-6 --epsilon 1
     """
     _show_values("top_k", column, common, keys, k)
 
@@ -43,7 +48,7 @@ def _show_values(statistic: str, column: str, common: CommonOptions, keys: KeyOp
     with opened(common, column) as handle:
         known = {"keys": public_keys(handle, groups), "delta": keys.delta, "groups_per_unit": keys.groups_per_unit}
         release = getattr(handle.table, statistic)(column, *given, **known, **common.spend.amount)
-    with handle.paid():
+    with handle.shown():
         show_groups(release, as_json=common.as_json, as_csv=keys.csv)
 
 
@@ -60,11 +65,9 @@ def count_distinct(
 ) -> None:
     """The number of distinct units, or of distinct values in a column.
 
-    Example: nobounds count-distinct visits.csv --unit user_id --rows-per-unit 1 --epsilon 1
-
-    Example: nobounds count-distinct visits.csv --column page --epsilon 1
+    Example: nobounds count-distinct people.csv --column user_id --epsilon 1
     """
     with opened(common, column) as handle:
         release = handle.table.count_distinct(column, values_per_unit=values_per_unit, **common.spend.amount)
-    with handle.paid():
+    with handle.shown():
         show(release, as_json=common.as_json)
