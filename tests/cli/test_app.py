@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -258,3 +259,69 @@ def test_describe_charges_before_records_are_read(people, tmp_path):
     for command in (["describe", broken, "--header", "yes"], ["sum", broken, "--column", "income"]):
         assert run(*command, "--epsilon", "1", "--budget", ledger).exit_code != 0
     assert json.loads(run("budget", "show", ledger, "--json").stdout)["remaining"] == 0
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["mean", "--column", "income"], "mean"),
+        (["bounds", "--column", "income"], "bounds"),
+        (["describe", "--header", "yes"], "describe"),
+        (["sum", "--column", "income", "--by", "income", "--keys", "1001,7"], "sum"),
+    ],
+)
+def test_out_writes_what_is_printed(people, tmp_path, words, name):
+    """The same answer as CSV, as Parquet and as JSON that explain and Python read, by the end of the file's name."""
+    for suffix in ("csv", "json", "parquet"):
+        path = tmp_path / f"result.{suffix}"
+        done = run(words[0], people, *words[1:], "--epsilon", "1", "--json", "--out", path)
+        assert done.exit_code == 0, done.stderr
+        (printed,) = (found := json.loads(done.stdout)).get("releases", [found])
+        if suffix == "json":
+            assert json.loads(path.read_text()) == printed
+            assert run("explain", path).exit_code == 0
+            continue
+        frame = pd.read_csv(path) if suffix == "csv" else pd.read_parquet(path)
+        values = frame[{"sum": "sum"}.get(name, "value")].dropna().tolist()
+        if name == "describe":
+            found = [x for column in printed["columns"].values() for x in column["values"].values()]
+        else:
+            found = printed["values"] if name == "sum" else np.ravel(printed["value"]).tolist()
+        assert values == [x for x in found if x is not None]
+
+
+@pytest.mark.medium
+def test_several_columns_are_written_below_each_other(tmp_path):
+    """With their names; values of several types are texts in Parquet."""
+    path, days = tmp_path / "people.parquet", pa.array(np.arange(3000), pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"a": np.arange(3000), "b": np.arange(3000) / 2, "day": days}), path)
+    for names, text in (("ab", False), (("a", "day"), True)):
+        for suffix in ("csv", "parquet", "json"):
+            out = tmp_path / f"out.{suffix}"
+            columns = [word for name in names for word in ("--column", name)]
+            done = run("maximum", path, *columns, "--epsilon", "5", "--json", "--out", out)
+            printed = json.loads(done.stdout)
+            if suffix == "json":
+                assert json.loads(out.read_text()) == printed
+                continue
+            frame = pd.read_csv(out) if suffix == "csv" else pd.read_parquet(out)
+            assert frame["column"].tolist() == list(names)
+            values = [release["value"] for release in printed["releases"]]
+            assert frame["value"].tolist() == (list(map(str, values)) if text else values)
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(people, tmp_path):
+    """By its type or its folder; if writing fails later, the answer that was paid for is printed all the same."""
+    words = ["count", people, "--epsilon", "1", "--budget", tmp_path / "b", "--out"]
+    assert run("budget", "create", tmp_path / "b", "--epsilon", "3").exit_code == 0
+    for wrong, message in (
+        (tmp_path / "x.txt", "must end in .csv, .json, .parquet"),
+        (tmp_path / "no" / "x.csv", "exist"),
+    ):
+        refused = run(*words, wrong)
+        assert refused.exit_code == 2 and message in refused.stderr and refused.stdout == ""
+    assert json.loads(run("budget", "show", tmp_path / "b", "--json").stdout)["remaining"] == 3
+    (tmp_path / "folder.csv").mkdir()
+    failed = run(*words, tmp_path / "folder.csv")
+    assert failed.exit_code == 2 and "the budget was charged" in failed.stderr and "Total privacy loss" in failed.stdout

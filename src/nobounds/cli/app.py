@@ -38,7 +38,7 @@ from nobounds.cli.options import (
     SearchOptions,
     WalkOptions,
 )
-from nobounds.cli.output import show, show_description
+from nobounds.cli.output import show, show_description, written
 from nobounds.cli.sources import opened
 from nobounds.cli.units import left_out, rows_per_unit
 
@@ -96,11 +96,14 @@ def describe(
     with handle.shown():
         if plot is not None:
             plots.plot_description(described).savefig(plot, dpi=150)
-        show_description(described, handle.name, as_json=common.as_json)
+        with written(described, out=common.out):
+            show_description(described, handle.name, as_json=common.as_json)
 
 
 def _dry_run(common: CommonOptions, columns: list[str] | None, rows: str | None) -> None:
     """Print what a summary will answer, by the schema of the table alone; its budget is not opened."""
+    if common.out is not None:
+        raise ValueError("--out is for answers, and --dry-run has none")
     free = replace(common, spend=replace(common.spend, budget=None))
     terms = {**common.spend.amount, "neighbors": common.whom.checked_neighbors}
     with opened(free, *(columns or []), every=not columns) as handle:
@@ -223,7 +226,7 @@ def _answer(
             _require_all(common)
         table = grouped(handle, groups) if by else handle.table
         releases = [getattr(table, statistic)(name, *given, **spend.amount, **options) for name in names]
-    with handle.shown():
+    with handle.shown(), written(*releases, out=common.out):
         if by:
             show_groups(releases[0], as_json=common.as_json, as_csv=groups.csv)
         else:

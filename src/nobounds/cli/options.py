@@ -15,6 +15,7 @@ from nobounds.cli.complete import columns
 from nobounds.cli.help import words
 from nobounds.cli.text import Text
 from nobounds.exact import privacy_parameter
+from nobounds.release.files import check_out
 from nobounds.statistics.keywords import Method, Noise, Of
 
 NUMBER = "NUMBER"
@@ -48,6 +49,10 @@ SQL = (
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
 PerColumn = typer.Option(metavar="[NAME=]NUMBER", help="For one column or, without a name, for all; may be repeated.")
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the private quantiles into a PNG, PDF or SVG.")]
+
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the answer to a .csv, .json or .parquet as well.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +229,11 @@ class CommonOptions:
     whom: Whom
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False
+    out: Out = None
+
+    def __post_init__(self) -> None:
+        if self.out is not None:
+            check_out(self.out)
 
 
 Delta = Annotated[

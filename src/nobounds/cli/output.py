@@ -2,11 +2,12 @@
 
 import json
 import math
-import operator
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
+from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -17,11 +18,13 @@ from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import Kind, Value, short_text
-from nobounds.release.digits import said, said_margin
+from nobounds.release.answer import Answer, write
+from nobounds.release.digits import said
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import type_in
+from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import between, needed_in_words, rows_in_words, units_in_words
+from nobounds.release.words import between, margin_in_words, needed_in_words, rows_in_words, units_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 SUMMARIES = "The ranges are at 95 %; those of means include what clipping changed."
@@ -33,9 +36,8 @@ _TYPED, _DATED = 30, 45  # the widths of columns of dates, durations and decimal
 
 def show(*releases: nb.Release, as_json: bool) -> None:
     """Print one or several releases and their privacy loss to the standard output."""
-    loss = reduce(operator.add, (release.loss for release in releases))
     if as_json:
-        print(json.dumps({"releases": [release.to_dict() for release in releases], "loss": loss.to_dict()}, indent=2))
+        print(json.dumps(together(releases), indent=2))
         return
     console = Printer()
     for release in releases:
@@ -45,7 +47,7 @@ def show(*releases: nb.Release, as_json: bool) -> None:
         _show_one(console, release)
         if len(releases) > 1:
             console.print()
-    say(console, total_in_words(replace(releases[0], loss=loss)))
+    say(console, total_in_words(replace(releases[0], loss=total(releases))))
 
 
 def _show_one(console: Console, release: nb.Release) -> None:
@@ -77,6 +79,18 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     say(console, f"{described.split_in_words()} {SUMMARIES}")
     units = units_in_words(described.parameters, described.loss.unit)
     say_all(console, rows_in_words(described.parameters), units, total_in_words(described))
+
+
+@contextmanager
+def written(*releases: Answer, out: Path | None) -> Iterator[None]:
+    """Write answers to the file of --out, and print them in the block even if that fails: they are paid for."""
+    try:
+        if out is not None and len(releases) == 1:
+            write(releases[0], out)
+        elif out is not None:
+            write_all([release for release in releases if isinstance(release, nb.Release)], out)
+    finally:
+        yield
 
 
 class Printer(Console):
@@ -149,7 +163,7 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
         for name in names:
             summary, kind = described.columns[name], described.kind(name).of_answer(statistic)
             value, bar = summary.values[statistic], summary.intervals.get(statistic)
-            margin = "" if bar is None or value is None else f" {said_margin(value, bar, kind)}"
+            margin = "" if bar is None or value is None else f" {margin_in_words(value, bar, kind)}"
             cells.append(f"{described.said(name, statistic)}{margin}")
         cost = max(described.columns[name].costs[statistic] for name in names)
         table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))

@@ -8,7 +8,9 @@ from typing import Any
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind, Value
+from nobounds.release.answer import Answer
 from nobounds.release.digits import said
+from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import HARDLY, TOO_FEW, rows_in_words, units_in_words
@@ -44,7 +46,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class Description(Answer):
     """A private summary of a table: the statistics of each column, the skipped columns and why, and the total loss.
 
     `described["age"].values` has the statistics of a column by name, `.intervals` the 95% intervals for the noise in
@@ -68,6 +70,72 @@ class Description:
         summary, value = self.columns[name], self.columns[name].values[statistic]
         bar = summary.intervals.get(statistic)
         return "" if value is None else said(value, bar, self.kind(name).of_answer(statistic))
+
+    def to_arrow(self, *, long: bool = False) -> Any:
+        """A pyarrow table with a row for each statistic, in `statistic`, and a column for each column of the data.
+
+        long: a row for each number instead: `column`, `statistic`, `value`, `low`, `high`, `reason` and `cost`.
+        A column of dates, times, durations or decimals is a column of texts there, as in JSON, because its count and
+        its standard deviation are of other types; so are `value`, `low` and `high` of the long form.
+        """
+        if long:
+            return self._table()
+        data = {name: self._array(name) for name in self.columns}
+        table = named_table(data, {"statistic": list(STATISTICS)})
+        return table.select([len(data), *range(len(data))])
+
+    def to_pandas(self, *, long: bool = False) -> Any:
+        """A pandas frame like that of `DataFrame.describe`: indexed by statistic, with a column for each column.
+
+        long: a row for each number instead, as in `to_arrow`.
+        """
+        if long:
+            return self._table().to_pandas()
+        import pandas as pd
+
+        columns = {name: self._plain(name) for name in self.columns}
+        return pd.DataFrame(columns, index=pd.Index(STATISTICS, name="statistic"))
+
+    def to_polars(self, *, long: bool = False) -> Any:
+        """A polars frame of the table of `to_arrow`."""
+        import polars as pl
+
+        return pl.from_arrow(self.to_arrow(long=long))
+
+    def _plain(self, name: str) -> list[Any]:
+        return [self.columns[name].values[statistic] for statistic in STATISTICS]
+
+    def _array(self, name: str) -> Any:
+        """The statistics of a column as an Arrow array, of texts if they are of several types."""
+        plain = self._plain(name)
+        return text_array(list(map(_text, plain))) if self.kind(name).typed else answer_array(plain)
+
+    def cells(self) -> dict[str, list[Any]]:
+        """The columns of the long form, with values of several types in one."""
+        rows = [(name, statistic) for name in self.columns for statistic in STATISTICS]
+        summaries = [(self.columns[name], statistic) for name, statistic in rows]
+        kinds = [self.kind(name).of_answer(statistic) for name, statistic in rows]
+        bars = [summary.intervals.get(statistic) for summary, statistic in summaries]
+        ends = [known_ends(bar, kind) for bar, kind in zip(bars, kinds, strict=True)]
+        return {
+            "column": [name for name, _ in rows],
+            "statistic": [statistic for _, statistic in rows],
+            "value": [summary.values[statistic] for summary, statistic in summaries],
+            "low": [low for low, _ in ends],
+            "high": [high for _, high in ends],
+            "reason": [summary.reasons.get(statistic) for summary, statistic in summaries],
+            "cost": [float(summary.costs[statistic]) for summary, statistic in summaries],
+        }
+
+    def _table(self) -> Any:
+        """The long form: a row for each number of each column."""
+        columns = self.cells()
+        if any(self.kind(name).typed for name in self.columns):
+            texts = {name: text_array(list(map(_text, columns[name]))) for name in ("value", "low", "high")}
+            return named_table({}, columns | texts | {"reason": text_array(columns["reason"])})
+        low, high = end_arrays(zip(columns["low"], columns["high"], strict=True))
+        arrays = {"value": answer_array(columns["value"]), "low": low, "high": high}
+        return named_table({}, columns | arrays | {"reason": text_array(columns["reason"])})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -119,3 +187,8 @@ class Description:
         total = self.loss.in_words(self.parameters)
         notes = filter(None, (rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)))
         return "\n".join([*lines, self.split_in_words(), f"Total: {total}", *notes])
+
+
+def _text(value: Any) -> str | None:
+    """A value as a text, as in JSON."""
+    return None if value is None else str(NUMBER.to_json(value))

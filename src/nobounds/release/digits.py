@@ -20,6 +20,7 @@ _MOST = 6  # digits, without an interval
 _FULL = -400  # a place beyond the digits of every float
 _LONGEST = 17  # digits before an exponent
 _LARGE, _SMALL = 15, -5  # powers of ten from which on, and up to which, numbers have an exponent
+_LOPSIDED = 2  # an interval that reaches this many times further on one side
 _NUMBERS = (int, float, Decimal, np.number)
 _EXACT = Context(prec=5000, Emax=10**6, Emin=-(10**6))
 
@@ -58,22 +59,25 @@ def said_ends(bar: Sequence[Any], kind: Kind = NUMBER) -> tuple[str | None, str 
     return _outward(least, ROUND_FLOOR, place), _outward(most, ROUND_CEILING, place)
 
 
-def said_margin(value: Any, bar: Sequence[Any], kind: Kind = NUMBER) -> str:
-    """How far an interval reaches from its value, rounded up: "± 340", and "± ?" if an end is not known.
+def said_reach(value: Any, bar: Sequence[Any], kind: Kind = NUMBER) -> str | None:
+    """How far an interval reaches from its value, rounded up; None if it reaches much further on one side.
 
-    >>> said_margin(31540.28, (31204, 31877)), said_margin(2, (0, 8)), said_margin(2, (0, math.inf))
-    ('± 400', '± 6', '± ?')
+    >>> said_reach(31540.28, (31204, 31877)), said_reach(2, (0, 8)), said_reach(2, (0, math.inf))
+    ('400', None, None)
     """
-    if kind.typed and kind.name != "decimal":
-        at, low, high = (kind.number(each, "interval") for each in (value, *bar))
-        reach = kind.difference(max(high - at, at - low, Fraction(0)))
-        return "± ?" if any(map(kind.is_end, bar)) else f"± {short_text(reach)}"
-    exact, (least, most) = _decimal(value), _ends(bar, kind)
-    if least is None or most is None:
-        return "± ?"
-    away = max(_EXACT.subtract(most, exact), _EXACT.subtract(exact, least), Decimal(0))
-    place = min(_place(_EXACT.divide(_EXACT.subtract(most, least), Decimal(2))), away.adjusted())
-    return f"± {_outward(away, ROUND_CEILING, place)}"
+    if any(_unknown(end, kind) for end in bar):
+        return None
+    typed = kind.typed and kind.name != "decimal"
+    at, low, high = (kind.number(each, "interval") if typed else Fraction(_decimal(each)) for each in (value, *bar))
+    near, far = sorted((high - at, at - low))
+    if near * _LOPSIDED < far:
+        return None
+    if typed:
+        return short_text(kind.difference(far))
+    ends = [_decimal(end) for end in bar]
+    away = max(_EXACT.subtract(ends[1], _decimal(value)), _EXACT.subtract(_decimal(value), ends[0]))
+    place = min(_place(_EXACT.divide(_EXACT.subtract(ends[1], ends[0]), Decimal(2))), away.adjusted())
+    return _outward(away, ROUND_CEILING, place)
 
 
 def _outward(end: Decimal | None, rounding: str, place: int | None = None) -> str | None:

@@ -4,26 +4,25 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.exact import finite_float, printable
+from nobounds.exact import printable
 from nobounds.kinds.kind import Kind, Value
+from nobounds.release.answer import Answer
 from nobounds.release.digits import said
+from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import cut_in_words, rows_in_words, shown_in_words, units_in_words
 
-_FAR = (1 << 63) - 1024  # microseconds that fit into 64 bits
 _SHOWN = 12  # groups in the text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupedRelease:
+class GroupedRelease(Answer):
     """Private answers by key, what they cost together, and how they were made.
 
     `groups` has the key of each group, and `values` its answer, masked where a group is not answered; `reasons` says
@@ -71,39 +70,15 @@ class GroupedRelease:
 
         The last four are there if they are known. Whole numbers beyond 64 bits become floats there.
         """
-        import pyarrow as pa
-
-        missing = np.ma.getmaskarray(self.values)
-        values = np.ma.getdata(self.values)
-        kind = type_in(self.parameters)
-        if kind.typed:
-            return self._table([_arrow(self.values.tolist(), kind), *self._ends(kind)])
-        if values.dtype == object:
-            values = np.array([finite_float(Fraction(value)) for value in np.where(missing, 0, values)])
-        ends = [] if self.intervals is None else [pa.array(self.intervals[:, k]) for k in (0, 1)]
-        return self._table([pa.array(values, mask=missing), *ends])
-
-    def _ends(self, kind: Kind) -> list[Any]:
-        """The ends of the intervals in the type of the column, as Arrow arrays; none if there are no intervals."""
-        if self.intervals is None:
-            return []
-        return [_arrow([None if kind.is_end(end) else end for end in column], kind) for column in self.intervals.T]
-
-    def _table(self, arrays: list[Any]) -> Any:
-        """The Arrow table of the answers, and of the low and the high ends if there are such."""
-        import pyarrow as pa
-
-        columns = dict(zip((self.statistic, "low", "high"), arrays, strict=False))
+        kind = type_in(self.parameters).of_answer(self.statistic)
+        columns = {self.statistic: answer_array(self.values.tolist(), kind)}
+        if self.intervals is not None:
+            columns |= zip(("low", "high"), end_arrays(self.bars, kind), strict=True)
         if self.counts is not None:
-            columns["rows"] = pa.array(self.counts)
+            columns["rows"] = arrow().array(self.counts)
         if self.reasons is not None:
-            columns["reason"] = pa.array(self.reasons, pa.string())
-        names = list(self.by)
-        for name in columns:
-            while name in names:
-                name = f"private_{name}"
-            names.append(name)
-        return pa.table([*self.arrays, *columns.values()], names=names)
+            columns["reason"] = text_array(self.reasons)
+        return named_table(dict(zip(self.by, self.arrays, strict=True)), columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; dates and times become text."""
@@ -195,25 +170,6 @@ def _typed(keys: list[Any], kind: str) -> Any:
         return plain.cast(pa.type_for_alias(kind))
     except (ValueError, pa.ArrowNotImplementedError):  # ArrowInvalid is a ValueError
         return plain
-
-
-def _arrow(values: list[Any], kind: Kind) -> Any:
-    """Values of a type as an Arrow array of the nearest type of Arrow."""
-    import pyarrow as pa
-
-    if kind.name == "decimal":
-        digits = max((len(value.as_tuple().digits) for value in values if value is not None), default=1)
-        scale = max((-value.as_tuple().exponent for value in values if value is not None), default=kind.scale)
-        if max(digits, scale) > 76:  # more than Arrow has
-            return pa.array([None if value is None else float(value) for value in values], pa.float64())
-        return pa.array(values, pa.decimal256(min(max(digits, scale, kind.precision), 76), scale))
-    types = {"date": pa.date32(), "time": pa.time64("us"), "duration": pa.duration("us")}
-    if kind.name != "duration":
-        return pa.array(values, types.get(kind.name) or pa.timestamp("us", kind.zone))
-    spans = [None if value is None else value / timedelta(microseconds=1) for value in values]
-    return pa.array([None if span is None else round(min(max(span, -_FAR), _FAR)) for span in spans]).cast(
-        types["duration"]
-    )
 
 
 def _masked(values: list[Any], kind: Kind) -> NDArray[Any]:

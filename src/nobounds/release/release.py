@@ -3,11 +3,15 @@
 import json
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
+from nobounds.exact import finite_float, rational
 from nobounds.kinds.kind import Value
+from nobounds.release.answer import Answer
 from nobounds.release.digits import said
+from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import bars_in_words, needed_in_words, rows_in_words, units_in_words
 
@@ -15,7 +19,7 @@ _SHOWN = 4  # numbers in the text
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class Release(Answer):
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.
 
     statistic, value: the name of the statistic, and the answer; a tuple for bounds, several quantiles and vectors. What
@@ -42,20 +46,77 @@ class Release:
     intervals: tuple[Interval, ...] = ()
     reason: str | None = None
 
-    def __float__(self) -> float:
+    def _single(self) -> Value:
         """The value; ValueError if it is not answered, or if there are several."""
         if self.value is None:
             raise ValueError(f"the {self.statistic} is not answered: {self.reason}")
         if isinstance(self.value, tuple):
             raise ValueError(f"the release of {self.statistic} has {len(self.value)} numbers, not one")
-        if isinstance(self.value, date | time | timedelta):
-            raise TypeError(f"the {self.statistic} is a {type(self.value).__name__}, not a number; take its value")
-        return float(self.value)
+        return self.value
+
+    def _number(self) -> int | float | Decimal:
+        """The value, if it is a single number."""
+        value = self._single()
+        if isinstance(value, date | time | timedelta):
+            raise TypeError(f"the {self.statistic} is a {type(value).__name__}, not a number; take its value")
+        return value
+
+    def __float__(self) -> float:
+        """The value; ValueError if it is not answered, or if there are several."""
+        return float(self._number())
+
+    def __int__(self) -> int:
+        """The value if it is a whole number; ValueError if it is not, not answered, or one of several."""
+        number = self._number()
+        if number != int(number):
+            raise ValueError(f"the {self.statistic} is not a whole number; round(float(...)) rounds it")
+        return int(number)
+
+    def __format__(self, spec: str) -> str:
+        """The value in a format, like ".2f" or, of a date, "%Y"; without a format the text of the release."""
+        return format(self._single(), spec) if spec else str(self)
 
     @property
     def interval(self) -> Interval | None:
         """The interval of a single number, if it has one."""
         return self.intervals[0] if len(self.intervals) == 1 else None
+
+    @property
+    def numbers(self) -> list[tuple[str, Value | None, Interval | None]]:
+        """What each number is (a rank, an end, or the statistic itself), the number and its interval."""
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        bars = self.intervals or (None,) * len(values)
+        qs = self.parameters.get("q")
+        ends = ["minimum", "maximum"] if self.statistic == "bounds" else [self.statistic] * len(values)
+        names = [str(q) for q in qs] if isinstance(qs, list) else ends
+        return list(zip(names, values, bars, strict=False))
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table with a row for each number: `statistic`, `q` of quantiles, `value`, `low`, `high`, `reason`.
+
+        `column` is the first one, if the release names it. The ends of its interval are null if it has none, and
+        infinite where they are not known; `reason` says why a value is null. Bounds are a minimum and a maximum.
+        """
+        cells, kind = self.cells(), type_in(self.parameters).of_answer(self.statistic)
+        low, high = end_arrays(zip(cells["low"], cells["high"], strict=True), kind)
+        arrays = {"value": answer_array(cells["value"], kind), "low": low, "high": high}
+        return named_table({}, cells | arrays | {"reason": text_array(cells["reason"])})
+
+    def cells(self) -> dict[str, list[Any]]:
+        """The columns of `to_arrow`."""
+        names, values, bars = zip(*self.numbers, strict=True)
+        kind, qs = type_in(self.parameters).of_answer(self.statistic), self.parameters.get("q")
+        ends = [known_ends(None if value is None else bar, kind) for value, bar in zip(values, bars, strict=True)]
+        column = self.parameters.get("column")
+        return {
+            **({} if column is None else {"column": [column] * len(names)}),
+            "statistic": list(names) if self.statistic == "bounds" else [self.statistic] * len(names),
+            **({} if qs is None else {"q": [_rank(q) for q in (qs if isinstance(qs, list) else [qs])]}),
+            "value": list(values),
+            "low": [low for low, _ in ends],
+            "high": [high for _, high in ends],
+            "reason": [None if value is not None else self.reason for value in values],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -110,3 +171,7 @@ class Release:
         if self.value is None or not 0 < len(self.intervals) <= _SHOWN:
             return ""
         return f" ({bars_in_words(self.intervals, self.parameters)})"
+
+
+def _rank(q: str) -> float:
+    return finite_float(rational(q, "q"))

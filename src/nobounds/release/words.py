@@ -5,7 +5,7 @@ from typing import Any
 
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind
-from nobounds.release.digits import said_ends
+from nobounds.release.digits import said_ends, said_reach
 from nobounds.release.schema import Interval, type_in
 
 TOO_FEW = "too few rows"  # why a number is not answered
@@ -29,6 +29,12 @@ def between(bar: Interval, kind: Kind = NUMBER) -> str:
     if low is not None:
         return f"at least {low}"
     return UNKNOWN if high is None else f"at most {high}"
+
+
+def margin_in_words(value: Any, bar: Interval, kind: Kind = NUMBER) -> str:
+    """The interval beside its value: "± 400", or its ends if it reaches further on one side: "(at least 0)"."""
+    reach = said_reach(value, bar, kind)
+    return f"({between(bar, kind)})" if reach is None else f"± {reach}"
 
 
 def needed_in_words(parameters: Mapping[str, Any]) -> str:

@@ -14,10 +14,10 @@ from nobounds.explaining.explain import paragraphs
 from nobounds.explaining.words import Paragraph
 from nobounds.kinds.kind import Value
 from nobounds.planning.forecast import digits
-from nobounds.release.digits import said, said_margin
+from nobounds.release.digits import said
 from nobounds.release.schema import type_in
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import bars_in_words, needed_in_words
+from nobounds.release.words import bars_in_words, margin_in_words, needed_in_words
 from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # numbers of records for which errors are forecast
@@ -101,5 +101,5 @@ def _cell(described: nb.Description, name: str, statistic: str) -> str:
     value, bar = summary.values[statistic], summary.intervals.get(statistic)
     if value is None:
         return summary.reasons[statistic]
-    margin = "" if bar is None else f" {said_margin(value, bar, kind)}"
+    margin = "" if bar is None else f" {margin_in_words(value, bar, kind)}"
     return f"{described.said(name, statistic)}{margin}"

@@ -1,6 +1,5 @@
 """Printing of answers by groups: a table for people, JSON or CSV for machines."""
 
-import csv
 import sys
 
 from rich.box import SIMPLE_HEAD
@@ -9,6 +8,7 @@ from rich.table import Table
 from nobounds.cli.output import Printer, say_all, show_table, total_in_words
 from nobounds.exact import printable
 from nobounds.release.digits import said
+from nobounds.release.files import write_csv
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.words import cut_in_words, rows_in_words, shown_in_words, units_in_words
 
@@ -21,11 +21,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         print(release.to_json())
         return
     if as_csv:
-        table = release.to_arrow()
-        text = _printable if sys.stdout.isatty() else _text
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(map(text, table.column_names))
-        writer.writerows(zip(*(map(text, column.to_pylist()) for column in table.columns), strict=True))
+        write_csv(sys.stdout, release.cells(), printable if sys.stdout.isatty() else str)
         return
     console = Printer()
     shown = _SHOWN if sys.stdout.isatty() else len(release)

@@ -1,0 +1,73 @@
+"""What every answer can do as data: frames of pandas, polars and Arrow, files, plots, and plain words.
+
+Libraries are loaded when they are used, and so are the rooms above this one.
+"""
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from nobounds.exact import Number
+from nobounds.release.files import csv_text, write_parquet, write_text
+
+
+class Answer(ABC):
+    """A release, answers by group, or a description. Frames and files keep all digits."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """The answer as one line of JSON, with what it cost and how it was made."""
+
+    @abstractmethod
+    def to_arrow(self) -> Any:
+        """The answer as a pyarrow table."""
+
+    def to_pandas(self) -> Any:
+        """The table of `to_arrow` as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The table of `to_arrow` as a polars frame."""
+        return import_module("polars").from_arrow(self.to_arrow())
+
+    def to_csv(self, path: "str | PathLike[str]") -> None:
+        """Write the rows as CSV, over a file that is there.
+
+        A text that a spreadsheet would run as a formula, because it starts with =, +, - or @, gets an apostrophe in
+        front of it.
+        """
+        write_text(csv_text(self.cells()), Path(path))
+
+    def to_parquet(self, path: "str | PathLike[str]") -> None:
+        """Write the rows as a Parquet file, over a file that is there."""
+        write_parquet(self._table(), Path(path))
+
+    def cells(self) -> dict[str, list[Any]]:
+        """The columns of the rows in files."""
+        table = self._table()
+        return dict(zip(table.column_names, (column.to_pylist() for column in table.columns), strict=True))
+
+    def _table(self) -> Any:
+        """The table in files: a row for each number."""
+        return self.to_arrow()
+
+    def plot(self) -> Any:
+        """A matplotlib figure of the answer with its intervals; notebooks show it as vector graphics."""
+        return import_module("nobounds.plots").plot(self)
+
+    def explain(self, *, n: Number | None = None) -> Any:
+        """The answer in plain words, as `nobounds.explain` gives it."""
+        return import_module("nobounds.explaining.explain").explain(self, n=n)
+
+
+def write(answer: Answer, path: Path) -> None:
+    """An answer as a file, of the type that its name ends in: .csv, .parquet or .json."""
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        write_text(f"{answer.to_json()}\n", path)
+    else:
+        answer.to_csv(path) if suffix == ".csv" else answer.to_parquet(path)
