@@ -7,6 +7,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import nobounds as nb
+from nobounds.ask import Ask, mean
 from nobounds.kinds.kind import Value
 from nobounds.release.grouped import GroupedRelease
 from nobounds.tables.grouped import GroupedTable
@@ -60,6 +61,8 @@ assert_type(nb.value_counts(["a", "b"], keys=["a"], epsilon=1), nb.GroupedReleas
 assert_type(nb.top_k(["a", "b"], 1, keys="enum", epsilon=1), nb.GroupedRelease)
 assert_type(nb.count_distinct(["a", "b"], epsilon=1), nb.Release)
 assert_type(table.describe(["x"], epsilon=1, lower={"x": 0}), nb.Description)
+assert_type(table.agg(mean("x", lower=0), "median(x)", epsilon=1), nb.Answers)
+assert_type(mean("x"), Ask)
 assert_type(table.group_by("k", delta=1e-6), GroupedTable)
 groups = table.group_by("k", "x", keys=[("a", 1), ("a", 2)])
 assert_type(groups.quantile("x", 0.5, epsilon=1, lower=0), GroupedRelease)

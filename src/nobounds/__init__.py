@@ -1,7 +1,7 @@
 """nobounds: differentially private quantiles, maxima, sums and means when nobody knows the bounds of the data.
 
-Public are the names in this module, `nobounds.research`, `nobounds.plots` and `nobounds.sklearn`; every other path may
-change without notice.
+Public are the names in this module, `nobounds.ask`, `nobounds.research`, `nobounds.plots` and `nobounds.sklearn`; every
+other path may change without notice.
 """
 
 from importlib import import_module
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from nobounds.planning.plan import plan
     from nobounds.planning.rows_needed import rows_needed
     from nobounds.planning.summaries import DescribeForecast, plan_describe
+    from nobounds.release.answers import Answers
     from nobounds.release.grouped import GroupedRelease
     from nobounds.tables.columns import count_distinct, top_k, value_counts
     from nobounds.tables.table import Table
 
 __all__ = [
     "AboveThreshold",
+    "Answers",
     "Budget",
     "BudgetExceeded",
     "Csv",
@@ -76,6 +78,7 @@ __version__ = "0.1.0"
 
 # Loaded when first used: they would be half of the time of an import.
 _LATER = {
+    "Answers": "nobounds.release.answers",
     "DescribeForecast": "nobounds.planning.summaries",
     "Forecast": "nobounds.planning.forecast",
     "GroupedRelease": "nobounds.release.grouped",

@@ -17,6 +17,7 @@ ROOMS = {
     "exact": "",
     "arrays": "",
     "kinds": "exact",
+    "ask": "exact",
     "accounting": "arrays exact",
     "release": "accounting exact kinds",
     "noise": "accounting exact",
@@ -29,8 +30,9 @@ ROOMS = {
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",
     "groups": "accounting arrays counting exact ladders mechanisms noise programs ranks",
     "clipping": "accounting arrays counting exact ladders mechanisms noise programs ranks",
-    "statistics": "accounting clipping counting engines exact kinds ladders mechanisms noise programs ranks release",
-    "tables": "accounting arrays clipping counting engines exact expressions groups kinds ladders "
+    "statistics": "accounting ask clipping counting engines exact kinds ladders mechanisms noise programs ranks "
+    "release",
+    "tables": "accounting arrays ask clipping counting engines exact expressions groups kinds ladders "
     "mechanisms noise programs ranks release statistics",
     "plots": "exact kinds mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
@@ -43,7 +45,7 @@ ROOMS = {
     "research": "nobounds accounting arrays auditing counting engines exact ladders "
     "mechanisms noise plots ranks release statistics",
     "studio": "nobounds accounting engines exact explaining kinds planning plots release",
-    "cli": "nobounds accounting auditing engines exact explaining expressions kinds planning plots "
+    "cli": "nobounds accounting ask auditing engines exact explaining expressions kinds planning plots "
     "release research statistics studio tables",
 }
 ALLOWED = {room: set(names.split()) for room, names in ROOMS.items()}
@@ -154,10 +156,10 @@ def test_an_import_is_seen_however_it_is_written(source: str):
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda f: f.name)
 def test_no_room_is_crowded(folder: Path):
-    """At most 14 modules in a folder, and 28 entries at the top."""
+    """At most 14 modules in a folder, and 29 entries at the top."""
     modules = list(folder.glob("*.py"))
     assert len(modules) <= 14
-    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 28
+    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 29
 
 
 @pytest.mark.medium

@@ -5,6 +5,7 @@ import os
 import tempfile
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,18 @@ NAN, INF = math.nan, math.inf
 SHAPES = np.random.default_rng(7)
 SWAP = {"neighbors": "swap"}
 NOT_RUN = {  # public names that read no data, or not by themselves
-    *("Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder", "Law"),
+    *(
+        "Answers",
+        "Budget",
+        "BudgetExceeded",
+        "Csv",
+        "Description",
+        "Forecast",
+        "GroupedRelease",
+        "Histogram",
+        "Ladder",
+        "Law",
+    ),
     *("DescribeForecast", "PrivacyLoss", "Release", "Schema", "Table", "explain", "plan"),
     *("plan_describe", "rows_needed"),
 }
@@ -598,6 +610,7 @@ OF_A_TABLE = {
     "count": lambda table, **options: table.count("x", **options),
     "count of rows": lambda table, **options: table.count(**options),
     "describe": lambda table, **options: table.describe(["x"], **options),
+    "agg": lambda table, **options: table.agg("mean(x)", "median(x)", "count()", marks=False, **options),
 }
 OF_GROUPS = {
     "quantile": lambda groups, **options: groups.quantile("x", 0.5, **options),
@@ -655,6 +668,11 @@ CASES["group_by, public keys, interval"] += [
 ]
 
 
+def asked(asks, table, **options):
+    """Several statistics of a table."""
+    return table.agg(*asks, **options)
+
+
 def filtered(ask):
     """A statistic of the rows with a positive x, and of one city."""
     return lambda table, **options: ask(table.with_columns(y="x * 2").where("y > 0 or city = 'c1'"), **options)
@@ -671,6 +689,17 @@ CASES |= {
 }
 CASES["Table.describe"] += [
     Case("epsilon 900, users", of_table(OF_A_TABLE["describe"], TWO, epsilon=900), USERS[:1], USERS[1:2], False, rows=2)
+]
+EVERYTHING = ("mean(x)", "sum(x, lower=0)", "median(x)", "quantiles(x, 0.25, 0.75)", "bounds(x)", "count(x)")
+CASES["Table.agg"] += [
+    Case(f"{named(spent)}, {' '.join(asks)}", of_table(partial(asked, asks), **spent), pairs, [], False)
+    for asks, spent, pairs in (
+        (EVERYTHING, {"epsilon": 60}, ROWS[:1]),
+        (EVERYTHING, {"epsilon": 60, "facts": SWAP}, ROW_MOVED),
+        (EVERYTHING, {"rho": 30, "marks": True}, ROWS[5:]),
+        (("quantile(x, 0.5, interval=0.95)", "maximum(x)"), {"epsilon": 40}, ROWS[:1]),
+        (("count(x)",), {"epsilon": 1}, ROWS[:1]),
+    )
 ]
 SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options), "facts": {"unit": "user"}}
 CASES["Table.suggest_rows_per_unit"] = [

@@ -50,7 +50,7 @@ from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.joint import JointRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
-from nobounds.statistics import describe, sums
+from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.describe import DescribePlan
 from nobounds.tables import distinct, grouping
 from support.lockstep_cases import CASES
@@ -167,6 +167,24 @@ def remembered_count(data, plan, real=describe._count):
     count = Counted((yield from real(data, plan)))
     count.raw = totals(data.chunks())[0]
     return count
+
+
+def whole_for_each_statistic(amount, needs):
+    """All of what is left for each statistic of a request."""
+    return [Fraction(0) if need is None or need > amount else amount for need in needs]
+
+
+def remembered_size(data, real=sums.count, **options):
+    """The size of a column as it should be, that remembers the number of records."""
+    release = yield from real(data, **options)
+    size = Counted(release.value)
+    size.raw = totals(data.chunks())[0]
+    return replace(release, value=size)
+
+
+def raw_careful(sizes):
+    """Sizes that are the numbers of records themselves."""
+    return {name: release.value.raw for name, release in sizes.items()}
 
 
 def raw_sizes(self, facts, counts, rows):
@@ -554,6 +572,12 @@ PLANTED = {
         "describe",
         DECIDES,
         [(describe, "_count", remembered_count), (DescribePlan, "sizes", raw_sizes)],
+    ),
+    "the whole for each of several statistics": ("Table.agg", SUM, [(split, "shared", whole_for_each_statistic)]),
+    "several statistics by raw sizes": (
+        "Table.agg",
+        f"{RELEASES}|{DECIDES}",
+        [(agg, "count", remembered_size), (split, "_careful", raw_careful)],
     ),
     "what is left for all columns in each": ("describe", SUM, [(DescribePlan, "shares", whole_for_each_column)]),
     "two walks for the price of one": ("sum", COST, [(Search, "outward_cost", one_walk_for_two)]),

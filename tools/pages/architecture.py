@@ -20,6 +20,7 @@ CAPTIONS = {
     "accounting": "costs, losses, budgets",
     "arrays": "names of array types",
     "auditing": "claims against exact laws",
+    "ask": "what to ask of a table",
     "cli": "the command line",
     "clipping": "how a clip is chosen",
     "counting": "one pass to exact tables",

@@ -10,6 +10,8 @@ import typer
 import nobounds as nb
 from nobounds import plots
 from nobounds.accounting.budget import read
+from nobounds.ask import Ask
+from nobounds.cli.commands.agg import show_answers
 from nobounds.cli.commands.audit import audit
 from nobounds.cli.commands.budget import app as budget_app
 from nobounds.cli.commands.counts import count_distinct, top_k, value_counts
@@ -205,6 +207,31 @@ def count(common: CommonOptions, groups: GroupOptions, column: CountedColumns = 
     Example: nobounds count people.csv --column income --epsilon 1
     """
     _answer(common, groups, "count", column or [None])
+
+
+@_command("agg", "Several statistics of several columns, for one epsilon.")
+@flat
+def agg(
+    ask: Annotated[
+        list[str],
+        typer.Option(
+            "--ask",
+            metavar="STATISTIC",
+            help="'mean(income)', 'quantile(fare, 0.95)' or 'count()'; may be repeated.",
+            show_default=False,
+        ),
+    ],
+    common: CommonOptions,
+) -> None:
+    """Several statistics of several columns, for one epsilon that is charged once and split by need.
+
+    Example: nobounds agg people.csv --ask 'mean(income)' --ask 'median(age)' --ask 'count()' --epsilon 1
+    """
+    asks = [Ask.parse(text) for text in ask]
+    with opened(common, *(name for each in asks for name in each.columns)) as handle:
+        answers = handle.table.agg(*asks, **common.spend.amount)
+    with handle.shown(), written(answers, out=common.out):
+        show_answers(answers, as_json=common.as_json)
 
 
 def _answer(

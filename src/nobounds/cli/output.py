@@ -19,6 +19,7 @@ from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import Kind, Value, short_text
 from nobounds.release.answer import Answer, write
+from nobounds.release.answers import Answers
 from nobounds.release.digits import said
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import type_in
@@ -170,7 +171,7 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     return table
 
 
-def total_in_words(release: nb.Release | nb.Description | GroupedRelease) -> str:
+def total_in_words(release: nb.Release | nb.Description | GroupedRelease | Answers) -> str:
     """One sentence on the total cost of the answers, and on the neighbouring data sets."""
     loss = release.loss
     sets = "query results" if of_query(release.parameters) else "data sets"

@@ -69,6 +69,7 @@ class SumPlan:
     eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
     eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
+    known: int | None = None  # a noisy number of records that is paid for already
 
     @classmethod
     def of(
@@ -82,12 +83,13 @@ class SumPlan:
             eps_size = total * tuning.size_share
             if rows is not None:
                 eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1))) if facts.nullable else Fraction(0)
-            if ladder.is_settled:
+            if ladder.is_settled or facts.size is not None:
                 eps_size = Fraction(0)
             left = total - (eps_size if rows is None else 0)
             tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail, zcdp)
             own = facts.kind.resolution if facts.kind.name == "decimal" else None
-            return cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own).at(rows or 0)
+            first = cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own, known=facts.size)
+            return first.at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -254,6 +256,8 @@ class SumPlan:
 
     def size(self, view: ClipView) -> Program[int]:
         """The number of records that are not missing: public, or noisy and at most that of the rows."""
+        if self.known is not None:
+            return self.known if self.rows is None else min(self.known, self.rows)
         if self.eps_size == 0:
             assert self.rows is not None
             return self.rows

@@ -53,8 +53,8 @@ class Explanation:
 def explain(release: object, *, n: Number | None = None) -> Explanation:
     """A release in plain words, for the person who signs off; no sensitive data are read.
 
-    release: a `Release`, `Description`, `GroupedRelease`, `Forecast` or `DescribeForecast`, its JSON as a text or a
-    dict, or the output of a nobounds command with --json, a budget's history included.
+    release: a `Release`, `Description`, `GroupedRelease`, `Answers`, `Forecast` or `DescribeForecast`, its JSON as a
+    text or a dict, or the output of a nobounds command with --json, a budget's history included.
     n: the number of records for which errors are forecast; by default 1,000, 10,000 and 100,000.
 
     >>> from nobounds.statistics.sums import count
@@ -76,6 +76,8 @@ def paragraphs(content: Mapping[str, Any], *, n: Number | None = None, sizes: Se
     at = sizes if n is None else (_size(n),)
     if "releases" in fields:
         return _several(fields, at)
+    if fields.mapping.get("kind") == "answers":
+        return _together(fields, at)
     if "charges" in content and "remaining" in content:
         return budget(fields)
     if "rows" in fields and "typical" in content:
@@ -113,6 +115,29 @@ def _several(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     query = any(each.inner("parameters").of_query() for each in releases)
     both = protection(total, None, query), spent(total, None, {})
     return result + [Paragraph(f"All together: {heading}", lines) for heading, lines in both]
+
+
+def _together(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
+    """The paragraphs on answers that were requested together: what each says, and what all of them cost."""
+    named, parameters, total = fields.inner("answers"), fields.inner("parameters"), fields.loss()
+    if not 1 <= len(named.mapping) <= _MANY:
+        raise ValueError(f"answers must have from 1 to {_MANY} answers, got {len(named.mapping)}")
+    result = []
+    for name in named.mapping:
+        each = named.inner(name)
+        statement = ReleaseStatement.read(each)
+        answered = _release(statement, each, sizes)
+        result += [
+            Paragraph(f"{printable(name)[:80]}: {heading}", lines) for heading, lines in (answered[0], answered[3])
+        ]
+    kind = parameters.kind("spending") if "spending" in parameters else None
+    rows = parameters.whole("rows_per_unit") if "rows_per_unit" in parameters else None
+    return [
+        *result,
+        protection(total, rows, parameters.of_query()),
+        spent(total, kind, parameters.all_spent("split")),
+        limits(total, statement.public, statement.keys, parameters.of_query()),
+    ]
 
 
 def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:

@@ -21,6 +21,7 @@ class Facts:
     where, formulas: the condition on the rows, and the names and formulas of computed columns; both in SQL.
     counted: whether its records stand for the rows of a table, whatever is in them.
     rows: the number of records, missing ones included, where it is public: under swap.
+    size: a noisy number of records that are not missing, if another part of the same request has paid for it.
     kind: the type that answers are written in; records and plans are numbers.
     """
 
@@ -35,6 +36,7 @@ class Facts:
     query: bool = field(default=False, repr=False)
     counted: bool = field(default=False, repr=False)
     rows: int | None = field(default=None, repr=False)
+    size: int | None = field(default=None, repr=False)
     kind: Kind = field(default=NUMBER, repr=False)
     where: str | None = field(default=None, repr=False)
     formulas: tuple[tuple[str, str], ...] = field(default=(), repr=False)

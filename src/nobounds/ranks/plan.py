@@ -109,14 +109,15 @@ def _quantile(problem: Problem, spending: Spending, wanted: Wanted | None, ranks
 
 
 def problem_of(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Problem:
-    """The problem that these public facts and options pose."""
+    """The problem that these public facts and options pose; a size that was paid for is as good as a stated one."""
+    stated = facts.size if options.rows is None else options.rows
     return Problem(
         qs,
         options.ladder(facts),
         terms.neighbors,
         facts.nullable,
-        rows=facts.rows if options.rows is None else options.rows,
-        stated=options.rows is not None,
+        rows=facts.rows if stated is None else stated,
+        stated=stated is not None,
         noise=options.noise,
         method=options.method,
         grows=options.grows,

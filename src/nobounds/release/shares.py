@@ -6,7 +6,7 @@ Shares depend on public facts and on a noisy number of records that was paid for
 number (docs/proofs/describe.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ RANKS = {name: Fraction(name[:-1]) / 100 for name in ("5%", "25%", "50%", "75%",
 STATISTICS = ("count", "mean", "std", "min", *RANKS, "max")
 
 COUNT_SHARE = Fraction(1, 10)  # of epsilon, over all columns
+SIZE_SHARE = Fraction(1, 40)  # of what is split by need, for sizes that are not requested
 
 LEVELS = {"median": ("50%",), "quartiles": ("25%", "75%"), "tails": ("5%", "95%")}  # of the recursion, in this order
 PARTS = {**LEVELS, "mean": ("mean",), "min and max": ("min", "max"), "std": ("std",)}
@@ -66,3 +67,40 @@ def _price(part: str, nats: int, size: int, neighbors: Neighbors, zcdp: bool) ->
         return None
     epsilon = Fraction(nats * (2 if neighbors == "swap" and part in _TWICE else 1), size)
     return epsilon**2 / (8 if part in LEVELS else 2) if zcdp else epsilon
+
+
+def shared(amount: Fraction, needs: Sequence[Fraction | None]) -> list[Fraction]:
+    """What each of several statistics gets, by its need; 0 for those that do not fit, or that nothing helps (None).
+
+    All get the same, as long as that covers what each needs. One that needs more gets what it needs, and the others
+    share the rest equally. What does not fit gets nothing, the dearest first (docs/proofs/agg.md).
+
+    >>> [str(part) for part in shared(Fraction(1), [Fraction(1, 10), Fraction(1, 2), Fraction(1, 5), None])]
+    ['1/4', '1/2', '1/4', '0']
+    """
+    order = sorted((k for k, need in enumerate(needs) if need is not None), key=lambda k: (needs[k], k))
+    kept: list[int] = []
+    left = amount
+    for k in order:
+        if _of(needs, k) > left:
+            break
+        kept.append(k)
+        left -= _of(needs, k)
+    parts = [Fraction(0)] * len(needs)
+    left = amount
+    while kept:
+        equal = left / len(kept)
+        if _of(needs, kept[-1]) <= equal:
+            break
+        dearest = kept.pop()
+        parts[dearest] = _of(needs, dearest)
+        left -= parts[dearest]
+    for k in kept:
+        parts[k] = left / len(kept)
+    return parts
+
+
+def _of(needs: Sequence[Fraction | None], k: int) -> Fraction:
+    need = needs[k]
+    assert need is not None
+    return need

@@ -58,13 +58,33 @@ class Request(Generic[F, D, P, R]):
     sized: bool = True
 
 
+class Inside:
+    """In the place of a random generator: the statistic is a part of another one, which has charged for it.
+
+    Then a statistic returns its program, for the other one to run.
+    """
+
+
+INSIDE: Any = Inside()
+
+
 def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | None, rng: Rng) -> R:
     """The release of a statistic: plan, charge, and only then read and answer."""
+    if isinstance(rng, Inside):
+        part: Any = _part(request, data)
+        return part
     driver = driver_of(rng)
     facts = data.public(request.neighbors == "swap" and request.sized)
     plan = request.plan(facts)
     loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
     return driver.run(request.answer(plan, facts, data, loss))
+
+
+def _part(request: Request[F, Any, P, R], data: Unread[F]) -> Program[R]:
+    """The program of a statistic that is a part of another one; nothing is charged."""
+    facts = data.public(request.neighbors == "swap" and request.sized)
+    plan = request.plan(facts)
+    return request.answer(plan, facts, data, request.loss(plan, facts))
 
 
 class ColumnPlan(Protocol):

@@ -73,6 +73,8 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
         parameters |= _stated_rows(searched) | plan.ladder.describe()
         if isinstance(plan.answer, Question):
             noisy = yield from _on_a_rung(plan.answer, view, terms, marks)
+            if data.facts.size is not None:  # noise in a size that is known says less about the rung
+                noisy = replace(noisy, parameters={k: v for k, v in noisy.parameters.items() if k != "rung"})
         elif isinstance(plan.answer, ExtremesPlan):
             noisy = yield from _with_ends(plan.answer, view, terms, marks)
         else:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, Self
 
 from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
 from nobounds.accounting.spending import Chargeable
+from nobounds.ask import Ask
 from nobounds.engines.column import Column
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.schemas.known import MAYBE_NUMBERS
@@ -18,6 +19,7 @@ from nobounds.kinds.kind import NUMBER
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import driver_of
+from nobounds.statistics.agg import AskedColumns
 
 MOST_ROWS = 1 << 31  # of a unit
 
@@ -124,6 +126,20 @@ class OpenedTable:
         """A numeric column, to be read when it is paid for."""
         self.require_numeric(name)
         return self.named(self.source.columns([name], self.bounding(options))[name], name)
+
+    def columns_for(self, asks: tuple[Ask, ...], options: Mapping[str, Any]) -> AskedColumns:
+        """The columns that are asked about, to be read together when they are paid for."""
+        names = list(dict.fromkeys(name for ask in asks for name in ask.columns))
+        for name in names:
+            self.require_numeric(name)
+        bounding = self.bounding(options)
+        read: dict[str | None, Column] = {}
+        if names:
+            columns = self.source.columns(names, bounding)
+            read |= {name: self.named(columns[name], name) for name in names}
+        if not all(ask.columns for ask in asks):
+            read[None] = self.named(self.source.row_marks(bounding), "rows", counted=True)
+        return AskedColumns(read, self.view.text, self.view.used(names))
 
     def named(self, column: Column, name: str, *, counted: bool = False) -> Column:
         """The column with its name, and whether its rows are those of a query, among its public facts."""

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Chargeable, labelled
 from nobounds.accounting.terms import Terms
+from nobounds.ask import Ask
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.files.paths import name_of
@@ -17,9 +18,11 @@ from nobounds.engines.schemas.schema import SchemaLike
 from nobounds.engines.source import Progress
 from nobounds.exact import Number
 from nobounds.noise.source import Rng
+from nobounds.release.answers import Answers
 from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
+from nobounds.statistics.agg import agg
 from nobounds.statistics.describe import describe
 from nobounds.statistics.door import release_column
 from nobounds.statistics.keywords import (
@@ -33,6 +36,7 @@ from nobounds.statistics.keywords import (
     Searched,
     Spent,
     ValuedByUnit,
+    flag,
     spelled_out,
 )
 from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
@@ -255,6 +259,25 @@ class Table(SharedOnly):
         read, view = source.columns(names, table.bounding(options)), table.view
         frame = Frame(read, skipped, typed, source.query, view.text, view.used(names))
         return describe(frame, **self._charged, **options)
+
+    @spelled_out
+    def agg(self, *asks: Ask | str, **options: Unpack[Spent]) -> Answers:
+        """Several statistics of several columns, for one epsilon that is charged once and split by need.
+
+        asks: by the functions of `nobounds.ask`, or as text.
+
+        >>> import random
+        >>> from nobounds.ask import count, mean, median
+        >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "pay": [i % 900 for i in range(6000)]})
+        >>> answers = people.agg(mean("pay", lower=0), median("age"), "count()", epsilon=1, rng=random.Random(1))
+        >>> answers["median(age)"].value
+        47
+        """
+        marks = flag(options, "marks")
+        terms = Terms.of(options.get("epsilon"), options.get("rho"), self._opened.neighbors)
+        read = tuple(Ask.of(ask) for ask in asks)
+        data = self._opened.columns_for(read, options)
+        return agg(data, read, terms, marks, {"budget": self._opened.budget, "rng": options.get("rng")})
 
     def group_by(
         self,

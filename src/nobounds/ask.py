@@ -1,0 +1,187 @@
+"""What to ask of a table: `table.agg(mean("income"), median("age"), count(), epsilon=1)`.
+
+A function here names a statistic of a column and what is public about it, and computes nothing. The same as text is
+`"mean(income)"`, `"quantile(fare, 0.95)"` or `"sum(claims, lower=0)"`; a name with a comma, a parenthesis or a quote
+stands in double quotes, in which a double quote is written twice.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from nobounds.exact import Number
+
+__all__ = ["Ask", "bounds", "count", "maximum", "mean", "median", "minimum", "quantile", "quantiles", "sum"]
+
+_SHORT = {"max": "maximum", "min": "minimum", "avg": "mean", "average": "mean"}
+_CALL = re.compile(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", re.DOTALL)
+_PLACE = re.compile(r'\s*(?:(\w+)\s*=)?\s*("(?:[^"]|"")*"|[^",()]*?)\s*(,|$)', re.DOTALL)
+_PLAIN = re.compile(r"[^\s\",()=](?:[^\",()=]*[^\s\",()=])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A statistic of one or more columns, with its keywords; `Ask.parse` reads one from text."""
+
+    statistic: str
+    columns: tuple[str, ...] = ()
+    q: tuple[Number, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.columns:
+            if not isinstance(name, str):
+                raise TypeError(f"a column is called by its name, a text, got {type(name).__name__}")
+
+    @classmethod
+    def of(cls, given: "Ask | str") -> "Ask":
+        """What is asked, as it is or from text."""
+        if isinstance(given, str):
+            return cls.parse(given)
+        if not isinstance(given, Ask):
+            raise TypeError(
+                f"ask for a statistic by a function of nobounds.ask, such as mean('income'), or by text, such as "
+                f"'mean(income)'; got {type(given).__name__}"
+            )
+        return given
+
+    @classmethod
+    def parse(cls, text: str) -> "Ask":
+        """What a text asks for.
+
+        >>> Ask.parse("quantile(fare, 0.95)") == quantile("fare", "0.95")
+        True
+        >>> Ask.parse("count") == count()
+        True
+        """
+        call = _CALL.fullmatch(text)
+        if call is None:
+            raise ValueError(f"{text!r} does not name a statistic of a column; write it like 'mean(income)'")
+        statistic = _SHORT.get(call[1], call[1])
+        if statistic not in _ASKS:
+            raise ValueError(f"there is no statistic {call[1]!r}; there are {', '.join(_ASKS)}")
+        positional, keywords = _places(call[2] or "", text)
+        try:
+            if statistic == "quantiles":
+                return quantiles(positional[0], positional[1:], **keywords)
+            return _ASKS[statistic](*positional, **keywords)  # type: ignore[no-any-return]
+        except (TypeError, IndexError):
+            example = {"quantile": "(income, 0.95)", "quantiles": "(income, 0.25, 0.75)"}.get(statistic, "(income)")
+            raise ValueError(
+                f"{text!r} is not complete, or says too much; write it like '{statistic}{example}'"
+            ) from None
+
+    @property
+    def name(self) -> str:
+        """What is asked as text: `mean(income)`, `quantile(fare, 0.95)`.
+
+        >>> quantile("fare, net", 0.95).name
+        'quantile("fare, net", 0.95)'
+        """
+        shown = [_quoted(name) for name in self.columns]
+        shown += [str(q) for q in self.q]
+        return f"{self.statistic}({', '.join(shown)})"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _ask(statistic: str, columns: tuple[str, ...], q: tuple[Number, ...] = (), **options: Any) -> Ask:
+    return Ask(statistic, columns, q, tuple((name, given) for name, given in options.items() if given is not None))
+
+
+def mean(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None) -> Ask:
+    """The mean of a column."""
+    return _ask("mean", (column,), lower=lower, upper=upper, resolution=resolution)
+
+
+def sum(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None) -> Ask:
+    """The sum of a column."""
+    return _ask("sum", (column,), lower=lower, upper=upper, resolution=resolution)
+
+
+def count(column: str | None = None) -> Ask:
+    """The number of rows, or of those with a value in a column."""
+    return _ask("count", () if column is None else (column,))
+
+
+def quantile(
+    column: str,
+    q: Number,
+    *,
+    lower: Any = None,
+    upper: Any = None,
+    resolution: Any = None,
+    interval: Number | None = None,
+    of: str | None = None,
+) -> Ask:
+    """A quantile of a column; `interval=0.95` with an interval."""
+    return _ask("quantile", (column,), (q,), lower=lower, upper=upper, resolution=resolution, interval=interval, of=of)
+
+
+def median(
+    column: str,
+    *,
+    lower: Any = None,
+    upper: Any = None,
+    resolution: Any = None,
+    interval: Number | None = None,
+    of: str | None = None,
+) -> Ask:
+    """The median of a column."""
+    return _ask("median", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval, of=of)
+
+
+def quantiles(column: str, q: Iterable[Number], *, lower: Any = None, upper: Any = None, resolution: Any = None) -> Ask:
+    """Several quantiles of a column."""
+    return _ask("quantiles", (column,), tuple(q), lower=lower, upper=upper, resolution=resolution)
+
+
+def maximum(
+    column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None, interval: Number | None = None
+) -> Ask:
+    """The maximum of a column."""
+    return _ask("maximum", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval)
+
+
+def minimum(
+    column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None, interval: Number | None = None
+) -> Ask:
+    """The minimum of a column."""
+    return _ask("minimum", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval)
+
+
+def bounds(
+    column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None, interval: Number | None = None
+) -> Ask:
+    """The minimum and the maximum of a column."""
+    return _ask("bounds", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval)
+
+
+_ASKS: dict[str, Any] = {
+    each.__name__: each for each in (mean, median, sum, count, quantile, quantiles, minimum, maximum, bounds)
+}
+
+
+def _places(text: str, whole: str) -> tuple[list[str], dict[str, str]]:
+    """The arguments of a call in a text: by position, and by keyword."""
+    positional: list[str] = []
+    keywords: dict[str, str] = {}
+    at = 0
+    while text.strip() and at <= len(text):
+        place = _PLACE.match(text, at)
+        if place is None or not place[2] or (keywords and place[1] is None):
+            raise ValueError(f"{whole!r} cannot be read; put a name with a comma or a parenthesis in double quotes")
+        value = place[2][1:-1].replace('""', '"') if place[2].startswith('"') else place[2]
+        if place[1] is None:
+            positional.append(value)
+        else:
+            keywords[place[1]] = value
+        at = place.end() if place[3] else len(text) + 1
+    return positional, keywords
+
+
+def _quoted(name: str) -> str:
+    """The name of a column as `Ask.parse` reads it."""
+    return name if _PLAIN.fullmatch(name) else '"{}"'.format(name.replace('"', '""'))

@@ -1,0 +1,29 @@
+"""The command for several statistics at once."""
+
+import json
+
+from support.shell import SURE, run
+
+ASKS = ["--ask", "mean(income)", "--ask", "median(income)", "--ask", "count()"]
+
+
+def test_agg_answers_all_for_one_epsilon(people):
+    """A row for each statistic, the split, and one total."""
+    text = run("agg", people, *ASKS, "--epsilon", "1").stdout
+    for name in ("mean(income)", "median(income)", "count()"):
+        assert any(line.startswith(name) for line in text.splitlines())
+    assert "Split of epsilon: " in text and text.count("Total privacy loss: epsilon 1 ") == 1
+
+
+def test_agg_as_json_comes_back(people):
+    """As `Answers.from_json` reads it, and right at a huge epsilon."""
+    answers = json.loads(run("agg", people, *ASKS, *SURE, "--json").stdout)
+    assert answers["kind"] == "answers"
+    assert answers["answers"]["count()"]["value"] == 2000
+    assert abs(answers["answers"]["median(income)"]["value"] - 2000) < 5
+
+
+def test_a_wrong_statistic_is_one_line(people):
+    """With what there is."""
+    result = run("agg", people, "--ask", "middle(income)", "--epsilon", "1")
+    assert result.exit_code != 0 and "there is no statistic 'middle'" in result.stderr

@@ -1,0 +1,33 @@
+"""The split among several statistics: by what each needs at the noisy sizes."""
+
+import random
+
+import numpy as np
+
+import nobounds as nb
+from nobounds.ask import bounds, count, maximum, mean, median
+
+N = 4000
+AGES = np.random.default_rng(4).integers(18, 90, N)
+
+
+def test_what_the_rows_cannot_carry_gets_nothing_and_says_so():
+    """A maximum of few rows is not answered; the median gets what it would have cost."""
+    few = nb.Table({"age": AGES[:150]})
+    answers = few.agg(median("age"), maximum("age"), bounds("age"), count(), epsilon=1, rng=random.Random(2))
+    assert answers["median(age)"].value is not None
+    assert answers["maximum(age)"].value is None
+    assert answers["maximum(age)"].reason == "too few rows"
+    assert answers["bounds(age)"].value == (None, None)
+    assert answers["maximum(age)"].parameters["needed"]["rows"] > 150
+    assert set(answers.parameters["split"]) == {"sizes", "median(age)", "count()"}
+    assert answers.parameters["split"]["median(age)"] > 0.6
+
+
+def test_what_needs_more_gets_more():
+    """With rows for all, each gets the same; with fewer, a mean gets what it needs, and a median less."""
+    for rows, equal in ((N, True), (900, False)):
+        table = nb.Table({"age": AGES[:rows]})
+        split = table.agg(mean("age"), median("age"), epsilon=0.5, rng=random.Random(1)).parameters["split"]
+        assert (split["mean(age)"] == split["median(age)"]) is equal
+        assert split["mean(age)"] >= split["median(age)"]
