@@ -47,6 +47,8 @@ table = nb.Table({"x": x, "k": ["a"] * 10}, neighbors="add-remove", budget=nb.Bu
 assert_type(nb.Table({"x": x, "who": x}, unit="who", rows_per_unit=2, progress=lambda rows: None), nb.Table)
 assert_type(nb.Table({"who": x}, unit="who").suggest_rows_per_unit(epsilon=1, q="0.9"), nb.Release)
 assert_type(nb.Table({"who": x}, unit="who", rows_per_unit=2).rows_left_out(epsilon=1), nb.Release)
+assert_type(nb.Table({"who": x}, unit="who").suggest_contributions("who", epsilon=1, later=0.5), nb.Release)
+assert_type(nb.Budget(epsilon=3).noted("report", author="Ada", label="x").budget, nb.Budget)
 assert_type(nb.plan_describe(3, rows=1000, epsilon=1), nb.DescribeForecast)
 assert_type(nb.rows_needed("quantile", q=0.5, epsilon=1), int)
 assert_type(table.columns, dict[str, str])

@@ -115,7 +115,7 @@ OF_A_TABLE = {
     "value_counts": lambda table, **options: table.value_counts("k", keys=["a", "b"], **options),
     "top_k": lambda table, **options: table.top_k("k", 2, keys=["a", "b", "c"], **options),
 }
-OF_UNITS = {"suggest_rows_per_unit", "rows_left_out"}
+OF_UNITS = {"suggest_rows_per_unit", "suggest_contributions", "rows_left_out"}
 NO_STATISTIC = {"columns", "group_by", "sql", "where", "with_columns"}
 VIEWS = {
     "whole": lambda table: table,
@@ -464,7 +464,7 @@ def test_no_table_tells_of_a_user(kind, tmp_path):
         def call(some, rng):
             table = nb.Table(build(some, tmp_path), unit="u", rows_per_unit=2)
             if name in OF_UNITS:
-                return table.suggest_rows_per_unit(epsilon=1, rng=rng)
+                return getattr(table, name)(epsilon=1, rng=rng)
             return OF_A_TABLE[name](table, epsilon=1, rng=rng)
 
         others = [other for other in rows[1:] if other[0] is not gone and _text(other[0]) != _text(gone)]

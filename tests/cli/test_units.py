@@ -62,3 +62,15 @@ def test_a_dry_run_needs_a_number_of_rows(visits: Path):
     result = run("describe", visits, "--header", "yes", "--epsilon", 1, "--dry-run")
     assert result.exit_code == 2 and "--rows" in result.output
     assert run("describe", visits, "--header", "yes", "--epsilon", 1, "--rows", 10).exit_code == 2
+
+
+@pytest.mark.medium
+def test_rows_and_groups_per_unit_are_suggested(visits: Path):
+    """The options to use, below a table of what others would do; of four rows each four are used."""
+    words = ["suggest", visits, "--unit", "user", "--by", "paid", "--epsilon", 5, "--header", "yes"]
+    shown = run(*words).stdout
+    assert "--unit user --rows-per-unit 4 --groups-per-unit 4\n" in shown and "rows left out" in shown
+    (release,) = json.loads(run(*words, "--json").stdout)["releases"]
+    assert release["value"] == [4, 4] and release["loss"]["unit"] == "user"
+    few = run("suggest", visits, "--unit", "user", "--epsilon", 0.001)
+    assert few.exit_code == 0 and "too few rows" in few.stdout

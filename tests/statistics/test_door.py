@@ -90,6 +90,9 @@ class HiddenSource:
     def rows_of_units(self, unit):
         return hidden()
 
+    def groups_of_units(self, unit, by):
+        return hidden(), hidden()
+
     def check_keys(self, names):
         pass
 
@@ -142,7 +145,12 @@ def of_tables(spent, make, column="x"):
         ("describe", ([column],)),
         ("count_distinct", ("k",)),
     ]
-    about_units = [("suggest_rows_per_unit", ()), ("rows_left_out", ()), ("count_distinct", ())]
+    about_units = [
+        ("suggest_rows_per_unit", ()),
+        ("rows_left_out", ()),
+        ("suggest_contributions", ()),
+        ("count_distinct", ()),
+    ]
     for unit in ({}, {"unit": "who", "rows_per_unit": 2}):
         for name, args in [*whole, *alone, *(about_units if unit else [])]:
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent)

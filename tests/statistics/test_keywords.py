@@ -61,7 +61,16 @@ METHODS = {
 }
 STATISTICS = FUNCTIONS | METHODS
 # Of a table: written out as they are.
-PLAIN = {"columns", "group_by", "sql", "suggest_rows_per_unit", "rows_left_out", "where", "with_columns"}
+PLAIN = {
+    "columns",
+    "group_by",
+    "sql",
+    "suggest_rows_per_unit",
+    "suggest_contributions",
+    "rows_left_out",
+    "where",
+    "with_columns",
+}
 VALUES = np.random.default_rng(1).lognormal(3, 1, 300)
 
 each = pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.__qualname__)

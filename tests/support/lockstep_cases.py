@@ -708,6 +708,17 @@ CASES["Table.suggest_rows_per_unit"] = [
     Case("epsilon 40, q 0.5", of_table(**SUGGEST, epsilon=40, q=0.5), USERS[:3], USERS[3:]),
     Case("rho 0.2, q 0.5", of_table(**SUGGEST, rho=0.2, q=0.5), USERS[:2], USERS[2:]),
 ]
+CONTRIBUTIONS = {
+    "ask": lambda table, **options: table.suggest_contributions("city", **options),
+    "facts": {"unit": "user"},
+}
+ALONE = {"ask": lambda table, **options: table.suggest_contributions(**options), "facts": {"unit": "user"}}
+CASES["Table.suggest_contributions"] = [
+    Case("epsilon 1", of_table(**CONTRIBUTIONS, epsilon=1), USERS[:3], USERS[3:]),
+    Case("epsilon 60", of_table(**CONTRIBUTIONS, epsilon=60, later=0.1), USERS[:2], USERS[2:3]),
+    Case("epsilon 1, no groups", of_table(**ALONE, epsilon=1), USERS[:3], USERS[3:]),
+    Case("rho 0.2", of_table(**CONTRIBUTIONS, rho=0.2), USERS[:2], USERS[2:3]),
+]
 LEFT_OUT = {"ask": lambda table, **options: table.rows_left_out(**options), "facts": TWO}
 CASES["Table.rows_left_out"] = [
     Case("epsilon 1", of_table(**LEFT_OUT, epsilon=1), USERS[:3], USERS[3:]),

@@ -42,7 +42,7 @@ from nobounds.cli.options import (
 )
 from nobounds.cli.output import show, show_description, written
 from nobounds.cli.sources import opened
-from nobounds.cli.units import left_out, rows_per_unit
+from nobounds.cli.units import left_out, rows_per_unit, suggest
 
 # Plain Python tracebacks only: the decorated ones can show local variables, and those hold sensitive data.
 app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -277,6 +277,7 @@ _command("top-k", "The most frequent values of a column.")(top_k)
 _command("count-distinct", "The number of distinct units, or of distinct values in a column.")(count_distinct)
 _command("info", "The columns of a file and their types; a schema to edit.", AROUND)(info)
 _command("rows-per-unit", "How many rows most units have: a number for --rows-per-unit.", AROUND)(rows_per_unit)
+_command("suggest", "The rows and groups per unit with the smallest error to expect.", AROUND)(suggest)
 _command("left-out", "The share of rows that --rows-per-unit leaves out.", AROUND)(left_out)
 _command("plan", "The error to expect, before anything is spent.", AROUND)(plan)
 app.add_typer(

@@ -3,12 +3,16 @@
 from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
 
+import nobounds as nb
 from nobounds.cli.flat import flat
 from nobounds.cli.options import NUMBER, CommonOptions, Data, Out, Spend, Whom
-from nobounds.cli.output import show, written
+from nobounds.cli.output import Printer, say, show, show_table, total_in_words, written
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
+from nobounds.explaining.words import about
 
 
 @flat
@@ -34,6 +38,49 @@ def rows_per_unit(
         if not as_json:
             name = printable(unit)
             print(f"Of each {name} that many rows may be used: --unit {name} --rows-per-unit {release.value}")
+
+
+@flat
+def suggest(
+    data: Data,
+    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that says whose row it is.")],
+    spend: Spend,
+    by: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Columns to group by later; may be repeated.")
+    ] = None,
+    later: Annotated[str, typer.Option(metavar=NUMBER, help="The epsilon of the later count.")] = "1",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+) -> None:
+    """The --rows-per-unit, and with --by the --groups-per-unit, with the smallest error to expect of a later count.
+
+    Example: nobounds suggest people.csv --unit user_id --epsilon 0.5
+    """
+    common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet)
+    with opened(common, *(by or [])) as handle:
+        release = handle.table.suggest_contributions(*(by or []), later=later, **spend.amount)
+    with handle.shown():
+        if as_json or release.value is None:
+            show(release, as_json=as_json)
+            return
+        rows, *groups = release.value if isinstance(release.value, tuple) else (release.value,)
+        console = Printer()
+        show_table(console, _candidates(release))
+        console.print()
+        more = f" --groups-per-unit {groups[0]}" if groups else ""
+        say(console, f"Smallest error to expect of a count: --unit {printable(unit)} --rows-per-unit {rows}{more}")
+        say(console, total_in_words(release))
+
+
+def _candidates(release: nb.Release) -> Table:
+    """The error to expect for some numbers of rows per unit."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("rows per unit", "rows left out", "noise of a count", "error to expect"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in release.parameters["candidates"]:
+        share = f"{100 * each['share_left_out']:.2g}%"
+        table.add_row(str(each["rows_per_unit"]), share, about(each["noise"]), about(each["error"]))
+    return table
 
 
 @flat

@@ -125,3 +125,7 @@ class TableSource(Protocol):
     def rows_of_units(self, unit: str) -> Column:
         """How many rows each unit has, one record per unit."""
         ...
+
+    def groups_of_units(self, unit: str, by: tuple[str, ...]) -> tuple[Column, Column]:
+        """How many rows each unit has, and in how many groups by these columns, one record per unit in each."""
+        ...

@@ -180,7 +180,7 @@ class ReleaseStatement:
         """The request, in words."""
         if self.by and self.statistic in _OF_VALUES:
             return _OF_VALUES[self.statistic](self)
-        named = "column" in self.parameters and self.statistic != "rows_left_out"
+        named = "column" in self.parameters and self.statistic not in ("rows_left_out", "contributions")
         column = f" of the column {self.parameters.word('column')}" if named else ""
         groups = f", for each group by {listed(self.by)}" if self.by else ""
         return f"{self._subject()}{column}{groups}"
@@ -198,6 +198,7 @@ class ReleaseStatement:
         plain = {
             "bounds": "the minimum and the maximum",
             "count": "the number of records",
+            "contributions": "the number of rows, and of groups, that are best used of each unit",
             "count_distinct": "the number of distinct values",
         }
         return plain.get(name, f"the {name}")

@@ -41,6 +41,8 @@ from nobounds.statistics.keywords import (
 )
 from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
+from nobounds.tables.contributions import ContributionsPlan
+from nobounds.tables.contributions import answer as contributions
 from nobounds.tables.distinct import distinct_units, distinct_values
 from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.left_out import LeftOutPlan
@@ -308,6 +310,39 @@ class Table(SharedOnly):
             raise ValueError("rows per unit need unit, the column that says whose row it is")
         sizes = table.named(table.source.rows_of_units(table.unit), f"rows per {table.unit}")
         release = quantile(sizes, q, epsilon=epsilon, rho=rho, lower=1, budget=table.budget, rng=rng)
+        return _of_all_rows(release)
+
+    def suggest_contributions(
+        self,
+        *by: str,
+        later: Number = 1,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        rng: Rng = None,
+    ) -> Release:
+        """The `rows_per_unit` with the smallest error to expect of a count at the epsilon `later`, a power of two.
+
+        With columns to group by, the value is that number and a `groups_per_unit`: the smallest that raises the error
+        by at most a tenth. A larger number of rows means more noise, a smaller one leaves out more rows;
+        `parameters["candidates"]` has the noise and the share left out for some of them.
+        """
+        table = self._opened
+        if table.unit is None:
+            raise ValueError("contributions need unit, the column that says whose row it is")
+        for name in by:
+            table.require(name)
+        table.source.check_keys(by)
+        terms, unit = Terms.of(epsilon, rho, table.neighbors), table.unit
+        rows, groups = table.source.groups_of_units(unit, by) if by else (table.source.rows_of_units(unit), None)
+        release = release_column(
+            "contributions",
+            "contributions" + (f" by {', '.join(by)}" if by else ""),
+            terms,
+            lambda facts: ContributionsPlan.of(terms.spending, later, bool(by)),
+            lambda plan, rows: contributions(plan, rows, groups),
+            table.named(rows, f"rows per {unit}"),
+            {"budget": table.budget, "rng": rng},
+        )
         return _of_all_rows(release)
 
     def rows_left_out(self, *, epsilon: Number | None = None, rho: Number | None = None, rng: Rng = None) -> Release:

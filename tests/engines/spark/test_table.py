@@ -383,6 +383,18 @@ def test_rows_of_units_are_counted(spark: Spark, table: pa.Table):
     assert (facts.integral, facts.nullable, facts.lower, facts.unit) == (True, False, 1, Unit("user.id", 1))
 
 
+def test_rows_and_groups_of_units_are_counted(spark: Spark, table: pa.Table):
+    """A record for each unit in both columns; a key with a missing part is no group."""
+    rows, groups = spark.groups_of_units("user.id", ("Région", "kind"))
+    units: dict[Any, list[Any]] = {}
+    for user, *key in zip(*(table.column(name).to_pylist() for name in ("user.id", "Région", "kind")), strict=True):
+        if user is not None:
+            units.setdefault(user, []).append(tuple(key))
+    expected = sorted((len(keys), len({key for key in keys if None not in key})) for keys in units.values())
+    pairs = zip(gathered(rows.chunks()).tolist(), gathered(groups.chunks()).tolist(), strict=True)
+    assert sorted(pairs) == expected
+
+
 def test_the_choice_depends_on_content_alone(frame: Any, spark: Spark):
     """Rows in another order and in other partitions: the same tally; with another salt, another one."""
     shuffled = from_spark(frame.orderBy("flag", "whole").repartition(3))

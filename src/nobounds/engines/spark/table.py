@@ -159,6 +159,14 @@ class Spark:
         sizes = units.groupBy("u").count().selectExpr("count as v0")
         return _column(KeptRows(sizes), "v0", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
 
+    def groups_of_units(self, unit: str, by: tuple[str, ...]) -> tuple[Column, Column]:
+        """One record per unit, its numbers of rows and of groups, by one job."""
+        names = [f"k{k}" for k in range(len(by))]
+        keys = [f"{self._key(name)} as {place}" for name, place in zip((unit, *by), ("u", *names), strict=True)]
+        rows = self._base([unit, *by]).selectExpr(*keys).where("u is not null")
+        kept, facts = KeptRows(_counted(rows, names)), Facts(integral=True, nullable=False, lower=0)
+        return _column(kept, "v0", facts, Unit(unit, 1)), _column(kept, "v1", facts, Unit(unit, 1))
+
     def check_keys(self, names: tuple[str, ...]) -> None:
         """TypeError if a column is of a type that cannot be a key or a unit."""
         for name in names:
@@ -232,6 +240,14 @@ def _tallied(rows: Any, keys: list[str], known: tuple[Any, ...] | None, ladder: 
     # Adding the entries to an empty tally sorts them, and carries their sums.
     tally = Tally.of(None, np.zeros(0), ladder, sums) + Tally(ladder, *entries)
     return Tallied(codes.keys() if known is None else known, units, tally)
+
+
+def _counted(rows: Any, keys: list[str]) -> Any:
+    """The number of rows v0 and of different keys v1 of each unit u; a key with a null counts for no group."""
+    from pyspark.sql.functions import expr
+
+    distinct = f"count(distinct {', '.join(keys)}) as v1"  # of the rows without a null in them
+    return rows.groupBy("u").agg(expr("count(*) as v0"), expr(distinct)).select("v0", "v1")
 
 
 def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:

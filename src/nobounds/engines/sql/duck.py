@@ -102,6 +102,15 @@ def unit_sizes(batches: Iterator[Any]) -> Iterator[Any]:
     yield from _queried(batches, ["u"], "select count(*)::DOUBLE from stream where u is not null group by u")
 
 
+def unit_groups(batches: Iterator[Any], keys: int) -> Iterator[Any]:
+    """The numbers of rows and of groups of each unit, two columns; `batches` have the columns of units and keys."""
+    names = [f"k{k}" for k in range(keys)]
+    present = " and ".join(f"{name} is not null" for name in names)
+    groups = f"count(distinct row({', '.join(names)})) filter (where {present})"
+    query = f"select count(*)::DOUBLE, ({groups})::DOUBLE from stream where u is not null group by u"
+    yield from _queried(batches, ["u", *names], query)
+
+
 def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[Any]:
     """The result of a query on the table `stream`, which holds these batches with the columns `names`.
 

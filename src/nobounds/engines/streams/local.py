@@ -13,7 +13,7 @@ from nobounds.engines.column import Column, windows
 from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
-from nobounds.engines.sql.duck import bounded, query_failed, unit_sizes
+from nobounds.engines.sql.duck import bounded, query_failed, unit_groups, unit_sizes
 from nobounds.engines.streams.spool import Spool, once
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types, viewed
@@ -120,6 +120,16 @@ class Local:
 
         spool = once(lambda: self._spool(["rows"], unit_sizes(self._read([unit], [])), sizes))
         return _spooled(spool, "rows", Facts(integral=True, nullable=False, lower=1), Unit(unit, 1))
+
+    def groups_of_units(self, unit: str, by: tuple[str, ...]) -> tuple[Column, Column]:
+        """One record per unit, its numbers of rows and of groups; both are read in one pass."""
+        names, facts = ["rows", "groups"], Facts(integral=True, nullable=False, lower=0)
+
+        def sizes(batch: Any) -> dict[str, Floats]:
+            return {name: batch.column(k).to_numpy(zero_copy_only=False) for k, name in enumerate(names)}
+
+        spool = once(lambda: self._spool(names, unit_groups(self._read([unit, *by], []), len(by)), sizes))
+        return _spooled(spool, "rows", facts, Unit(unit, 1)), _spooled(spool, "groups", facts, Unit(unit, 1))
 
     @property
     def types(self) -> dict[str, Type]:
