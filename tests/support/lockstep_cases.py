@@ -714,10 +714,10 @@ CONTRIBUTIONS = {
 }
 ALONE = {"ask": lambda table, **options: table.suggest_contributions(**options), "facts": {"unit": "user"}}
 CASES["Table.suggest_contributions"] = [
-    Case("epsilon 1", of_table(**CONTRIBUTIONS, epsilon=1), USERS[:3], USERS[3:]),
-    Case("epsilon 60", of_table(**CONTRIBUTIONS, epsilon=60, later=0.1), USERS[:2], USERS[2:3]),
-    Case("epsilon 1, no groups", of_table(**ALONE, epsilon=1), USERS[:3], USERS[3:]),
-    Case("rho 0.2", of_table(**CONTRIBUTIONS, rho=0.2), USERS[:2], USERS[2:3]),
+    Case("epsilon 1", of_table(**CONTRIBUTIONS, epsilon=1), USERS[:2], USERS[3:4]),
+    Case("epsilon 60", of_table(**CONTRIBUTIONS, epsilon=60, later=0.1), USERS[:1]),
+    Case("epsilon 1, no groups", of_table(**ALONE, epsilon=1), USERS[:1]),
+    Case("rho 0.2", of_table(**CONTRIBUTIONS, rho=0.2), USERS[:1]),
 ]
 LEFT_OUT = {"ask": lambda table, **options: table.rows_left_out(**options), "facts": TWO}
 CASES["Table.rows_left_out"] = [
