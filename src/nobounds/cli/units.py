@@ -51,15 +51,16 @@ def suggest(
     later: Annotated[str, typer.Option(metavar=NUMBER, help="The epsilon of the later count.")] = "1",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+    out: Out = None,
 ) -> None:
     """The --rows-per-unit, and with --by the --groups-per-unit, with the smallest error to expect of a later count.
 
     Example: nobounds suggest people.csv --unit user_id --epsilon 0.5
     """
-    common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet)
+    common = CommonOptions(data, spend, Whom(unit=unit, rows_per_unit=1), as_json, quiet, out)
     with opened(common, *(by or [])) as handle:
         release = handle.table.suggest_contributions(*(by or []), later=later, **spend.amount)
-    with handle.shown():
+    with handle.shown(), written(release, out=out):
         if as_json or release.value is None:
             show(release, as_json=as_json)
             return
