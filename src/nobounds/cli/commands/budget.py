@@ -1,6 +1,5 @@
 """The budget command: make a budget file, show or export what was spent from it, and let it cover more data."""
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -12,13 +11,12 @@ from rich.table import Table
 
 from nobounds.accounting.budget import Budget, Statement, read
 from nobounds.accounting.composition import round_down
-from nobounds.accounting.ledger import Charge
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors, require_budget
 from nobounds.cli.help import Command, Group, words
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.exact import printable
-from nobounds.release.cells import defused
+from nobounds.release.files import check_out, csv_text, write_text
 
 app = typer.Typer(
     help="Budget files: make one, and show or export what was spent from it.",
@@ -28,7 +26,6 @@ app = typer.Typer(
 )
 
 NUMBER = "NUMBER"
-_COLUMNS = ("number", "when", "what", "label", "note", "author", "epsilon", "rho", "delta", "neighbors", "unit")
 File = Annotated[Path, typer.Argument(help="The budget's file, on a local disk.", show_default=False)]
 Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as an epsilon.")]
 Delta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The delta of that epsilon, if it need not be pure.")]
@@ -50,7 +47,12 @@ Labels = Annotated[
         "--label", metavar="NAME", help="Data that it covers; may be repeated. Default: those of the first charge."
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="A new .csv or .json file.", show_default=False)]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", metavar="FILE", help="A .csv or .json file; one that is there is replaced.", show_default=False
+    ),
+]
 Label = Annotated[str, typer.Argument(help="The name of the data, as --label states it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -106,17 +108,13 @@ def export(file: File, out: Out) -> None:
     Example: nobounds budget export people.budget --out charges.csv
     """
     with plain_errors():
-        if out.suffix.lower() not in (".csv", ".json"):
+        as_json = out.suffix.lower() == ".json"
+        if not as_json and out.suffix.lower() != ".csv":
             raise ValueError(f"--out must end in .csv or .json, got {printable(out.name)}")
+        check_out(out)
         statement = read(require_budget(file))
-        with out.open("x", encoding="utf-8", newline="") as target:
-            if out.suffix.lower() == ".json":
-                target.write(json.dumps(_plain(statement), indent=2, allow_nan=False) + "\n")
-            else:
-                rows = [_row(number, charge) for number, charge in enumerate(statement.history, 1)]
-                writer = csv.DictWriter(target, _COLUMNS, lineterminator="\n")
-                writer.writeheader()
-                writer.writerows({name: defused(cell) for name, cell in row.items()} for row in rows)
+        plain = json.dumps(_plain(statement), indent=2, allow_nan=False) + "\n" if as_json else ""
+        write_text(plain or csv_text(_columns(statement)), out)
         many = len(statement.history)
         print(f"Wrote {many} charge{'' if many == 1 else 's'} to {printable(str(out))}.")
 
@@ -146,21 +144,17 @@ def _table(statement: Statement) -> Table:
     return table
 
 
-def _row(number: int, charge: Charge) -> dict[str, str]:
-    """A charge as texts, in the order of _COLUMNS; what is not given or infinite is empty."""
-    loss = charge.loss
-    numbers = {name: getattr(loss, name) for name in ("epsilon", "rho", "delta")}
-    return {
-        "number": str(number),
-        "when": charge.when.isoformat(),
-        "what": charge.what,
-        "label": charge.label or "",
-        "note": charge.note or "",
-        "author": charge.author or "",
-        **{name: "" if value == math.inf else repr(value) for name, value in numbers.items()},
-        "neighbors": loss.neighbors,
-        "unit": loss.unit,
+def _columns(statement: Statement) -> dict[str, list[Any]]:
+    """Every charge as columns of a CSV file; what is not given or infinite is empty."""
+    history = statement.history
+    numbers = {
+        name: [None if (amount := getattr(charge.loss, name)) == math.inf else amount for charge in history]
+        for name in ("epsilon", "rho", "delta")
     }
+    said = {name: [getattr(charge, name) for charge in history] for name in ("what", "label", "note", "author")}
+    whom = {name: [getattr(charge.loss, name) for charge in history] for name in ("neighbors", "unit")}
+    when = [charge.when.isoformat() for charge in history]
+    return {"number": list(range(1, len(history) + 1)), "when": when, **said, **numbers, **whom}
 
 
 def _for_what(statement: Statement) -> str:
