@@ -19,7 +19,9 @@ from nobounds.mechanisms.sparse_vector import SparseVector
 from nobounds.release.description import Description
 from nobounds.release.release import Release
 from nobounds.statistics.describe import describe
-from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
+from nobounds.statistics.proportions import proportion
+from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
+from nobounds.statistics.spreads import std, variance
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.statistics.vectors import vector_mean, vector_sum
 
@@ -60,15 +62,19 @@ __all__ = [
     "explain",
     "maximum",
     "mean",
+    "median",
     "minimum",
     "plan",
     "plan_describe",
+    "proportion",
     "quantile",
     "quantiles",
     "rows_needed",
+    "std",
     "sum",
     "top_k",
     "value_counts",
+    "variance",
     "vector_mean",
     "vector_sum",
 ]

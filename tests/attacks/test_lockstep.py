@@ -22,6 +22,8 @@ BITES = {
     "describe": ("epsilon", 0.8),
     "Table.describe": ("epsilon", 0.55),
     "Table.quantile": ("epsilon", 0.7),
+    "median": ("epsilon", 0.8),
+    "Table.median": ("epsilon", 0.7),
     "Table.quantiles": ("epsilon", 0.65),
     "Table.where, quantile": ("epsilon", 0.7),
     "Table.minimum": ("epsilon", 0.5),

@@ -128,3 +128,13 @@ def test_dates_durations_and_decimals_are_typed_and_shown(tmp_path):
     assert "1970-01-01 01:16:" in run("explain", tmp_path / "mean.json").output
     refused = run("sum", path, "--column", "day", *at_once)
     assert refused.exit_code != 0 and "a sum of values of type date makes no sense" in refused.output
+
+
+def test_spreads_medians_and_proportions_are_right_at_a_huge_epsilon(people):
+    """Of the incomes 1001 to 3000; a proportion takes a condition."""
+    for command, truth in (("median", 2000), ("std", 577.35), ("variance", 577.35**2)):
+        release = answer(command, people, "--column", "income", *SURE)["releases"][0]
+        assert release["value"] == pytest.approx(truth, rel=0.01)
+    share = answer("proportion", people, "--condition", "income > 2500", *SURE)["releases"][0]
+    assert share["value"] == pytest.approx(0.25, abs=0.001)
+    assert "clip" in run("std", people, "--column", "income", "--epsilon", "1").stdout

@@ -19,6 +19,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.memory.vectors import Rows
+from nobounds.kinds.kind import BOOLEAN
 from nobounds.ladders.facts import Facts
 from nobounds.sklearn import PrivateClipper
 from nobounds.statistics.door import Answer, Request, admit, release_column
@@ -57,6 +58,11 @@ def hidden(neighbors="add-remove"):
     return Column(Facts(integral=False, nullable=True), unread, (lambda: 100) if neighbors == "swap" else unread)
 
 
+def hidden_booleans(neighbors="add-remove"):
+    """The same, of booleans."""
+    return replace(hidden(neighbors), facts=Facts.of(BOOLEAN))
+
+
 class HiddenMatrix:
     """A matrix whose rows cannot be read."""
 
@@ -74,7 +80,7 @@ class HiddenMatrix:
 class HiddenSource:
     """A table whose columns, units and groups cannot be read."""
 
-    facts: dict = field(default_factory=lambda: {"x": Facts(integral=False, nullable=True)})
+    facts: dict = field(default_factory=lambda: {"x": Facts(integral=False, nullable=True), "b": Facts.of(BOOLEAN)})
     others: dict = field(default_factory=lambda: {"who": "text", "k": "text"})
     typed: bool = True
     shown: Any = None
@@ -82,7 +88,7 @@ class HiddenSource:
     enums: dict = field(default_factory=dict)
 
     def columns(self, names, bounding):
-        return {name: hidden() for name in names}
+        return {name: hidden_booleans() if name == "b" else hidden() for name in names}
 
     def row_marks(self, bounding):
         return hidden()
@@ -114,7 +120,8 @@ def of_columns(neighbors, spent):
     data, given = hidden(neighbors), {"neighbors": neighbors, **spent}
     yield "quantile", partial(with_budget, nb.quantile, (data, 0.5), given)
     yield "quantiles", partial(with_budget, nb.quantiles, (data, HALVES), given)
-    for statistic in (nb.maximum, nb.minimum, nb.bounds, nb.sum, nb.mean, nb.count):
+    yield "proportion", partial(with_budget, nb.proportion, (hidden_booleans(neighbors),), given)
+    for statistic in (nb.median, nb.maximum, nb.minimum, nb.bounds, nb.sum, nb.mean, nb.std, nb.variance, nb.count):
         yield statistic.__name__, partial(with_budget, statistic, (data,), given)
     yield "describe", partial(with_budget, nb.describe, (Frame({"a": data, "b": data}, {}),), given)
 
@@ -135,7 +142,7 @@ def with_budget(statistic, args, options, budget):
         return statistic(*args, budget=budget, **options)
 
 
-def of_tables(spent, make, column="x"):
+def of_tables(spent, make, column="x", condition="b"):
     """The statistics of a table and of its groups, with units and without."""
     whole = [(name, (column,)) for name in ("maximum", "minimum", "sum", "mean", "count")]
     whole += [("count", ()), ("quantile", (column, 0.5))]
@@ -145,6 +152,7 @@ def of_tables(spent, make, column="x"):
         ("describe", ([column],)),
         ("count_distinct", ("k",)),
     ]
+    alone += [(name, (column,)) for name in ("median", "std", "variance")] + [("proportion", (condition,))]
     about_units = [
         ("suggest_rows_per_unit", ()),
         ("rows_left_out", ()),
@@ -296,7 +304,7 @@ def of_csv(path, **options):
 @pytest.mark.parametrize("make", [of_a_stream, of_csv])
 def test_tables_that_cannot_be_read_are_charged_first(make, spent, tmp_path):
     """Streams and files are opened for their types alone: no statistic reads one that it may not be charged for."""
-    for name, call in of_tables(spent, lambda **options: make(tmp_path, **options), "pay"):
+    for name, call in of_tables(spent, lambda **options: make(tmp_path, **options), "pay", "pay > 1"):
         with pytest.raises(nb.BudgetExceeded):
             call(Refusing())
         budget = Purse()

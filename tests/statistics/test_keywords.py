@@ -25,12 +25,16 @@ INTERVAL = {"interval", "of", "guarantee", "ranks"}
 # The keywords of each statistic, written out once more.
 FUNCTIONS = {
     nb.quantile: WALKED | {"rows", "method", *INTERVAL} | CHARGED,
+    nb.median: WALKED | {"rows", "method", *INTERVAL} | CHARGED,
     nb.quantiles: BOUNDED | {"rows"} | CHARGED,
     nb.maximum: WALKED | {"interval"} | CHARGED,
     nb.minimum: WALKED | {"interval"} | CHARGED,
     nb.bounds: WALKED | {"interval"} | CHARGED,
     nb.sum: BOUNDED | CHARGED,
     nb.mean: BOUNDED | CHARGED,
+    nb.std: BOUNDED | CHARGED,
+    nb.variance: BOUNDED | CHARGED,
+    nb.proportion: SPENT | CHARGED,
     nb.count: SPENT | CHARGED,
     nb.count_distinct: SPENT | CHARGED,
     nb.value_counts: SPENT | {"keys", "delta"} | CHARGED,
@@ -41,12 +45,16 @@ FUNCTIONS = {
 }
 METHODS = {
     Table.quantile: WALKED | {"rows", "method", *INTERVAL},
+    Table.median: WALKED | {"rows", "method", *INTERVAL},
     Table.quantiles: BOUNDED | {"rows"},
     Table.maximum: WALKED | {"interval"},
     Table.minimum: WALKED | {"interval"},
     Table.bounds: WALKED | {"interval"},
     Table.sum: BOUNDED,
     Table.mean: BOUNDED,
+    Table.std: BOUNDED,
+    Table.variance: BOUNDED,
+    Table.proportion: SPENT,
     Table.count: SPENT,
     Table.count_distinct: SPENT | {"values_per_unit"},
     Table.value_counts: SPENT | {"keys", "delta", "groups_per_unit"},
@@ -90,7 +98,8 @@ def called(statistic, **options):
     vectors = statistic in (nb.vector_sum, nb.vector_mean)
     values = {
         "self": grouped if statistic.__qualname__.startswith("Grouped") else table,
-        "data": VALUES.reshape(-1, 3) if vectors else VALUES,
+        "data": VALUES.reshape(-1, 3) if vectors else VALUES > 20 if statistic is nb.proportion else VALUES,
+        "condition": "x > 20",
         "column": "x",
         "columns": ["x"],
         "k": 3,

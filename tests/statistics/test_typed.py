@@ -11,7 +11,7 @@ import nobounds as nb
 from nobounds.kinds.kind import BOOLEAN, DATE, DURATION, NUMBER, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.release.description import Summary
-from nobounds.statistics.typed import require_sum, type_of, typed_array, typed_intervals, typed_summary, typed_value
+from nobounds.statistics.typed import require_type, type_of, typed_array, typed_intervals, typed_summary, typed_value
 
 MONEY = Kind.parse("money")
 
@@ -48,9 +48,9 @@ def test_the_summary_of_a_column():
 def test_what_does_not_add_up_has_no_sum():
     """By the type, with a fix."""
     with pytest.raises(TypeError, match="a sum of values of type date makes no sense; take the mean"):
-        require_sum("sum", Facts.of(DATE))
-    require_sum("mean", Facts.of(DATE))
-    require_sum("sum", Facts.of(DURATION))
+        require_type("sum", Facts.of(DATE))
+    require_type("mean", Facts.of(DATE))
+    require_type("sum", Facts.of(DURATION))
 
 
 def test_the_type_is_stated_where_answers_have_one():

@@ -103,7 +103,7 @@ MOVED = [
 ALL, SOME, FEW = slice(None), slice(1, None, 2), slice(2, None, 3)
 
 
-RANKED = {nb.quantile, nb.quantiles, nb.maximum, nb.minimum, nb.bounds}
+RANKED = {nb.quantile, nb.median, nb.quantiles, nb.maximum, nb.minimum, nb.bounds}
 
 
 def columns(function, settings, *args):
@@ -178,6 +178,20 @@ def typed(function, convert, *args, **options):
         return case.call(convert(data), driver, budget)
 
     return Case(f"{function.__name__}, typed, {case.name}", call, case.pairs, case.more)
+
+
+def trues(data):
+    """Which numbers are above 2, as booleans; those of missing numbers are missing."""
+    return np.ma.masked_array(np.nan_to_num(data) > 2, np.isnan(data))
+
+
+def converted(function, convert, settings):
+    """Cases as `columns` has them, with the numbers converted first."""
+
+    def of(call):
+        return lambda data, driver, budget: call(convert(data), driver, budget)
+
+    return [Case(case.name, of(case.call), case.pairs, case.more) for case in columns(function, settings)]
 
 
 CASES = {
@@ -366,6 +380,38 @@ CASES = {
             ({"epsilon": 80, **SWAP}, FEW),
         ],
     ),
+    "median": [*columns(nb.median, [({"epsilon": 1}, FEW), ({"epsilon": 30, "interval": 0.95}, FEW)])],
+    "std": [
+        *columns(
+            nb.std,
+            [
+                ({"epsilon": 1}, SOME),
+                ({"epsilon": 60}, FEW),
+                ({"epsilon": 1, "lower": 0, "upper": 10}, FEW),
+                ({"rho": 0.1}, FEW),
+                ({"epsilon": 1, **SWAP}, SOME),
+                ({"epsilon": 60, **SWAP}, FEW),
+                ({"rho": 0.5, **SWAP}, FEW),
+            ],
+        ),
+        hundreds(nb.std, epsilon=1),
+        hundreds(nb.std, epsilon=4, **SWAP),
+        typed(nb.std, moments("M8[D]"), epsilon=1),
+    ],
+    "variance": columns(nb.variance, [({"epsilon": 1, "resolution": 1}, FEW), ({"epsilon": 30, **SWAP}, FEW)]),
+    "proportion": [
+        *converted(
+            nb.proportion,
+            trues,
+            [
+                ({"epsilon": 1}, ALL),
+                ({"rho": 0.1}, SOME),
+                ({"epsilon": 1, **SWAP}, ALL),
+                ({"rho": 0.5, **SWAP}, FEW),
+            ],
+        ),
+        *converted(nb.proportion, lambda data: np.nan_to_num(data) > 2, [({"epsilon": 2, **SWAP}, SOME)]),
+    ],
     "count": columns(
         nb.count,
         [({"epsilon": 1}, ALL), ({"rho": 0.1}, SOME), ({"epsilon": 1, **SWAP}, ALL), ({"rho": 0.2, **SWAP}, SOME)],
@@ -601,12 +647,16 @@ ROW_MOVED = [({**ODD}, {**ODD, "x": changed(ODD["x"], 7, -1e9)[1]})]
 
 OF_A_TABLE = {
     "quantile": lambda table, **options: table.quantile("x", 0.5, marks=False, **options),
+    "median": lambda table, **options: table.median("x", marks=False, **options),
     "quantiles": lambda table, **options: table.quantiles("x", [0.25, 0.5], marks=False, **options),
     "maximum": lambda table, **options: table.maximum("x", marks=False, **options),
     "minimum": lambda table, **options: table.minimum("x", marks=False, **options),
     "bounds": lambda table, **options: table.bounds("x", marks=False, **options),
     "sum": lambda table, **options: table.sum("x", **options),
     "mean": lambda table, **options: table.mean("x", **options),
+    "std": lambda table, **options: table.std("x", **options),
+    "variance": lambda table, **options: table.variance("x", **options),
+    "proportion": lambda table, **options: table.proportion("x > 3", **options),
     "count": lambda table, **options: table.count("x", **options),
     "count of rows": lambda table, **options: table.count(**options),
     "describe": lambda table, **options: table.describe(["x"], **options),

@@ -30,6 +30,7 @@ from nobounds.cli.options import (
     ColumnNames,
     Columns,
     CommonOptions,
+    Condition,
     CountedColumns,
     EndOptions,
     FactOptions,
@@ -43,6 +44,7 @@ from nobounds.cli.options import (
 from nobounds.cli.output import show, show_description, written
 from nobounds.cli.sources import opened
 from nobounds.cli.units import left_out, rows_per_unit, suggest
+from nobounds.expressions.view import named
 
 # Plain Python tracebacks only: the decorated ones can show local variables, and those hold sensitive data.
 app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -153,6 +155,18 @@ def quantile(
         _answer(common, groups, "quantiles", column, q, rows=search.rows, **facts.known)
 
 
+@_command("median", "The median of a column.")
+@flat
+def median(
+    column: ColumnNames, common: CommonOptions, facts: FactOptions, walk: WalkOptions, search: SearchOptions
+) -> None:
+    """The private median, with an interval if --interval gives its level.
+
+    Example: nobounds median people.csv --column income --epsilon 1 --interval 0.95
+    """
+    _answer(common, GroupOptions(), "median", column, **facts.known, **walk.keywords, **search.keywords)
+
+
 def _command_for_extreme(name: str, summary: str) -> None:
     def command(
         column: ColumnNames,
@@ -172,6 +186,13 @@ def _command_for_extreme(name: str, summary: str) -> None:
 def _command_with_clip(name: str, summary: str) -> None:
     def command(column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions) -> None:
         _answer(common, groups, name, column, **facts.known)
+
+    _add(name, summary, command)
+
+
+def _command_for_spread(name: str, summary: str) -> None:
+    def command(column: ColumnNames, common: CommonOptions, facts: FactOptions) -> None:
+        _answer(common, GroupOptions(), name, column, **facts.known)
 
     _add(name, summary, command)
 
@@ -197,6 +218,23 @@ def bounds(column: ColumnNames, common: CommonOptions, facts: FactOptions, walk:
 
 _command_with_clip("sum", "The sum of a column, within bounds that it finds itself.")
 _command_with_clip("mean", "The mean of a column, within bounds that it finds itself.")
+
+
+_command_for_spread("std", "The standard deviation of a column, within bounds that it finds itself.")
+_command_for_spread("variance", "The variance of a column, within bounds that it finds itself.")
+
+
+@_command("proportion", "The share of rows for which a condition is true.")
+@flat
+def proportion(condition: Condition, common: CommonOptions) -> None:
+    """The private share of rows for which a condition is true, or of those that are true in a boolean column.
+
+    Example: nobounds proportion flights.csv --condition "late > 15" --epsilon 1
+    """
+    with opened(common, *named(condition)) as handle:
+        release = handle.table.proportion(condition, **common.spend.amount)
+    with handle.shown(), written(release, out=common.out):
+        show(release, as_json=common.as_json)
 
 
 @_command("count", "The number of rows, or of the numbers in a column.")

@@ -33,6 +33,12 @@ CountedColumns = Annotated[
     list[str] | None,
     typer.Option("--column", metavar="NAME", help="A column; default: count all rows.", autocompletion=columns),
 ]
+Condition = Annotated[
+    str,
+    typer.Option(
+        metavar="CONDITION", help="An SQL condition on the columns of one row, or a boolean column.", show_default=False
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(

@@ -22,7 +22,7 @@ from nobounds.release.answer import Answer, write
 from nobounds.release.answers import Answers
 from nobounds.release.digits import said
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.schema import type_in
+from nobounds.release.schema import column_type_in, type_in
 from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import between, margin_in_words, needed_in_words, rows_in_words, units_in_words
@@ -207,7 +207,7 @@ def _table(release: nb.Release) -> Table:
         if release.intervals:
             cells.append("" if bar is None or value is None else between(bar, kind))
         if "clip" in release.parameters:
-            cells.append(_clip(release.parameters["clip"], kind))
+            cells.append(_clip(release.parameters["clip"], column_type_in(release.parameters)))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
     return table
 

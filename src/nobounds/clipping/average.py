@@ -36,6 +36,7 @@ class Average:
     value: Fraction
     scales: tuple[float, float]
     noise: Additive
+    missing: int | None = None  # the noisy number of missing records, where it was bought
 
     def half_interval(self, chance: float) -> float:
         """The noise alone moves the average by more than this with at most this probability."""
@@ -98,7 +99,7 @@ class AverageRule:
         noisy_sum = Fraction(around + width * present, 2)
         value = _average(noisy_sum, present, width)
         uneven = abs(float(value) - width / 2) * each.scale(1)  # also where a few missing records may be overlooked
-        return Average(width, Fraction(present), noisy_sum, value, (scale, uneven), noise)
+        return Average(width, Fraction(present), noisy_sum, value, (scale, uneven), noise, missing)
 
 
 def sum_scales(rule: AverageRule, lattice_low: int, width: int) -> tuple[float, float, float]:

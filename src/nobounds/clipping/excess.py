@@ -1,4 +1,4 @@
-"""The excess: how much the records beyond a clip are beyond it, from noisy counts of octaves around the clip.
+"""The excess: how much the records beyond a clip, or their squares, are beyond it, from noisy counts of octaves.
 
 The true sum is the clipped sum plus the excess, which no private method can bound without an assumption. Ours: octave t
 of the deviations holds about exp(s + d t - g t**2) records, g >= 0, so counts fall log-concavely beyond the clip; they
@@ -53,44 +53,48 @@ class _Cell(NamedTuple):
     passed: Floats  # cumulative probabilities, one row for each log-mean
 
 
-def excess(noisy: Ints, noise: CountNoise, most: float = math.inf) -> Floats:
+def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 1) -> Floats:
     """Points of the law of the excess over the clip, from the noisy counts of octaves (see `tail`).
 
     The first BELOW ones are below the clip, the last one is of all records beyond the last edge. No record exceeds the
-    clip by more than `most`, in units of the clip.
+    clip by more than `most`, in units of the clip. With `power` 2 it is that of the squared deviations. These depend so
+    much on far octaves that less is assumed there: logarithms of counts fall no faster and faster, but along a straight
+    line beyond the clip, and no side counts as empty.
     """
+    most = (1 + most) ** power - 1
     top = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4)
     logs = np.arange(_LOWEST, top + 3, _FINE)
     cells = [_cell(float(count), noise, logs) for count in noisy]
     starts = np.arange(_LEAST, top + 1, _STEP)
     s, d, g = (axis.ravel() for axis in np.meshgrid(starts, _SLOPES, _CURVES, indexing="ij"))
-    means = _means(s, d, g, len(noisy) + _NEAR)
+    means = _means(s, d, g, len(noisy) + _NEAR, straight=power > 1)
     last = len(noisy) - 1
     open_means = np.logaddexp.reduce(means[:, last:], axis=1)
     places = _places(np.column_stack([means[:, :last], open_means]), logs)
     fit = sum((cell.likelihood[places[:, k]] for k, cell in enumerate(cells)), np.tile(_PRIOR, len(s) // len(_PRIOR)))
     fit -= math.log(len(starts) * len(_SLOPES))
-    empty = _EMPTY + float(noise.log_density(noisy.astype(np.float64)).sum())
+    empty = _EMPTY + float(noise.log_density(noisy.astype(np.float64)).sum()) if power == 1 else -math.inf
     peak = max(float(fit.max()), empty)
     passed = np.cumsum(np.exp(fit - peak))
     whole = passed[-1] + math.exp(empty - peak)
     which = np.searchsorted(passed, (np.arange(POINTS) + 0.5) / POINTS * whole)
     some = which < len(s)
     which = np.minimum(which, len(s) - 1)
-    places, means = places[which], _means(s[which], d[which], g[which], len(noisy) + _FAR)
+    places, means = places[which], _means(s[which], d[which], g[which], len(noisy) + _FAR, straight=power > 1)
     total = np.zeros(POINTS)
     uniform = _uniform(2 * len(noisy) + 2)
     for k in range(BELOW, last):
         number = _number(cells[k], places[:, k], uniform[2 * k])
-        total += _octave(number, 2.0 ** (k - BELOW), means[:, k + 1] - means[:, k], uniform[2 * k + 1], most)
+        total += _octave(number, 2.0 ** (k - BELOW), means[:, k + 1] - means[:, k], uniform[2 * k + 1], most, power)
     number = _number(cells[last], places[:, last], uniform[2 * last])
-    total += _beyond(number, 2.0 ** (last - BELOW), means[:, last:], uniform[2 * last + 1], most)
+    total += _beyond(number, 2.0 ** (last - BELOW), means[:, last:], uniform[2 * last + 1], most, power)
     return np.where(some, total, 0.0)
 
 
-def _means(s: Floats, d: Floats, g: Floats, many: int) -> Floats:
-    """The log-means of octaves; beyond the clip they fall."""
-    rises = d[:, None] - g[:, None] * (2 * np.arange(many - BELOW) + 1)  # from the octave below the clip on
+def _means(s: Floats, d: Floats, g: Floats, many: int, straight: bool) -> Floats:
+    """The log-means of octaves; beyond the clip they fall, `straight` or along the curve."""
+    steps = np.zeros(many - BELOW) if straight else np.arange(many - BELOW)
+    rises = d[:, None] - g[:, None] * (2 * steps + 1)  # from the octave below the clip on
     rises = np.minimum(rises, _FALLS)
     below = np.arange(BELOW - 1, 0, -1)
     before = s[:, None] - d[:, None] * below - g[:, None] * below**2
@@ -126,40 +130,40 @@ def _number(cell: _Cell, rows: Ints, uniform: Floats) -> Floats:
     return numbers
 
 
-def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float) -> Floats:
+def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float, power: int) -> Floats:
     """How much `number` records in the octave from this edge are beyond the clip, together."""
-    mean, spread = inside_octave(slope)
-    total = edge * (number * mean + np.sqrt(number) * spread * _normal(uniform)) - number
-    return np.clip(total, number * min(edge - 1, most), number * min(2 * edge - 1, most))
+    mean, spread = inside_octave(slope, power)
+    total = edge**power * (number * mean + np.sqrt(number) * spread * _normal(uniform)) - number
+    return np.clip(total, number * min(edge**power - 1, most), number * min((2 * edge) ** power - 1, most))
 
 
-def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: float) -> Floats:
+def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: float, power: int) -> Floats:
     """The same for all records beyond an edge: the largest one by its law, and the others at their mean below it."""
     parts = np.exp(means - means.max(axis=1, keepdims=True))
     passed = np.cumsum(parts, axis=1)
     whole = passed[:, -1:]
     at = (passed < uniform[:, None] ** (1 / np.maximum(number, 1))[:, None] * whole).sum(axis=1)
     at = np.minimum(at, parts.shape[1] - 1)
-    mean, _ = inside_octave(means[:, 1:] - means[:, :-1])
-    values = edge * 2.0 ** np.arange(parts.shape[1] - 1) * mean
-    values = np.minimum(np.column_stack([values, 2 * values[:, -1:]]) - 1, most)
+    mean, _ = inside_octave(means[:, 1:] - means[:, :-1], power)
+    values = (edge * 2.0 ** np.arange(parts.shape[1] - 1)) ** power * mean
+    values = np.minimum(np.column_stack([values, 2**power * values[:, -1:]]) - 1, most)
     up_to = np.cumsum(parts * values, axis=1) / passed
     rows = np.arange(len(at))
     return np.where(number > 0, values[rows, at] + np.maximum(number - 1, 0) * up_to[rows, at], 0.0)
 
 
-def inside_octave(slope: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of 2**u for u in [0, 1] with density exp(slope u)."""
+def inside_octave(slope: Floats, power: int = 1) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of 2**(power u) for u in [0, 1] with density exp(slope u)."""
     slope = np.clip(slope, -12.0, 3.0)
     slope = np.where(np.abs(slope) < 1e-3, 1e-3, slope)
 
-    def moment(power: int) -> Floats:
-        rate = slope + power * _LN2
+    def moment(order: int) -> Floats:
+        rate = slope + order * _LN2
         rate = np.where(np.abs(rate) < 1e-3, 1e-3, rate)
         return np.asarray(slope / rate * np.expm1(rate) / np.expm1(slope))
 
-    mean = moment(1)
-    return mean, np.sqrt(np.maximum(moment(2) - mean**2, 0.0))
+    mean = moment(power)
+    return mean, np.sqrt(np.maximum(moment(2 * power) - mean**2, 0.0))
 
 
 @lru_cache(maxsize=8)

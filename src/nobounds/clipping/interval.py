@@ -57,9 +57,20 @@ def reach(
     return Reach(math.inf, _end(above, bar, gaussian, CHANCE) if upper else math.inf)
 
 
+def reach_above(points: Floats, bar: float, value: float, gaussian: bool) -> float:
+    """How far the truth may lie above a released number, for points of an excess that is at least 0; see `reach`."""
+    limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
+    return _end(points, bar, gaussian, CHANCE / 2) if _quantile(points, 1 - CHANCE / 2) <= limit else math.inf
+
+
 def _quantile(points: Floats, part: float) -> float:
     """The point that this part of all points does not exceed."""
     return float(np.sort(points)[math.ceil(part * len(points)) - 1])
+
+
+def added(one: Floats, other: Floats) -> Floats:
+    """Points of the law of the sum."""
+    return _differences(one, -other)
 
 
 def _differences(above: Floats, below: Floats) -> Floats:

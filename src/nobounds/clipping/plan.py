@@ -70,12 +70,19 @@ class SumPlan:
     eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
     known: int | None = None  # a noisy number of records that is paid for already
+    power: int = 1  # 2 if the clip is for squares
 
     @classmethod
     def of(
-        cls, facts: Facts, terms: Terms, stated: Stated, centered: bool, tuning: ClipTuning = CLIP_TUNING
+        cls,
+        facts: Facts,
+        terms: Terms,
+        stated: Stated,
+        centered: bool,
+        tuning: ClipTuning = CLIP_TUNING,
+        power: int = 1,
     ) -> "SumPlan":
-        """The plan for a sum, or for a mean (`centered`)."""
+        """The plan for a sum, or for a mean (`centered`), of records or (`power` 2) of their squared deviations."""
         ladder, neighbors, rows = stated.ladder(facts), terms.neighbors, facts.rows
         search = Search(Fraction(0), neighbors, ladder, centered or neighbors == "swap", facts.nullable, tuning=tuning)
 
@@ -89,7 +96,7 @@ class SumPlan:
             tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail, zcdp)
             own = facts.kind.resolution if facts.kind.name == "decimal" else None
             first = cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own, known=facts.size)
-            return first.at(rows or 0)
+            return replace(first, power=power).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -235,7 +242,7 @@ class SumPlan:
     @property
     def tailing(self) -> Tailing:
         """How the clip is moved, and what is said of its tail."""
-        return Tailing(self.search, self.tail, self.eps_noise)
+        return Tailing(self.search, self.tail, self.eps_noise, self.power)
 
     @property
     def slack(self) -> int:

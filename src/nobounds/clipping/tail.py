@@ -29,6 +29,10 @@ CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
 RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
+SEEN, SEEN_BEFORE = (
+    10,
+    30,
+)  # scales of noise that an octave below the clip must have, to say something of squares beyond
 CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
@@ -90,8 +94,10 @@ def cells(around: Histogram, sign: int, anchor: int) -> Ints:
     return np.bincount(which[inside], around.counts[inside], CELLS).astype(np.int64)
 
 
-def biases(noisy: Floats, less: float) -> Floats:
+def biases(noisy: Floats, less: float, power: int = 1) -> Floats:
     """About how much lies beyond the width moved by each of MOVES, in widths, by noisy counts in the last axis.
+
+    With `power` 2 it is about squares, in squared widths.
 
     Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall. The
     faster they fall, the nearer are records to the lower edge of their octave.
@@ -100,9 +106,9 @@ def biases(noisy: Floats, less: float) -> Floats:
     counts[..., _FALLING:] = np.minimum.accumulate(counts[..., _FALLING:], axis=-1)
     slopes = np.diff(np.log(counts + 1), axis=-1, prepend=0.0)
     edges = 2.0 ** np.arange(LOWEST, HIGHEST + 1)
-    values = edges * inside_octave(slopes)[0]
-    values[..., -1] *= _BEYOND
-    beyond: Floats = np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0**MOVES, 0.0), axis=-2)
+    values = edges**power * inside_octave(slopes, power)[0]
+    values[..., -1] *= _BEYOND**power
+    beyond: Floats = np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0 ** (power * MOVES), 0.0), axis=-2)
     return beyond
 
 
@@ -120,12 +126,20 @@ class Side:
         beyond = np.array(self.noisy[self.move - LOWEST - 1 :])
         return bool(np.any(np.diff(beyond) > RISES * noise.scale))
 
-    def excess(self, noise: CountNoise, most: float, unit: Fraction) -> Floats:
-        """Points of the law of the excess on this side, in units of `unit`, as is `most` (see `excess`)."""
+    def seen(self, noise: CountNoise) -> bool:
+        """Whether one of the two octaves below the clip clearly has records, so that they say how counts go on."""
+        before, below = self.noisy[self.move - LOWEST - 2 : self.move - LOWEST]
+        return below >= SEEN * noise.scale or before >= SEEN_BEFORE * noise.scale
+
+    def excess(self, noise: CountNoise, most: float, unit: Fraction, power: int = 1) -> Floats:
+        """Points of the law of the excess on this side, in units of `unit`, as is `most` (see `excess`).
+
+        With `power` 2 it is that of the squared deviations, in the square of `unit`.
+        """
         width = float(self.width / unit)
-        if width == 0 or self.rises(noise):
+        if width == 0 or self.rises(noise) or (power > 1 and not self.seen(noise)):
             return np.full(1, math.inf)
-        return width * excess(np.array(self.noisy[self.move - LOWEST - BELOW :]), noise, most / width)
+        return width**power * excess(np.array(self.noisy[self.move - LOWEST - BELOW :]), noise, most / width, power)
 
 
 def moved_rung(anchor: int, move: int) -> int:

@@ -66,6 +66,7 @@ class Tailing:
     search: Search
     rule: TailRule
     eps_noise: Fraction
+    power: int = 1  # of the deviations that are summed
 
     def bounded(self, clip: Clip) -> Tailed:
         """A clip that nothing lies beyond."""
@@ -112,9 +113,9 @@ class Tailing:
         """
         weight, shrunk = self.search.tuning.moves(self.search.two_sided)
         unit, less = weight / float(self.eps_noise), shrunk * self.rule.count_noise.scale
-        beyond = biases(counts, less)
+        beyond = biases(counts, less, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
-        moved: Ints = MOVES[np.argmin(beyond + unit * 2.0**MOVES, axis=-1)]
+        moved: Ints = MOVES[np.argmin(beyond + unit * 2.0 ** (self.power * MOVES), axis=-1)]
         return moved
 
 

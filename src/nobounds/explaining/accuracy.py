@@ -9,7 +9,7 @@ import numpy as np
 from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.reading import ReleaseFields
-from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, ReleaseStatement
+from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, SPREADS, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, listed
 from nobounds.kinds.kind import COUNTED
 from nobounds.release.digits import said
@@ -32,7 +32,7 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
         return Paragraph(HEADING, (first,))
     if statement.statistic in RANKED:
         sentences = [*_noise(statement), *(_ranked(statement, sizes) if statement.values else [])]
-    elif statement.statistic in CLIPPED:
+    elif statement.statistic in CLIPPED + SPREADS:
         sentences = [*_noise(statement), *(_clipping(statement, sizes) if statement.values else [])]
     elif statement.statistic.startswith("vector_"):
         sentences = _vector(statement)
@@ -85,6 +85,8 @@ def _noise(statement: ReleaseStatement) -> list[str]:
     sentences = [f"{_subject(statement)}: {listed(said)}, at {_level(statement)}.", *_assumed(statement)]
     if statement.statistic in _EXTREMES:
         sentences.append("How far the outermost record lies beyond that no private method can say.")
+    elif statement.statistic in SPREADS and statement.intervals[0][1] == math.inf:
+        sentences.append("What it is at most is not known: much of it may lie in the few records beyond the bounds.")
     elif any(math.inf in (high, -low) for low, high in statement.intervals):
         sentences.append("An end that is not named could not be found for this privacy loss.")
     return sentences
@@ -141,7 +143,8 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
             else "What that changed is in the range above."
         )
     ]
-    model = None if statement.by or statement.unbounded else statement.error_model()
+    forecast = statement.statistic in CLIPPED and not statement.by and not statement.unbounded
+    model = statement.error_model() if forecast else None
     outside = None if model is None else _by_size(model.outside, sizes)
     if outside:
         parts = [f"{_whole(*ends)} of {n:,}" for n, ends in outside]
@@ -175,7 +178,7 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     if (
         "bits" in statement.parameters
         and statement.parameters.whole("bits", 0) <= 30
-        and statement.statistic != "quantile"
+        and statement.statistic not in ("quantile", "median")
     ):
         share = 100 * 0.5 ** statement.parameters.whole("bits", 0)
         sentences.append(
@@ -243,10 +246,8 @@ def _failure(statement: ReleaseStatement) -> list[str]:
         f"About {_over(_ENOUGH, epsilon)} records are enough for a median without bounds"
         + (" (in each group)." if statement.by else ".")
     ]
-    tails = [
-        min(q, 1 - q) for q in (statement.parameters.ranks("q") if "q" in statement.parameters else []) if 0 < q < 1
-    ]
-    if statement.statistic == "quantile" and tails:
+    tails = [min(q, 1 - q) for q in statement.ranks if 0 < q < 1]
+    if statement.statistic in ("quantile", "median") and tails:
         least = _over(_SURE, epsilon * float(min(tails)))
         sentences.append(
             f"From about {least} records on it is within ten times the range of the data 999 times of 1,000."
@@ -302,8 +303,8 @@ def _whole(low: float, high: float) -> str:
 def _ends(statement: ReleaseStatement) -> list[str]:
     """The ends of the clip; an end that is negligible beside the other is "about 0"."""
     ends = statement.parameters.floats("clip")
-    if statement.column_kind.typed:
-        return [statement.said_number(end) for end in ends]
+    if statement.facts_kind.typed:
+        return [said(statement.facts_kind.value(end)) for end in ends]
     least = max(map(abs, ends)) / 10**6
     return [said(end) if end == 0 or abs(end) >= least else "about 0" for end in ends]
 

@@ -18,8 +18,9 @@ from nobounds.release.digits import said
 from nobounds.release.schema import Interval
 from nobounds.release.words import between
 
-RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
+RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")
+SPREADS = ("std", "variance")
 COMPARISON = "floating-point noise, for comparison only"  # the baselines' name for their noise
 _PLACES = {"maximum": Fraction(1), "minimum": Fraction(1, 2), "bounds": Fraction(1)}
 _LEAST, _MOST = Fraction(1, 10**4), 10**4  # amounts of epsilon or rho with a forecast
@@ -70,8 +71,24 @@ class ReleaseStatement:
             raise ValueError(f"value must have two numbers for bounds, got {len(self.answers)}")
         if None in self.answers and not self.reasons:
             raise ValueError("reason must say why a value is null")
-        if self.statistic in CLIPPED and "clip" in self.parameters and len(self.parameters.floats("clip")) != 2:
+        if (
+            self.statistic in CLIPPED + SPREADS
+            and "clip" in self.parameters
+            and len(self.parameters.floats("clip")) != 2
+        ):
             raise ValueError("parameters.clip must have two ends")
+
+    @property
+    def ranks(self) -> list[Fraction]:
+        """The requested ranks, if there are any."""
+        if self.statistic == "median":
+            return [Fraction(1, 2)]
+        return self.parameters.ranks("q") if "q" in self.parameters else []
+
+    @property
+    def facts_kind(self) -> Kind:
+        """The type of bounds and clips: that of the column, where answers are distances between its values."""
+        return self.parameters.column_kind("column_type" if "column_type" in self.parameters else "type")
 
     @property
     def rows_per_unit(self) -> int | None:
@@ -152,12 +169,12 @@ class ReleaseStatement:
 
     def _of_type(self, name: str) -> bool:
         """Whether a fact is what the type of the column says anyway."""
-        kind = self.column_kind
+        kind = self.facts_kind
         return kind.typed and self._rational(name) == getattr(kind, name)
 
     def _fact(self, name: str) -> str:
         """A fact for people, in the type of the column."""
-        kind, number = self.column_kind, finite_float(self._rational(name))
+        kind, number = self.facts_kind, finite_float(self._rational(name))
         return said(kind.difference(number) if name == "resolution" else kind.value(number))
 
     def _rational(self, name: str) -> Fraction:
@@ -180,7 +197,7 @@ class ReleaseStatement:
         """The request, in words."""
         if self.by and self.statistic in _OF_VALUES:
             return _OF_VALUES[self.statistic](self)
-        named = "column" in self.parameters and self.statistic not in ("rows_left_out", "contributions")
+        named = "column" in self.parameters and self.statistic not in ("rows_left_out", "contributions", "proportion")
         column = f" of the column {self.parameters.word('column')}" if named else ""
         groups = f", for each group by {listed(self.by)}" if self.by else ""
         return f"{self._subject()}{column}{groups}"
@@ -195,11 +212,15 @@ class ReleaseStatement:
         if name == "rows_left_out" and "kept_rows" in parameters:
             most = parameters.whole("kept_rows")
             return f"the share of rows that are left out where at most {most:,} of each unit count"
+        if name == "proportion" and "column" in parameters:
+            return f"the share of rows for which {parameters.word('column')} is true"
         plain = {
             "bounds": "the minimum and the maximum",
             "count": "the number of records",
             "contributions": "the number of rows, and of groups, that are best used of each unit",
             "count_distinct": "the number of distinct values",
+            "std": "the standard deviation",
+            "proportion": "the share of records that are true",
         }
         return plain.get(name, f"the {name}")
 
@@ -218,7 +239,7 @@ class ReleaseStatement:
         spending = self.spending()
         if not _LEAST <= spending.amount <= _MOST:
             return None
-        ranks = tuple(sorted(set(parameters.ranks("q")))) if name in ("quantile", "quantiles") else ()
+        ranks = tuple(sorted(set(self.ranks)))
         if len(ranks) > _MOST_RANKS:
             return None
         options: dict[str, Any] = {
@@ -252,8 +273,8 @@ class ReleaseStatement:
             return abs(finite_float(Fraction(middle))), ranks[0] if ranks else _PLACES[self.statistic]
         if not ranks:
             return abs(finite_float(Fraction(self.values[-1]))), _PLACES[self.statistic]
-        at = min(self.parameters.ranks("q"), key=lambda q: abs(2 * q - 1))
-        value = dict(zip(self.parameters.ranks("q"), self.answers, strict=True))[at]
+        at = min(self.ranks, key=lambda q: abs(2 * q - 1))
+        value = dict(zip(self.ranks, self.answers, strict=True))[at]
         return abs(finite_float(Fraction(self.values[0] if value is None else value))), at
 
 

@@ -40,6 +40,8 @@ _EXAMPLES = {
     "time": "'18:30'",
     "duration": "'90 min' or a timedelta",
 }
+# Statistics that are numbers whatever the type of the column is, beside those that count.
+_NUMBERS = frozenset({"proportion", "variance", "covariance", "correlation"})
 _SPANS = {"date": "'7d'", "datetime": "'1h'", "time": "'15 min'", "duration": "'1s'"}
 
 
@@ -164,9 +166,9 @@ class Kind:
 
     def of_answer(self, statistic: str) -> "Kind":
         """The kind of the answers of a statistic of such a column: numbers of records are numbers."""
-        if not self.typed or statistic in COUNTED:
+        if not self.typed or statistic in COUNTED or statistic in _NUMBERS:
             return NUMBER
-        if statistic == "std":
+        if statistic == "std" or (statistic == "iqr" and self.spread == DURATION):
             return self.spread
         return self.mean if statistic == "mean" else self.sum if statistic == "sum" else self
 
@@ -274,8 +276,11 @@ class Kind:
 
     def difference(self, number: int | float | Fraction) -> Any:
         """A distance between numbers as one between values: a standard deviation of dates is a duration."""
-        scaled = number * DAY if self.name == "date" else number
-        return self.spread.value(scaled)
+        return self.spread.value(self.apart(number))
+
+    def apart(self, number: Any) -> Any:
+        """A distance between numbers in the numbers of distances: dates are days, and durations seconds."""
+        return number * DAY if self.name == "date" else number
 
     def _clamped(self, number: int | float | Fraction) -> Fraction:
         low, high = self.lower, self.upper

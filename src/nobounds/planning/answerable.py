@@ -6,6 +6,8 @@ from fractions import Fraction
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
+from nobounds.clipping.moments.proportion import ProportionPlan
+from nobounds.clipping.moments.variance import VariancePlan
 from nobounds.clipping.plan import SumPlan, smallest
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
@@ -16,6 +18,8 @@ from nobounds.ranks.plan import plan_separately, plan_together
 _ROOM = 3  # scales of its noise that a number of rows may be too low by, in 5% of runs
 _ROWS = 1000  # that are public under swap: how much epsilon their noisy number gets hardly depends on it
 _ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
+_ENDS |= {"median": (Fraction(1, 2),)}
+_SPREAD = 5  # times the rows of its clip, for a variance that is clearly above 0
 
 
 def rows_to_answer(statistic: str, qs: tuple[Fraction, ...], spending: Spending, neighbors: Neighbors) -> int:
@@ -28,6 +32,11 @@ def rows_to_answer(statistic: str, qs: tuple[Fraction, ...], spending: Spending,
         plan = SumPlan.of(facts, terms, stated, centered=statistic == "mean")
         noise = 1 / plan.eps_size if plan.eps_size else Fraction(0)
         return smallest(plan.enough, 1) + math.ceil(_ROOM * noise)
+    if statistic in ("std", "variance"):
+        clipped = VariancePlan.of(facts, terms, stated).clipped
+        return _SPREAD * smallest(clipped.enough, 1)
+    if statistic == "proportion":
+        return 2 * ProportionPlan.of(facts, terms).enough()
     ranks = qs or _ENDS[statistic]
     searched = (plan_together if statistic == "quantiles" else plan_separately)(facts, terms, Options.of({}), ranks)
     return needed_rows(searched) + _ROOM * searched.size.noise

@@ -1,6 +1,6 @@
 """Forecasters: the expected errors of a statistic on a shape of data, as a function of the spending.
 
-No noise is drawn except for `quantiles`, whose answers have no closed joint law: there seeded releases are made.
+No noise is drawn except where answers have no closed law, as for `quantiles`: there seeded releases are made.
 """
 
 import random
@@ -22,6 +22,7 @@ from nobounds.planning import answer_errors, sum_errors
 from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
+from nobounds.planning.simulated.columns import SIMULATED
 from nobounds.programs.program import Draw
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
@@ -30,10 +31,28 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.view import View
 
-Statistic: TypeAlias = Literal["quantile", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count"]
-RANKED = ("quantile", "quantiles", "maximum", "minimum", "bounds")
-_ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
-_SAMPLED_ROUNDS = (64, 128, 256)
+Statistic: TypeAlias = Literal[
+    "quantile",
+    "median",
+    "quantiles",
+    "maximum",
+    "minimum",
+    "bounds",
+    "sum",
+    "mean",
+    "count",
+    "std",
+    "variance",
+    "proportion",
+]
+RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
+RANKS: dict[str, tuple[Fraction, ...]] = {
+    "median": (Fraction(1, 2),),
+    "maximum": (Fraction(1),),
+    "minimum": (Fraction(0),),
+}
+RANKS |= {"bounds": (Fraction(0), Fraction(1))}
+_SAMPLED_ROUNDS, _SIMULATED_ROUNDS = (64, 128, 256), (64, 128)
 TINY = 1e-300  # the error of a useless answer if all records are 0
 _KEPT = 256  # data sets that are kept for the next epsilon
 
@@ -69,7 +88,7 @@ class Forecaster:
         groups: int = 1,
     ) -> "Forecaster":
         """The forecaster, with its data sets around the ranks that matter."""
-        qs = _ENDS.get(statistic, qs)
+        qs = RANKS.get(statistic, qs)
         sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0))
         whole = None if groups == 1 else lru_cache(maxsize=_KEPT)(Sampling(shape, groups * n, (0.0, 1.0)).fresh)
         return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh), groups, whole)
@@ -87,13 +106,15 @@ class Forecaster:
     @property
     def sampled(self) -> bool:
         """Whether releases are simulated, because there is no closed law."""
-        return self.statistic == "quantiles" and len(self.qs) > 1
+        return self.statistic in SIMULATED or (self.statistic == "quantiles" and len(self.qs) > 1)
 
     def typical(self) -> tuple[float, ...]:
         """The true values where every record lies at its expected place."""
         sample = self.sampling.typical()
         if self.statistic in RANKED:
             return tuple(sample.quantile(float(q)) for q in self.qs)
+        if self.statistic in SIMULATED:
+            return (SIMULATED[self.statistic].truth(sample),)
         total = float(sample.values @ sample.counts)
         return ({"sum": total, "mean": total / sample.total, "count": float(sample.total)}[self.statistic],)
 
@@ -101,6 +122,8 @@ class Forecaster:
         """The error of a useless answer: in the mean no error counts for more."""
         if self.statistic in RANKED:
             return max(float(max(typical.values[-1], 0.0) - min(typical.values[0], 0.0)), TINY)
+        if self.statistic in SIMULATED:
+            return max(abs(SIMULATED[self.statistic].truth(typical)), TINY)
         magnitudes = max(float(np.abs(typical.values) @ typical.counts), TINY)
         return {"sum": magnitudes, "mean": magnitudes / typical.total}.get(self.statistic, float(typical.total))
 
@@ -119,6 +142,10 @@ class Forecaster:
                 return self._of_groups(plan, self.whole, cap, rounds)
             starts = sum_errors.clip_starts(plan, typical)
             return expect(starts, lambda start, k: sum_errors.outcomes(*start, self.fresh(k), k), cap, rounds)
+        if self.statistic in SIMULATED:
+            rounds = tuple(goal for goal in _SIMULATED_ROUNDS if goal <= rounds[-1]) or rounds
+            simulated = SIMULATED[self.statistic].of(self.facts, self.terms(spending), self.stated)
+            return expect([(1.0, None)], lambda _, k: simulated.outcomes(self.fresh(k), k, cap), cap, rounds)
         if self.sampled:
             halving = plan_together(self.facts, self.terms(spending), Options.of(self.options), self.qs)
             assert isinstance(halving, Halving), "there is more than one quantile"
@@ -127,9 +154,14 @@ class Forecaster:
         question = plan_separately(self.facts, self.terms(spending), Options.of(self.options), self.qs)
         return self._answers(question, typical, cap, rounds)
 
+    @property
+    def stated(self) -> Stated:
+        """What is public about the values."""
+        return Stated.of(*(self.options.get(name) for name in ("lower", "upper", "resolution")))
+
     def sum_plan(self, spending: Spending) -> SumPlan:
         """The plan for a sum or a mean."""
-        stated = Stated.of(*(self.options.get(name) for name in ("lower", "upper", "resolution")))
+        stated = self.stated
         if self.groups > 1:
             return SumPlan.for_groups(self.facts, self.terms(spending), stated, self.statistic == "mean", self.groups)
         return SumPlan.of(self.facts, self.terms(spending), stated, centered=self.statistic == "mean")

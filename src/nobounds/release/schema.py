@@ -41,8 +41,13 @@ def loaded(text: str, kind: str) -> dict[str, Any]:
 
 
 def type_in(parameters: Mapping[str, Any]) -> Kind:
-    """The type of the column that a release is about; that of numbers if it says nothing."""
+    """The type that answers of a release are written in, mostly that of the column; numbers if it says nothing."""
     return Kind.parse(parameters["type"]) if "type" in parameters else NUMBER
+
+
+def column_type_in(parameters: Mapping[str, Any]) -> Kind:
+    """The type of the column itself, where answers are distances between its values and have another type."""
+    return Kind.parse(parameters["column_type"]) if "column_type" in parameters else type_in(parameters)
 
 
 def to_ends(bar: Sequence[Any], kind: Kind = NUMBER) -> list[Any]:

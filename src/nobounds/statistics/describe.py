@@ -21,15 +21,16 @@ from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit, rows_of
 from nobounds.accounting.spending import Spending, nominal
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.average import Average, AverageRule
+from nobounds.clipping.average import AverageRule
 from nobounds.clipping.clip import Clip, ClipStart, Search
 from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.moments.variance import variance
 from nobounds.clipping.tail import TailRule
 from nobounds.clipping.tailing import Tailing
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import DEVIATIONS
-from nobounds.counting.lattice import Lattice, Squares, totals
+from nobounds.counting.lattice import Lattice, totals
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame, FrameFacts, frame
@@ -364,8 +365,10 @@ class _Job:
         values: dict[str, float | None] = {"mean": finite_float(value)}
         bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)))}
         if "std" in self.parts:
-            values["std"], (low, _) = yield from self._std(rule, lattice, average)
-            bars["std"] = (low if clip.trusted else 0.0, math.inf)
+            squared = replace(rule, epsilon=plan.epsilon(self.parts["std"]))
+            spread = yield from variance(self.data.chunks, squared, lattice, average)
+            values["std"] = math.sqrt(finite_float(spread.value))
+            bars["std"] = (math.sqrt(finite_float(spread.low)) if clip.trusted else 0.0, math.inf)
         if not self.marks:
             return values, bars
         return {name: None if self._useless(name, bars[name], clip) else each for name, each in values.items()}, bars
@@ -377,21 +380,6 @@ class _Job:
             return not clip.trusted
         wide = math.isfinite(high - low) and high - low >= finite_float(clip.high - clip.low) > 0
         return wide or (math.isinf(low) and math.isinf(high))
-
-    def _std(self, rule: AverageRule, lattice: Lattice, average: Average) -> Program[tuple[float, tuple[float, float]]]:
-        """The standard deviation around a noisy average on a lattice."""
-        squares = Squares(lattice, round(average.value))
-        rule = replace(rule, epsilon=self.plan.epsilon(self.parts["std"]))
-        count, total = totals(self.data.chunks(), squares.steps)
-        square = yield from rule.release(count, total, squares.width)
-        # The centre of the squares is the mean except for rounding, which matters where the steps are whole numbers.
-        off = (average.value - squares.center) * lattice.step / squares.radius
-        part = Fraction(square.half_interval(CHANCE))
-        low, std, high = (
-            finite_float(squares.radius) * math.sqrt(max((square.value + shift) / squares.width - off**2, Fraction(0)))
-            for shift in (-part, Fraction(0), part)
-        )
-        return std, (low, high)
 
 
 def _rung(width: Fraction, octave: int | None) -> int:

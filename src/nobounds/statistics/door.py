@@ -22,7 +22,7 @@ from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
 from nobounds.release.words import HARDLY
-from nobounds.statistics.typed import require_sum, type_of, typed_intervals, typed_rung, typed_value
+from nobounds.statistics.typed import require_type, type_of, typed_answer, typed_rung
 
 F_co = TypeVar("F_co", covariant=True)
 F = TypeVar("F")
@@ -139,11 +139,11 @@ def release_column(
         parameters = (
             facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | read | breakdown
         )
-        value, bars = typed_value(noisy.value, kind), typed_intervals(noisy.intervals, kind)
+        value, bars = typed_answer(statistic, facts.kind, noisy.value, noisy.intervals)
         return Release(statistic, value, loss, parameters, bars, reason)
 
     def checked(facts: Facts) -> C:
-        require_sum(statistic, facts)
+        require_type(statistic, facts)
         return plan(facts)
 
     request = Request(

@@ -64,12 +64,29 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
     >>> quantile(ages, 0.5, epsilon=1, resolution=1, rng=random.Random(1)).value
     47
     """
-    rank, terms, searched = check_rank(q), terms_of(options), Options.of(options)
+    return _quantile("quantile", check_rank(q), data, options)
+
+
+@spelled_out
+def median(data: object, **options: Unpack[QuantileKeywords]) -> Release:
+    """A private median: `quantile` at 1/2, with the same keywords.
+
+    >>> import random
+    >>> median([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
+    47
+    """
+    return _quantile("median", Fraction(1, 2), data, options)
+
+
+def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Release:
+    terms, searched = terms_of(options), Options.of(options)
+    named = statistic != "quantile"  # then its name says which it is
     wanted, ranks, marks = wanted_of(searched, options), flag(options, "ranks"), flag(options, "marks")
 
     def answer(plan: QuantilePlan, data: Column) -> Program[Answer]:
         view = View(Counts.of(data.chunks, plan.ladder))
-        parameters: dict[str, Any] = {"q": str(rank), "method": searched.method, "noise": searched.noise}
+        parameters: dict[str, Any] = {} if named else {"q": str(rank)}
+        parameters |= {"method": searched.method, "noise": searched.noise}
         parameters |= _stated_rows(searched) | plan.ladder.describe()
         if isinstance(plan.answer, Question):
             noisy = yield from _on_a_rung(plan.answer, view, terms, marks)
@@ -84,8 +101,8 @@ def quantile(data: object, q: Number, **options: Unpack[QuantileKeywords]) -> Re
         return replace(noisy, parameters=parameters | noisy.parameters)
 
     return release_column(
-        "quantile",
-        f"quantile {rank}",
+        statistic,
+        statistic if named else f"quantile {rank}",
         terms,
         lambda facts: plan_quantile(facts, terms, searched, rank, wanted, ranks),
         answer,

@@ -14,9 +14,15 @@ from nobounds.ladders.facts import Facts
 from nobounds.release.description import Summary
 from nobounds.release.schema import Interval
 
+_SQUARED = {"variance": "std", "covariance": "correlation"}  # and what to take instead
 
-def require_sum(statistic: str, facts: Facts) -> None:
-    """TypeError for a sum of a type whose values do not add up."""
+
+def require_type(statistic: str, facts: Facts) -> None:
+    """TypeError for a sum of a type whose values do not add up, or for squares of one that has none."""
+    if statistic in _SQUARED and facts.kind.typed and facts.kind.name != "decimal":
+        raise TypeError(
+            f"a {statistic} of values of type {facts.kind} has no unit of its own; take {_SQUARED[statistic]}"
+        )
     if statistic == "sum" and not facts.kind.adds:
         raise TypeError(
             f"a sum of values of type {facts.kind} makes no sense; take the mean, or the sum of their differences "
@@ -34,6 +40,17 @@ def typed_value(value: Any, kind: Kind) -> Any:
 def typed_intervals(intervals: tuple[Interval, ...], kind: Kind) -> tuple[Interval, ...]:
     """The ends of intervals in a type, where infinite ones are those of its range."""
     return tuple((kind.value(low), kind.value(high)) for low, high in intervals) if kind.typed else intervals
+
+
+def typed_answer(
+    statistic: str, kind: Kind, value: Any, intervals: tuple[Interval, ...]
+) -> tuple[Any, tuple[Interval, ...]]:
+    """An answer and its intervals in the type that a statistic of a column of this kind has."""
+    answers = kind.of_answer(statistic)
+    if answers.typed and answers.name != kind.name:  # distances between dates or times
+        value = None if value is None else kind.apart(value)
+        intervals = tuple((kind.apart(low), kind.apart(high)) for low, high in intervals)
+    return typed_value(value, answers), typed_intervals(intervals, answers)
 
 
 def typed_rung(parameters: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -56,8 +73,14 @@ def typed_array(values: NDArray[Any], kind: Kind) -> NDArray[Any]:
 
 
 def type_of(statistic: str, kind: Kind) -> dict[str, str]:
-    """For the parameters of a release: the type of the column, if answers are no numbers."""
-    return {"type": str(kind)} if kind.of_answer(statistic).typed else {}
+    """For the parameters of a release: the type of the column, if answers are no numbers.
+
+    Where they are distances between dates or times, it is the type of these, and `column_type` is that of the column.
+    """
+    answers = kind.of_answer(statistic)
+    if not answers.typed:
+        return {}
+    return {"type": str(kind)} if answers.name == kind.name else {"type": str(answers), "column_type": str(kind)}
 
 
 def types_of(facts: Mapping[str, Facts]) -> dict[str, dict[str, str]]:

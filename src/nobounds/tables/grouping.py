@@ -32,7 +32,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.words import HARDLY
 from nobounds.statistics.door import ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
-from nobounds.statistics.typed import require_sum, type_of, typed_array
+from nobounds.statistics.typed import require_type, type_of, typed_array
 from nobounds.tables.group_answers import (
     GroupAnswers,
     GroupedColumn,
@@ -169,7 +169,7 @@ class Grouping:
         of = f"{by}{where_in_words(self.view.text)}"
 
         def checked(facts: Facts) -> Any:
-            require_sum(statistic, facts)
+            require_type(statistic, facts)
             return plan(facts, terms)
 
         request = Request(terms.neighbors, checked, loss, lambda facts: of, released)

@@ -14,6 +14,7 @@ from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.schemas.known import MAYBE_NUMBERS
 from nobounds.engines.source import Bounding, TableSource
 from nobounds.exact import shown
+from nobounds.expressions.types import BOOLEAN
 from nobounds.expressions.view import View, named
 from nobounds.kinds.kind import NUMBER
 from nobounds.ladders.facts import Facts
@@ -22,6 +23,7 @@ from nobounds.programs.program import driver_of
 from nobounds.statistics.agg import AskedColumns
 
 MOST_ROWS = 1 << 31  # of a unit
+_CONDITION = "condition"  # the name of a computed column, which may hide one of the table
 
 
 class SharedOnly:
@@ -140,6 +142,20 @@ class OpenedTable:
         if not all(ask.columns for ask in asks):
             read[None] = self.named(self.source.row_marks(bounding), "rows", counted=True)
         return AskedColumns(read, self.view.text, self.view.used(names))
+
+    def condition(self, given: Any, options: Mapping[str, Any]) -> Column:
+        """A boolean column: one of the table, or whether a condition on its rows is true."""
+        if isinstance(given, str) and (given in self.source.facts or given in self.source.others):
+            return self.column(given, options)
+        for name in named(given):
+            self.require(name)
+        view = self._own_view().with_columns({_CONDITION: given})
+        formula = view.formulas[_CONDITION]
+        if formula.type != BOOLEAN:
+            raise TypeError(f"a condition must be true or false for each row, got one that is {formula.type}")
+        table = self._viewed(view)
+        column = table.source.columns([_CONDITION], self.bounding(options))[_CONDITION]
+        return self.named(column, formula.text)
 
     def named(self, column: Column, name: str, *, counted: bool = False) -> Column:
         """The column with its name, and whether its rows are those of a query, among its public facts."""

@@ -39,7 +39,9 @@ from nobounds.statistics.keywords import (
     flag,
     spelled_out,
 )
-from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
+from nobounds.statistics.proportions import proportion
+from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
+from nobounds.statistics.spreads import std, variance
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.tables.contributions import ContributionsPlan
 from nobounds.tables.contributions import answer as contributions
@@ -174,6 +176,11 @@ class Table(SharedOnly):
         return quantile(self._opened.column(column, options), q, **self._charged, **options)
 
     @spelled_out
+    def median(self, column: str, **options: Unpack[Searched]) -> Release:
+        """A private median of a column, as `nobounds.median` gives it."""
+        return median(self._opened.column(column, options), **self._charged, **options)
+
+    @spelled_out
     def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Counted]) -> Release:
         """Private quantiles of a column, as `nobounds.quantiles` gives them."""
         return quantiles(self._opened.column(column, options), q, **self._charged, **options)
@@ -202,6 +209,30 @@ class Table(SharedOnly):
     def mean(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private mean."""
         return mean(self._opened.column(column, options), **self._charged, **options)
+
+    @spelled_out
+    def std(self, column: str, **options: Unpack[Bounded]) -> Release:
+        """A private standard deviation."""
+        return std(self._opened.column(column, options), **self._charged, **options)
+
+    @spelled_out
+    def variance(self, column: str, **options: Unpack[Bounded]) -> Release:
+        """A private variance."""
+        return variance(self._opened.column(column, options), **self._charged, **options)
+
+    @spelled_out
+    def proportion(self, condition: Any, **options: Unpack[Spent]) -> Release:
+        """A private share of the rows for which a condition is true, with an interval that holds for every data set.
+
+        condition: the name of a boolean column, or a condition as `where` takes it. A row for which it is null does not
+        count.
+
+        >>> import random
+        >>> people = Table({"age": range(10_000)})
+        >>> people.proportion("age < 2500", epsilon=1, rng=random.Random(1)).value
+        0.25...
+        """
+        return proportion(self._opened.condition(condition, options), **self._charged, **options)
 
     @spelled_out
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:

@@ -35,6 +35,7 @@ PEOPLE = {
 }
 USERS: dict[str, Any] = {"unit": "user", "rows_per_unit": 2}
 MEASURES: tuple[Measure, ...] = ("epsilon", "rho")
+BY_GROUP = ("quantile", "maximum", "sum", "mean", "count")
 PUBLIC, PRIVATE = {"keys": ["x", "y", "nobody"]}, {"delta": 0.01}
 
 
@@ -126,8 +127,10 @@ def cases() -> Iterator[Case]:
     yield from _columns("quantiles", nb.quantiles, [0.25, 0.5, 0.75], **MANY)
     for extreme in (nb.maximum, nb.minimum, nb.bounds):
         yield from _columns(extreme.__name__, extreme, marks=False)
-    for statistic in (nb.count, nb.sum, nb.mean, nb.describe):
+    yield from _columns("median", nb.median, marks=False)
+    for statistic in (nb.count, nb.sum, nb.mean, nb.std, nb.variance, nb.describe):
         yield from _columns(statistic.__name__, statistic)
+    yield from _columns("proportion", _above_one)
     for vectors in (nb.vector_sum, nb.vector_mean):
         name = vectors.__name__.replace("_", " ")
         yield _case(name, "rho 1/2", "add-remove", of_column(vectors, rho=0.5), ROWS_ADDED, quick=True)
@@ -135,6 +138,11 @@ def cases() -> Iterator[Case]:
     yield from _values()
     yield from _tables()
     yield from _streams()
+
+
+def _above_one(data: Any, **options: Any) -> Any:
+    """The share of numbers above 1."""
+    return nb.proportion(np.ma.masked_array(np.nan_to_num(data) > 1, np.isnan(data)), **options)
 
 
 def _columns(name: str, statistic: Callable[..., Any], *args: Any, **options: Any) -> Iterator[Case]:
@@ -163,6 +171,10 @@ def _tables() -> Iterator[Case]:
         "maximum": ("value",),
         "sum": ("value",),
         "mean": ("value",),
+        "median": ("value",),
+        "std": ("value",),
+        "variance": ("value",),
+        "proportion": ("value > 1",),
         "count": ("value",),
     }
     unit = "user of 2 rows"
@@ -170,7 +182,7 @@ def _tables() -> Iterator[Case]:
         yield _case(
             f"Table.{name}", "epsilon 1", "add-remove", of_table(name, *args, epsilon=1), pairs, unit, quick=True
         )
-        for keys, by in (("public", PUBLIC), ("private", PRIVATE)):
+        for keys, by in (("public", PUBLIC), ("private", PRIVATE)) if name in BY_GROUP else ():
             call = of_table(name, *args, by=by, epsilon=1)
             yield _case(f"{name} by group", f"epsilon 1, {keys} keys", "add-remove", call, pairs, unit, quick=True)
 

@@ -34,7 +34,7 @@ def plan(
         str,
         typer.Argument(
             metavar="STATISTIC",
-            help="quantile, quantiles, maximum, minimum, bounds, sum, mean, count or describe; "
+            help=f"{', '.join(get_args(Statistic))} or describe; "
             "or rows: how many rows the statistic that follows needs.",
             show_default=False,
             autocompletion=words(*get_args(Statistic), "describe", "rows"),

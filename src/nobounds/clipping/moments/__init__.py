@@ -1,0 +1,1 @@
+"""Averages of more than the records themselves: squares, shares, and products of two columns."""

@@ -1,0 +1,113 @@
+"""The share of records that are true: a noisy number of them over a noisy number of all, and its exact interval.
+
+Under add-remove the true records and the others get noise of the same scale; a record changes one of the two numbers by
+1. If p is the true share, the noisy number of true records minus p times that of all is noise alone, with a known law:
+a p for which it is too large is left out of the interval (Fieller 1954).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from nobounds.accounting.cost import Cost
+from nobounds.accounting.terms import Terms
+from nobounds.clipping.average import Average, AverageRule
+from nobounds.clipping.interval import CHANCE
+from nobounds.counting.lattice import Lattice, totals
+from nobounds.counting.scan import Records
+from nobounds.exact import finite_float, round_up
+from nobounds.ladders.facts import Facts
+from nobounds.programs.program import Program
+
+_ONE = Lattice(0, 0, 1)  # a record is true if it is nearer to 1 than to 0, or beyond 1
+_CLEAR = 4  # scales of the noise that the number of records must have, for the interval to be one
+_STEPS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ProportionPlan:
+    """All of the spending is for noise."""
+
+    rule: AverageRule
+
+    @classmethod
+    def of(cls, facts: Facts, terms: Terms) -> "ProportionPlan":
+        """The plan for a proportion."""
+
+        def plan(epsilon: Fraction, zcdp: bool) -> "ProportionPlan":
+            return cls(AverageRule(epsilon, terms.neighbors, facts.rows, facts.nullable, zcdp=zcdp))
+
+        return terms.spending.each(facts.unit.rows).plan(plan)
+
+    def cost(self) -> Cost:
+        """The cost of both numbers."""
+        return self.rule.cost()
+
+    def parts(self) -> dict[str, Cost]:
+        """The cost by what it is for."""
+        return {"noise": self.cost()}
+
+    def program(self, records: Records) -> Program[Average]:
+        """The noisy share of the records that are true; missing ones are neither true nor false."""
+        count, total = totals(records(), _ONE.steps)
+        return (yield from self.rule.release(count, total, 1))
+
+    def interval(self, average: Average) -> tuple[float, float]:
+        """The 95% interval of the true share; from 0 to 1 if nothing is known of it."""
+        true, all_records = self._numbers(average)
+        if all_records <= _CLEAR * sum(self._scales(0.5)):
+            return 0.0, 1.0
+        middle = min(max(true / all_records, 0.0), 1.0)
+
+        def end(outer: float) -> float:
+            inner = middle
+            if self._fits(outer, true, all_records):
+                return outer
+            for _ in range(_STEPS):
+                half = (inner + outer) / 2
+                inner, outer = (half, outer) if self._fits(half, true, all_records) else (inner, half)
+            return outer
+
+        value = finite_float(average.value)
+        return min(end(0.0), value), max(end(1.0), value)
+
+    def _numbers(self, average: Average) -> tuple[float, float]:
+        """Two noisy numbers whose quotient is the share, and whose first minus the share of the second is noise.
+
+        Where records may be missing under swap, the first is twice the number of true records.
+        """
+        rows = self.rule.rows
+        if average.missing is None or rows is None:
+            return finite_float(average.total), finite_float(average.count)
+        present = rows - average.missing
+        return finite_float(2 * average.total - average.count + present), 2.0 * present
+
+    def _scales(self, share: float) -> tuple[float, float]:
+        """The scales of the two noises in that difference."""
+        rule = self.rule
+        if rule.neighbors == "add-remove":
+            return (1 - share) * rule.noise.scale(1), share * rule.noise.scale(1)
+        if not rule.nullable:
+            return rule.noise.scale(1), 0.0
+        return rule.noise.scale(2), abs(2 * share - 1) * rule.for_count.scale(1)
+
+    def _fits(self, share: float, true: float, all_records: float) -> bool:
+        """Whether noise alone may well explain the numbers, if this is the share."""
+        first, second = self._scales(share)
+        noise = self.rule.noise
+        whole = 2.0 if self.rule.neighbors == "swap" and self.rule.nullable else 1.0  # noise lies on whole numbers
+        return abs(true - share * all_records) <= noise.half_interval(first, second, CHANCE) + whole
+
+    def enough(self) -> int:
+        """About how many records say something of a share."""
+        noise = self.rule.noise
+        bar = noise.half_interval(*self._scales(0.5), CHANCE) + 1
+        return math.ceil(max(2 * bar, _CLEAR * sum(self._scales(0.5))))
+
+    def needed(self, average: Average) -> dict[str, int | float]:
+        """About how many rows at this spending, or how much spending for this many, would do."""
+        size = max(average.count, Fraction(1))
+        times = max(self.enough() / size, Fraction(1))
+        total = self.rule.epsilon * times
+        zcdp = self.rule.zcdp
+        return {"rows": self.enough(), "rho" if zcdp else "epsilon": round_up(total**2 / 2 if zcdp else total)}

@@ -1,0 +1,1 @@
+"""Forecasts by seeded releases, for statistics whose answers have no closed law."""

@@ -1,0 +1,106 @@
+"""Medians, standard deviations, variances and proportions as they are released: types, intervals, marks and JSON."""
+
+import random
+from datetime import timedelta
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import nobounds as nb
+
+RNG = np.random.default_rng(5)
+AGES = RNG.integers(18, 78, 6000)
+DAYS = np.datetime64("2024-01-01") + AGES.astype("m8[D]")
+
+
+def seeded():
+    return random.Random(7)
+
+
+def test_a_median_is_the_quantile_at_a_half():
+    """With the same noise it is the same number, interval and cost."""
+    median = nb.median(AGES, epsilon=1, interval=0.95, rng=seeded())
+    quantile = nb.quantile(AGES, 0.5, epsilon=1, interval=0.95, rng=seeded())
+    assert (median.value, median.intervals, median.loss) == (quantile.value, quantile.intervals, quantile.loss)
+    assert median.statistic == "median"
+
+
+def test_a_standard_deviation_is_the_root_of_the_variance():
+    """With the same noise, and so are the ends of their intervals."""
+    std, variance = (statistic(AGES, epsilon=1, rng=seeded()) for statistic in (nb.std, nb.variance))
+    assert std.value**2 == pytest.approx(variance.value)
+    assert [end**2 for end in std.interval] == pytest.approx(list(variance.interval))
+    assert std.interval[0] <= AGES.std() <= std.interval[1]
+
+
+def test_the_spread_of_dates_is_a_duration():
+    """In days, whatever the unit of the type is; a clip is in dates; JSON gives the duration back."""
+    std = nb.std(DAYS, epsilon=5, rng=seeded())
+    assert isinstance(std.value, timedelta)
+    assert std.value / timedelta(days=1) == pytest.approx(AGES.std(), rel=0.05)
+    assert std.parameters["type"] == "duration"
+    assert nb.Release.from_json(std.to_json()) == std
+    text = nb.explain(std).text()
+    assert "the standard deviation" in text
+    assert "those below 2024-" in text
+    spans = nb.std(AGES.astype("m8[h]"), epsilon=5, rng=seeded())
+    assert spans.value / timedelta(hours=1) == pytest.approx(AGES.std(), rel=0.05)
+
+
+def test_decimals_have_a_standard_deviation_and_a_variance():
+    """The first is a decimal with more digits, the second a number."""
+    money = pa.array([Decimal(int(age)) / 4 for age in AGES], pa.decimal128(12, 2))
+    assert float(nb.std(money, epsilon=5, rng=seeded()).value) == pytest.approx(AGES.std() / 4, rel=0.05)
+    assert isinstance(nb.variance(money, epsilon=5, rng=seeded()).value, float)
+
+
+def test_what_makes_no_sense_is_refused_by_type():
+    """A variance of dates has no unit, and a share needs booleans."""
+    with pytest.raises(TypeError, match="take std"):
+        nb.variance(DAYS, epsilon=1)
+    with pytest.raises(TypeError, match="boolean column"):
+        nb.proportion(AGES, epsilon=1)
+
+
+@pytest.mark.parametrize("statistic", [nb.std, nb.variance, lambda x, **options: nb.proportion(x > 40, **options)])
+def test_with_too_few_rows_there_is_no_answer(statistic):
+    """The release says how many would do; `marks=False` answers anyway."""
+    few = statistic(AGES[:2], epsilon=0.1, rng=seeded())
+    assert (few.value, few.reason) == (None, "too few rows")
+    assert few.parameters["needed"]["rows"] > 10
+    assert nb.Release.from_json(few.to_json()) == few
+    assert statistic(AGES[:2], epsilon=0.1, rng=seeded(), marks=False).value is not None
+
+
+def test_a_proportion_of_a_list():
+    """What is nearer to 1 than to 0 is true; None is missing."""
+    release = nb.proportion([True] * 30 + [0] * 10 + [None] * 50, epsilon=50, rng=seeded())
+    assert release.value == pytest.approx(0.75, abs=0.01)
+    assert "holds for every data set" in nb.explain(release).text()
+
+
+def test_a_proportion_of_a_table():
+    """By a boolean column or by a condition, for units too; the release states the condition."""
+    data = {"late": AGES > 40, "age": AGES, "who": np.arange(6000) % 3000}
+    for table in (nb.Table(data), nb.Table(data, unit="who", rows_per_unit=2), nb.Table(data, neighbors="swap")):
+        by_column = table.proportion("late", epsilon=5, rng=seeded())
+        by_condition = table.proportion("age > 40", epsilon=5, rng=seeded())
+        assert by_condition.parameters["column"] == "age > 40"
+        for release in (by_column, by_condition):
+            assert release.value == pytest.approx(np.mean(AGES > 40), abs=0.01)
+    with pytest.raises(TypeError, match="true or false"):
+        nb.Table(data).proportion("age + 1", epsilon=1)
+    with pytest.raises(ValueError, match="not in the table"):
+        nb.Table(data).proportion("agee > 1", epsilon=1)
+
+
+def test_forecasts_know_the_new_statistics():
+    """An error that more rows lower, and a number of rows."""
+    few, many = (nb.plan("std", data="normal", n=n, epsilon=1, quick=True).rows[0].value_error for n in (1000, 8000))
+    assert many < few / 2
+    share = nb.plan("proportion", data="normal", n=1000, epsilon=1, quick=True)
+    assert share.rows[0].value_error < 0.01
+    assert nb.rows_needed("std", epsilon=1) > nb.rows_needed("std", epsilon=2) > 100
+    assert nb.rows_needed("median", epsilon=1) == nb.rows_needed("quantile", q=0.5, epsilon=1)
