@@ -98,7 +98,7 @@ def test_an_end_that_is_not_known_has_no_digits():
     """Infinite, or the last value of its type."""
     decimal = Kind.parse("decimal(12,2)")
     assert said_ends((1.5, math.inf)) == ("1.5", None)
-    assert said_ends((decimal.value(-math.inf), Decimal("7.50")), decimal) == (None, "7.50")
+    assert said_ends((decimal.value(-math.inf), Decimal("7.50")), decimal) == (None, "7.5")
     assert said_reach(Decimal("7.25"), (decimal.value(-math.inf), Decimal("7.50")), decimal) is None
 
 

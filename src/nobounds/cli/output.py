@@ -205,7 +205,7 @@ def _table(release: nb.Release) -> Table:
         bar = release.intervals[k] if release.intervals else None
         cells.append(_value(release, value, k))
         if release.intervals:
-            cells.append("" if bar is None or value is None else between(bar, kind))
+            cells.append("" if bar is None or value is None else between(bar, kind, value))
         if "clip" in release.parameters:
             cells.append(_clip(release.parameters["clip"], column_type_in(release.parameters)))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")

@@ -73,7 +73,7 @@ def _noise(statement: ReleaseStatement) -> list[str]:
         ends = " to ".join(f"{100 * end:.3g} %" for end in statement.intervals[0])
         return [f"The share of rows left out: {ends}, at {_level(statement)}.", *_assumed(statement)]
     said = [
-        statement.between(bar)
+        statement.between(bar, value)
         for value, bar in zip(statement.answers, statement.intervals, strict=False)
         if value is not None
     ]

@@ -102,8 +102,9 @@ def _answer(values: ReleaseFields, bars: ReleaseFields, statistic: str, kind: Ki
     """A statistic, and its range if it has one."""
     interval = bars.interval(statistic, kind) if statistic in ("count", "mean", "std") else None
     ends = None if interval is None else (kind.value(interval[0]), kind.value(interval[1]))
-    answer = said(values.value(statistic, kind), ends, kind)
+    value = values.value(statistic, kind)
+    answer = said(value, ends, kind)
     if interval is None or ends is None:
         return answer
     known = math.inf not in (interval[1], -interval[0])
-    return f"{answer} ({between(ends, kind) if known else 'too few records to tell how good'})"
+    return f"{answer} ({between(ends, kind, value) if known else 'too few records to tell how good'})"

@@ -120,10 +120,10 @@ class ReleaseStatement:
         """A number that is no answer for people, in the type of the answers."""
         return said(self.column_kind.of_answer(self.statistic).value(number))
 
-    def between(self, bar: Interval) -> str:
-        """An interval for people."""
+    def between(self, bar: Interval, value: int | float) -> str:
+        """The interval of an answer for people."""
         kind = self.column_kind.of_answer(self.statistic)
-        return between((kind.value(bar[0]), kind.value(bar[1])), kind)
+        return between((kind.value(bar[0]), kind.value(bar[1])), kind, kind.value(value))
 
     @property
     def interval(self) -> Interval | None:

@@ -357,7 +357,7 @@ def short_text(value: Value) -> str:
     size = abs_span(value)
     step = timedelta(seconds=1) if size >= timedelta(minutes=2) else timedelta(milliseconds=1)
     text = text_of(round(value / step) * step if size >= timedelta(seconds=1) else value)
-    return text.rstrip("0") if "." in text else text
+    return text.rstrip("0") if "." in text else text.removesuffix(", 0:00:00")
 
 
 def abs_span(span: timedelta) -> timedelta:

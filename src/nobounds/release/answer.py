@@ -63,6 +63,11 @@ class Answer(ABC):
         """The answer in plain words, as `nobounds.explain` gives it."""
         return import_module("nobounds.explaining.explain").explain(self, n=n)
 
+    def _repr_html_(self) -> str:
+        """The answer as HTML, for notebooks."""
+        text: str = import_module("nobounds.release.html").html(self)
+        return text
+
 
 def write(answer: Answer, path: Path) -> None:
     """An answer as a file, of the type that its name ends in: .csv, .parquet or .json."""

@@ -43,19 +43,24 @@ def said(value: Value, bar: Sequence[Any] | None = None, kind: Kind = NUMBER) ->
     return _text(next((rounded for rounded in tries if not ends or _within(rounded, *ends)), exact))
 
 
-def said_ends(bar: Sequence[Any], kind: Kind = NUMBER) -> tuple[str | None, str | None]:
+def said_ends(bar: Sequence[Any], kind: Kind = NUMBER, value: Any = None) -> tuple[str | None, str | None]:
     """The ends of an interval for people, rounded outward; None for an end that is not known.
 
-    >>> said_ends((31204.2, 31877)), said_ends((1.5, math.inf))
-    (('31,200', '31,900'), ('1.5', None))
+    value: the answer, if it is known: a single end has the digits that its distance supports, and those of a whole
+    number are whole.
+
+    >>> said_ends((31204.2, 31877)), said_ends((1.5, math.inf)), said_ends((68.9, 75.1), value=72)
+    (('31,200', '31,900'), ('1.5', None), ('68', '76'))
     """
     if not all(isinstance(end, _NUMBERS) for end in bar):
         low, high = (None if kind.is_end(end) else short_text(end) for end in bar)
         return low, high
     least, most = _ends(bar, kind)
-    if least is None or most is None:
-        return _outward(least, ROUND_FLOOR), _outward(most, ROUND_CEILING)
-    place = _place(_EXACT.divide(_EXACT.subtract(most, least), Decimal(2)))
+    near = value if isinstance(value, _NUMBERS) else None
+    half = _half(None if near is None else _decimal(near), least, most)
+    place = None if half is None else _place(half)
+    if isinstance(near, int | np.integer):
+        place = max(0 if place is None else place, 0)
     return _outward(least, ROUND_FLOOR, place), _outward(most, ROUND_CEILING, place)
 
 
@@ -81,8 +86,12 @@ def said_reach(value: Any, bar: Sequence[Any], kind: Kind = NUMBER) -> str | Non
 
 
 def _outward(end: Decimal | None, rounding: str, place: int | None = None) -> str | None:
-    """An end rounded to a place in one direction; to six digits if it is the only one."""
-    return None if end is None else _text(_rounded(end, _own_place(end) if place is None else place, rounding))
+    """An end rounded to a place in one direction; to six digits without a place."""
+    if end is None:
+        return None
+    return _text(
+        _rounded(end, _own_place(end), rounding).normalize(_EXACT) if place is None else _rounded(end, place, rounding)
+    )
 
 
 def _ends(bar: Sequence[Any], kind: Kind) -> tuple[Decimal | None, Decimal | None]:
@@ -91,12 +100,12 @@ def _ends(bar: Sequence[Any], kind: Kind) -> tuple[Decimal | None, Decimal | Non
     return low, high
 
 
-def _half(exact: Decimal, low: Decimal | None, high: Decimal | None) -> Decimal | None:
+def _half(exact: Decimal | None, low: Decimal | None, high: Decimal | None) -> Decimal | None:
     """Half the width of an interval; of one with a single end the distance from it, if there is any."""
     if low is not None and high is not None:
         return _EXACT.divide(_EXACT.subtract(high, low), Decimal(2))
     known = high if low is None else low
-    return None if known is None or known == exact else _EXACT.subtract(exact, known).copy_abs()
+    return None if exact is None or known is None or known == exact else _EXACT.subtract(exact, known).copy_abs()
 
 
 def _place(half: Decimal) -> int:

@@ -170,7 +170,8 @@ class Release(Answer):
         """The intervals in words."""
         if self.value is None or not 0 < len(self.intervals) <= _SHOWN:
             return ""
-        return f" ({bars_in_words(self.intervals, self.parameters)})"
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        return f" ({bars_in_words(self.intervals, self.parameters, values)})"
 
 
 def _rank(q: str) -> float:

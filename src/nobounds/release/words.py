@@ -1,6 +1,8 @@
 """The words of intervals and of what is not answered: the same in print, in explanations and on the page."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 from nobounds.exact import printable, text_up
@@ -14,16 +16,17 @@ NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 UNKNOWN = "its error is not known"
 
 
-def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any]) -> str:
-    """Intervals and their level: "12 to 15 at 95 %"."""
+def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any], values: Sequence[Any] = ()) -> str:
+    """Intervals, of `values` if these are known, and their level: "12 to 15 at 95 %"."""
     level = parameters.get("interval", {}).get("level")
-    words = ", ".join(between(bar, type_in(parameters)) for bar in bars)
+    kind = type_in(parameters)
+    words = ", ".join(between(bar, kind, value) for bar, value in zip_longest(bars, values[: len(bars)]))
     return words if level is None or words == UNKNOWN else f"{words} at {100 * level:.4g} %"
 
 
-def between(bar: Interval, kind: Kind = NUMBER) -> str:
-    """An interval in words; one end may be infinite, or both, and of a type its first or last value."""
-    low, high = said_ends(bar, kind)
+def between(bar: Interval, kind: Kind = NUMBER, value: Any = None) -> str:
+    """An interval in words, of a value if it is known; ends may be infinite, and of a type its first or last value."""
+    low, high = said_ends(bar, kind, value)
     if low is not None and high is not None:
         return f"{low} to {high}"
     if low is not None:
@@ -34,7 +37,7 @@ def between(bar: Interval, kind: Kind = NUMBER) -> str:
 def margin_in_words(value: Any, bar: Interval, kind: Kind = NUMBER) -> str:
     """The interval beside its value: "± 400", or its ends if it reaches further on one side: "(at least 0)"."""
     reach = said_reach(value, bar, kind)
-    return f"({between(bar, kind)})" if reach is None else f"± {reach}"
+    return f"({between(bar, kind, value)})" if reach is None else f"± {reach}"
 
 
 def needed_in_words(parameters: Mapping[str, Any]) -> str:
@@ -77,6 +80,11 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
     units = "rows" if unit == "row" else "units"
     sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95 times of 100)"
     return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."
+
+
+def rank_in_words(q: str) -> str:
+    """A rank in percent: "99.5%"."""
+    return f"{100 * float(Fraction(q)):.10g}%"
 
 
 def cut_in_words(groups: int, shown: int) -> str:

@@ -78,8 +78,11 @@ def answers(kept: KeptRelease) -> tuple[list[str], list[list[str]]]:
         rows = [[kept.ask.statistic, _figure(release, release.value, 0)]]
     if not release.intervals:
         return ["", "value"], rows
-    bars = zip(rows, release.intervals, strict=True)
-    return ["", "value", "interval"], [[*row, bars_in_words([bar], release.parameters)] for row, bar in bars]
+    values = release.value if isinstance(release.value, tuple) else (release.value,)
+    bars = zip(rows, release.intervals, values, strict=True)
+    return ["", "value", "interval"], [
+        [*row, bars_in_words([bar], release.parameters, [value])] for row, bar, value in bars
+    ]
 
 
 def _figure(release: nb.Release, value: Value | None, k: int) -> str:
