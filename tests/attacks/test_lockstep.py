@@ -34,6 +34,12 @@ BITES = {
     "group_by, public keys, quantile at a level": ("epsilon", 0.5),
     "group_by, private keys, minimum": ("epsilon", 0.6),
     "group_by, public keys, interval": ("epsilon", 0.8),
+    "group_by, public keys, quantiles": ("epsilon", 0.7),
+    "group_by, private keys, quantiles": ("epsilon", 0.6),
+    "group_by, public keys, bounds": ("epsilon", 0.55),
+    "group_by, private keys, bounds": ("epsilon", 0.65),
+    "group_by, public keys, describe": ("epsilon", 0.55),
+    "group_by, private keys, describe": ("epsilon", 0.55),
     "vector_sum": ("rho", 0.8),
     "vector_mean": ("rho", 0.8),
 }

@@ -634,6 +634,9 @@ ROWS = [
     *(without_rows(ODD, np.arange(11) == place) for place in (1, 9, 10, 5)),
     without_rows(PEOPLE, np.arange(N) == 5),
 ]
+ONLY = without_rows(
+    table(["a", "b", "c"], ["x", "x", "y"], [1.0, 3.0, 2.0]), np.arange(3) == 2
+)  # the only row of a group
 USERS = [
     without_rows(PEOPLE, PEOPLE["user"] == "u3"),
     *(without_rows(ODD, ODD["user"] == user) for user in "afdb"),
@@ -664,11 +667,18 @@ OF_A_TABLE = {
 }
 OF_GROUPS = {
     "quantile": lambda groups, **options: groups.quantile("x", 0.5, **options),
+    "median": lambda groups, **options: groups.median("x", **options),
     "maximum": lambda groups, **options: groups.maximum("x", **options),
     "minimum": lambda groups, **options: groups.minimum("x", **options),
     "sum": lambda groups, **options: groups.sum("x", **options),
     "mean": lambda groups, **options: groups.mean("x", **options),
     "count": lambda groups, **options: groups.count("x", **options),
+}
+
+ONE_BY_ONE = {  # groups whose programs run one after the other
+    "quantiles": lambda groups, **options: groups.quantiles("x", [0.25, 0.5], marks=False, **options),
+    "bounds": lambda groups, **options: groups.bounds("x", marks=False, **options),
+    "describe": lambda groups, **options: groups.describe(["x"], **options),
 }
 
 
@@ -825,6 +835,16 @@ CASES |= {
         Case("epsilon 2, rows", of_table(ask, None, PRIVATE, epsilon=2), ROWS[1:4], ROWS[4:]),
     ]
     for name, ask in OF_GROUPS.items()
+}
+CASES |= {
+    f"group_by, {keys} keys, {name}": [
+        Case("epsilon 2, users", of_table(ask, TWO, how, epsilon=2), USERS[1:2], USERS[2:], False, rows=2),
+        Case("epsilon 300, rows", of_table(ask, None, how, epsilon=300), [ROWS[5]], ROWS[:5], False),
+        Case("epsilon 1, rows", of_table(ask, None, how, epsilon=1), [*ROWS[:2], ONLY], ROWS[2:5], False),
+        *([Case("rho 0.2, rows", of_table(ask, None, how, rho=0.2), ROWS[:1], [], False)] if keys == "public" else []),
+    ]
+    for name, ask in ONE_BY_ONE.items()
+    for keys, how in (("public", PUBLIC), ("private", PRIVATE))
 }
 
 

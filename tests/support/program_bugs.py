@@ -52,7 +52,7 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.describe import DescribePlan
-from nobounds.tables import distinct, grouping
+from nobounds.tables import distinct, grouping, one_by_one
 from support.lockstep_cases import CASES
 
 
@@ -167,6 +167,17 @@ def remembered_count(data, plan, real=describe._count):
     count = Counted((yield from real(data, plan)))
     count.raw = totals(data.chunks())[0]
     return count
+
+
+def occupied_alone(program, records, k, facts):
+    """A program that looks whether a group has rows."""
+
+    def one():
+        if records.starts[k] == records.starts[k + 1]:
+            return None
+        return (yield from program(records.group(k, facts)))
+
+    return one
 
 
 def whole_for_each_statistic(amount, needs):
@@ -660,6 +671,16 @@ PLANTED = {
         GROUPED,
         f"{RELEASES}|{DECIDES}",
         [(GroupsView, "table", group_frames_raw)],
+    ),
+    "programs for occupied groups alone": (
+        "group_by, public keys, describe",
+        f"{RELEASES}|{DECIDES}|{FAILS}|Apart",
+        [(one_by_one, "_on_group", occupied_alone)],
+    ),
+    "rows per unit forgotten one by one": (
+        "group_by, public keys, quantiles",
+        PRICE,
+        [(Spending, "each", whole_for_each), (Unit, "loss", one_row)],
     ),
     "groups per unit forgotten": (PRIVATE, COST, [(KeySelection, "_chances", one_group_each)]),
     "twice delta for keys": (PRIVATE, COST, [(KeySelection, "_chances", double_delta)]),

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from nobounds.arrays import Ints
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
+from nobounds.engines.grouped import GroupedRecords
 from nobounds.expressions.types import Type
 from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
@@ -91,6 +92,10 @@ class TableSource(Protocol):
 
     def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """The groups of a numeric column, read now; without a name each row counts as a record."""
+        ...
+
+    def records(self, names: list[str], keyed: Keyed, bounding: Bounding | None) -> GroupedRecords:
+        """The records of some numeric columns by group, read now; a row is one of all columns."""
         ...
 
     def row_marks(self, bounding: Bounding | None) -> Column:

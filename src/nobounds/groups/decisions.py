@@ -5,7 +5,7 @@ They hold data, so their reprs show only their public facts.
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,13 @@ from nobounds.groups.view import GroupsView, Many
 from nobounds.mechanisms.decisions import Hidden, Together
 from nobounds.noise.additive import Additive
 from nobounds.noise.source import RandomSource
-from nobounds.programs.program import Draw, Driver
+from nobounds.programs.program import Draw, Driver, Program
 from nobounds.ranks.intervals.extremes import ExtremesPlan
 from nobounds.ranks.intervals.interval import Interval, IntervalPlan
 from nobounds.ranks.question import Question
 from nobounds.ranks.values import Values
+
+R = TypeVar("R")
 
 LARGEST = 1 << 60  # whole numbers below this add up in 64 bits, with noise
 
@@ -122,3 +124,25 @@ class GroupIntervals:
 
     def __repr__(self) -> str:
         return f"GroupIntervals({len(self.groups)} groups, data hidden)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GroupPrograms(Generic[R]):
+    """The results of a program for each group, one after the other. Groups are disjoint: all cost as much as one."""
+
+    programs: tuple[Callable[[], Program[R]], ...]
+    cost: Callable[[], Cost]
+
+    @property
+    def public(self) -> Hashable:
+        return len(self.programs)
+
+    def draw(self, source: RandomSource) -> list[R]:
+        return self.settled_by(Draw(source))
+
+    def settled_by(self, driver: Driver) -> list[R]:
+        """The results by a driver that settles each decision."""
+        return [driver.run(program()) for program in self.programs]
+
+    def __repr__(self) -> str:
+        return f"GroupPrograms({len(self.programs)} groups, data hidden)"

@@ -122,7 +122,7 @@ class GroupedRelease(Answer):
             fields["statistic"],
             tuple(fields["by"]),
             keys,
-            _masked([kind.from_json(value) for value in fields["values"]], kind),
+            masked([kind.from_json(value) for value in fields["values"]], kind),
             PrivacyLoss.from_dict(fields["loss"]),
             fields["parameters"],
             None if ends is None else np.array(ends, dtype=object if kind.typed else np.float64).reshape(-1, 2),
@@ -172,7 +172,7 @@ def _typed(keys: list[Any], kind: str) -> Any:
         return plain
 
 
-def _masked(values: list[Any], kind: Kind) -> NDArray[Any]:
+def masked(values: list[Any], kind: Kind) -> NDArray[Any]:
     """Answers from JSON; None is masked."""
     missing = [value is None for value in values]
     if kind.typed:

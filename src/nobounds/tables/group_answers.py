@@ -102,9 +102,9 @@ class GroupedColumn:
             return tallied
         # They come in the order of the data, which is sensitive; sorted, a seed gives the same answers, too.
         order = ordered(tuple(array[: len(tallied.units)] for array in tallied.keys))
-        mask = yield KeepKeys(self.selection, tallied.units[order], lambda: _listed(tallied.keys, order))
+        mask = yield KeepKeys(self.selection, tallied.units[order], lambda: listed(tallied.keys, order))
         kept = order[mask]
-        return Tallied(_taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
+        return Tallied(taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
 
 
 def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn, marks: bool) -> Program[GroupAnswers]:
@@ -193,7 +193,7 @@ def top_by_group(k: int, plan: CountPlan, data: GroupedColumn) -> Program[GroupA
     keys, noisy = yield from _noisy_counts(plan, data)
     first = np.argsort(-noisy, kind="stable")[:k]
     each = -math.expm1(math.log1p(-CHANCE) / max(len(noisy), 1))
-    shown = _counted(plan, _taken(keys, first), noisy[first], each)
+    shown = _counted(plan, taken(keys, first), noisy[first], each)
     interval = shown.parameters["interval"] | {"together": len(noisy)}
     return replace(shown, parameters=shown.parameters | {"k": k, "interval": interval})
 
@@ -329,13 +329,13 @@ def _worth(steps: float, lattice: Lattice) -> float:
     return finite_float(Fraction(steps) * lattice.step)
 
 
-def _taken(keys: tuple[Any, ...], places: Ints) -> tuple[Any, ...]:
+def taken(keys: tuple[Any, ...], places: Ints) -> tuple[Any, ...]:
     """The keys in these places."""
     import pyarrow as pa
 
     return tuple(array.take(pa.array(places)) for array in keys)
 
 
-def _listed(keys: tuple[Any, ...], places: Ints) -> list[tuple[Any, ...]]:
+def listed(keys: tuple[Any, ...], places: Ints) -> list[tuple[Any, ...]]:
     """The keys in these places as plain values."""
-    return list(zip(*(array.to_pylist() for array in _taken(keys, places)), strict=True))
+    return list(zip(*(array.to_pylist() for array in taken(keys, places)), strict=True))

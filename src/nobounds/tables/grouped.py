@@ -4,16 +4,35 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Unpack
 
+from nobounds import ask
 from nobounds.accounting.spending import Spending
 from nobounds.engines.keys import all_differ
+from nobounds.engines.memory.frames import Frame
 from nobounds.engines.source import Keyed
 from nobounds.exact import Number
+from nobounds.ladders.facts import Facts
+from nobounds.programs.program import Program
 from nobounds.ranks.options import Options
 from nobounds.ranks.problem import check_rank
+from nobounds.release.answers import Answers
+from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease
-from nobounds.statistics.keywords import Bounded, Grouped, GroupedExtreme, Keys, Spent, flag, spelled_out, stated_of
-from nobounds.statistics.quantiles import wanted_of
+from nobounds.release.release import Release
+from nobounds.statistics.describe import describe
+from nobounds.statistics.keywords import (
+    Bounded,
+    Each,
+    Grouped,
+    GroupedExtreme,
+    Keys,
+    Spent,
+    flag,
+    spelled_out,
+    stated_of,
+)
+from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
 from nobounds.tables.grouping import Grouping, check_delta
+from nobounds.tables.one_by_one import Columns, Shown
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
 ENUM = "enum"  # as keys: those that the type of the column declares
@@ -62,6 +81,69 @@ class GroupedTable(SharedOnly):
         With `interval=0.95` each group has an interval, in `intervals`, for the same epsilon; then at most 10,000 keys.
         """
         return self._quantile("quantile", column, check_rank(q), options)
+
+    @spelled_out
+    def median(self, column: str, **options: Unpack[Grouped]) -> GroupedRelease:
+        """A private median of each group."""
+        return self._quantile("quantile", column, Fraction(1, 2), options)
+
+    @spelled_out
+    def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Bounded]) -> Answers:
+        """Private quantiles of each group, by name: `answers["quantile(fare, 0.95)"]` has one for each group.
+
+        Each group is answered as `nobounds.quantiles` does, for the same epsilon; at most 10,000 keys.
+        """
+        ranks = list(q)
+        asks = [ask.quantile(column, each) for each in ranks]
+        return self._several(quantiles, column, ranks, asks, f"quantiles {', '.join(map(str, ranks))}", options)
+
+    @spelled_out
+    def bounds(self, column: str, **options: Unpack[GroupedExtreme]) -> Answers:
+        """A private minimum and maximum of each group, by name; at most 10,000 keys."""
+        asks = [ask.minimum(column), ask.maximum(column)]
+        return self._several(bounds, column, None, asks, "bounds", options)
+
+    @spelled_out
+    def describe(self, columns: Iterable[str] | None = None, **options: Unpack[Each]) -> Answers:
+        """A private summary of each group, by name: `answers["mean(age)"]` has the mean of each group.
+
+        Each group is summarised as `nobounds.describe` does, for the same epsilon, split by its own noisy counts: what
+        a group has too few rows for is masked. At most 10,000 keys.
+        """
+        marks, table = flag(options, "marks"), self._table
+        names = table.numeric_columns(columns, (*self._by,))
+        stated = {name: options.get(name) for name in ("lower", "upper", "resolution")}
+
+        def program(columns: Columns, keywords: dict[str, Any]) -> Program[Description]:
+            described: Any = describe(Frame(dict(columns), {}), marks=marks, **stated, **keywords)  # type: ignore[arg-type]
+            return described  # type: ignore[no-any-return]
+
+        def released(shown: Shown, results: list[Description], facts: dict[str, Facts]) -> Answers:
+            return Answers(shown.of_descriptions(results, facts), shown.loss, dict(shown.parameters))
+
+        purpose = f"describe {', '.join(names)}"
+        return self._grouping().one_by_one(
+            names, purpose, self._spending(options), program, released, options.get("rng")
+        )
+
+    def _several(
+        self, function: Any, column: str, q: list[Number] | None, asks: list[ask.Ask], purpose: str, options: Any
+    ) -> Answers:
+        """Several numbers of each group by the program of one column."""
+        self._table.require_numeric(column)
+        own = {name: given for name, given in options.items() if name not in ("epsilon", "rho", "rng")}
+
+        def program(columns: Columns, keywords: dict[str, Any]) -> Program[Release]:
+            given = (columns[column],) if q is None else (columns[column], q)
+            return function(*given, **own, **keywords)  # type: ignore[no-any-return]
+
+        def released(shown: Shown, results: list[Release], facts: dict[str, Facts]) -> Answers:
+            each = shown.of_numbers(results, facts[column], asks)
+            return Answers(each, shown.loss, dict(shown.parameters))
+
+        return self._grouping().one_by_one(
+            [column], f"{purpose} of {column}", self._spending(options), program, released, options.get("rng")
+        )
 
     @spelled_out
     def maximum(self, column: str, **options: Unpack[GroupedExtreme]) -> GroupedRelease:

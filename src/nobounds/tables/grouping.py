@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import PrivacyLoss, Unit
@@ -30,7 +30,7 @@ from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.words import HARDLY
-from nobounds.statistics.door import ColumnPlan, Request, admit
+from nobounds.statistics.door import INSIDE, ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
 from nobounds.statistics.typed import require_type, type_of, typed_array
 from nobounds.tables.group_answers import (
@@ -42,10 +42,13 @@ from nobounds.tables.group_answers import (
     sums_by_group,
     top_by_group,
 )
+from nobounds.tables.one_by_one import Columns, GroupedColumns, Shown, cost_of, without_records
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
+MOST_ONE_BY_ONE = 10_000  # public keys whose programs run one after the other
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +143,7 @@ class Grouping:
         terms, selection = self._terms(spending), self._selection(spending)
 
         def loss(plan: ColumnPlan, facts: Facts) -> PrivacyLoss:
-            if selection is None:
-                return self.unit.loss(plan.cost(), "add-remove")
-            # Added up before it is rounded: then the charge is what the user gave.
-            both = plan.cost().times(self.unit.rows).epsilon + selection.epsilon
-            return PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
+            return self._loss(selection)(plan.cost(), facts)
 
         def released(plan: ColumnPlan, facts: Facts, data: GroupedColumn, loss: PrivacyLoss) -> Program[GroupedRelease]:
             noisy = yield from answer(plan, data)
@@ -175,6 +174,54 @@ class Grouping:
         request = Request(terms.neighbors, checked, loss, lambda facts: of, released)
         data = GroupedColumn(self.source, self.keyed, column, self._facts(column), self.groups_per_unit, selection)
         return admit(request, data, self.budget, rng)
+
+    def one_by_one(
+        self,
+        names: list[str],
+        purpose: str,
+        spending: Spending,
+        program: Callable[[Columns, dict[str, Any]], Program[Any]],
+        released: Callable[[Shown, list[Any], dict[str, Facts]], R],
+        rng: Rng,
+    ) -> R:
+        """The release of what a program says of each group, through the door; it gets the columns of a group.
+
+        Its keywords are those of a statistic that is a part of this one.
+        """
+        terms, selection, known = self._terms(spending), self._selection(spending), self.keyed.known
+        if known is not None and len(known[0]) > MOST_ONE_BY_ONE:
+            raise ValueError(f"this needs at most {MOST_ONE_BY_ONE:,} keys, got {len(known[0]):,}: give fewer keys")
+        keywords = {"rho" if spending.zcdp else "epsilon": terms.spending.amount, "rng": INSIDE}
+        cost = cost_of(terms.spending, self.unit)
+
+        def planned(facts: dict[str, Facts]) -> Cost:
+            program(without_records(facts), keywords)
+            return cost
+
+        def answer(plan: Cost, facts: dict[str, Facts], data: GroupedColumns, loss: PrivacyLoss) -> Program[R]:
+            keys, results = yield from data.each(lambda columns: program(columns, keywords), lambda: cost)
+            described = self._described(
+                replace(next(iter(facts.values())), name=None), spending, {"answer": cost}, selection
+            )
+            return released(Shown(self.keyed.names, keys, loss, described), results, facts)
+
+        of = f"{purpose} by {', '.join(self.keyed.names)}{where_in_words(self.view.text)}"
+        request = Request(terms.neighbors, planned, self._loss(selection), lambda facts: of, answer, sized=False)
+        facts = {name: self._facts(name) for name in names}
+        data = GroupedColumns(self.source, self.keyed, facts, self.unit, self.groups_per_unit, selection)
+        return admit(request, data, self.budget, rng)
+
+    def _loss(self, selection: KeySelection | None) -> Callable[[Any, Any], PrivacyLoss]:
+        """From a cost for one row to the loss of a unit, with that of the choice of keys."""
+
+        def loss(cost: Cost, facts: object) -> PrivacyLoss:
+            if selection is None:
+                return self.unit.loss(cost, "add-remove")
+            # Added up before it is rounded: then the charge is what the user gave.
+            both = cost.times(self.unit.rows).epsilon + selection.epsilon
+            return PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
+
+        return loss
 
     def _facts(self, column: str | None) -> Facts:
         """The public facts of a column, or of the rows themselves."""

@@ -2,7 +2,7 @@
 
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Self
 
@@ -156,6 +156,20 @@ class OpenedTable:
         table = self._viewed(view)
         column = table.source.columns([_CONDITION], self.bounding(options))[_CONDITION]
         return self.named(column, formula.text)
+
+    def numeric_columns(self, columns: Iterable[str] | None, without: tuple[str, ...] = ()) -> list[str]:
+        """The numeric columns with these names; by default all that may be shown, except the unit and some others."""
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
+        if columns is None and self.source.shown is not None and not self.source.shown:
+            raise ValueError(HEADER_UNKNOWN)
+        numeric = (name for name in self.source.facts if self.shows(name) and name not in (self.unit, *without))
+        names = list(dict.fromkeys(numeric if columns is None else columns))
+        for name in names:
+            self.require_numeric(name)
+        if not names:
+            raise ValueError("describe needs a numeric column, got none")
+        return names
 
     def named(self, column: Column, name: str, *, counted: bool = False) -> Column:
         """The column with its name, and whether its rows are those of a query, among its public facts."""

@@ -10,7 +10,6 @@ from nobounds.accounting.spending import Chargeable, labelled
 from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
 from nobounds.engines.csv.dialect import Csv
-from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.files.paths import name_of
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.open import open_source
@@ -275,17 +274,8 @@ class Table(SharedOnly):
     @spelled_out
     def describe(self, columns: Iterable[str] | None = None, **options: Unpack[Each]) -> Description:
         """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
-        if isinstance(columns, str):
-            raise TypeError(f"columns must be a list of names, got a text; for one column give [{columns!r}]")
         table, source = self._opened, self._opened.source
-        if columns is None and source.shown is not None and not source.shown:
-            raise ValueError(HEADER_UNKNOWN)
-        numeric = (name for name in source.facts if table.shows(name) and name != table.unit)
-        names = list(dict.fromkeys(numeric if columns is None else columns))
-        for name in names:
-            table.require_numeric(name)
-        if not names:
-            raise ValueError("describe needs a numeric column, got none")
+        names = table.numeric_columns(columns)
         skipped = {name: kind for name, kind in source.others.items() if columns is None and table.shows(name)}
         # A column that is named explicitly is assumed to be numeric.
         typed = source.typed or columns is not None or all(source.facts[name].declared for name in names)

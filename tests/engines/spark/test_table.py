@@ -232,6 +232,25 @@ def test_a_table_on_spark_answers_as_one_in_memory(frame: Any, table: pa.Table):
         assert repr(one) == repr(other)
 
 
+def test_records_by_group_are_those_of_the_array(spark: Spark, table: pa.Table):
+    """Public keys at their places and keys that are found, the values of two columns, with and without units."""
+    local = Local(from_memory(table))
+    names = [name for name in spark.facts if name in local.facts][:2]
+    key = next(name for name in spark.others if spark.others[name] == "text")
+    known = local.known_keys((key,), [[*sorted(set(table.column(key).drop_null().to_pylist()))[:2], "nobody"]])
+    for keyed in (Keyed((key,), known), Keyed((key,))):
+        one, other = (source.records(names, keyed, None) for source in (spark, local))
+        of_keys = [
+            {
+                k: [sorted(map(repr, each.columns[n][each.starts[i] : each.starts[i + 1]].tolist())) for n in names]
+                for i, k in enumerate(each.keys[0].to_pylist())
+            }
+            for each in (one, other)
+        ]
+        assert of_keys[0] == of_keys[1]
+        assert sorted(one.units.tolist()) == sorted(other.units.tolist())
+
+
 def test_types_on_spark_answer_as_in_memory(session: Any):
     """Dates, moments, durations and decimals, some missing; by units, too."""
     rng = np.random.default_rng(3)

@@ -12,7 +12,9 @@ import numpy as np
 from nobounds.accounting.loss import Unit
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
+from nobounds.engines.grouped import GroupedRecords
 from nobounds.engines.keys import KeyCodes, plain, public_keys
+from nobounds.engines.memory.arrow import to_floats
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
 from nobounds.engines.spark.viewed import KEPT, applied, spark_kind, spark_type, wanted
@@ -143,6 +145,20 @@ class Spark:
         parts = rows.mapInArrow(kernel, schema).groupBy(*keys, "rung")
         total = parts.sum("count", "high", "low").toDF(*keys, *_PARTS)
         return _tallied(run(total, total.toArrow), keys, keyed.known, ladder, sums)
+
+    def records(self, names: list[str], keyed: Keyed, bounding: Bounding | None) -> GroupedRecords:
+        """One job, whose rows are collected here: groups that are answered one by one need their records."""
+        keys = [f"k{k}" for k in range(len(keyed.names))]
+        rows = self._rows(list(keyed.names), names, bounding, keyed.known)
+        if keyed.known is not None and bounding is None:
+            rows = rows.join(self._known(keyed.known), keys, "left_semi")
+        read = run(rows, rows.toArrow).sort_by([(key, "ascending") for key in keys])
+        codes = KeyCodes(keyed.known)
+        groups = codes.codes([read.column(key).combine_chunks() for key in keys])
+        firsts = groups if bounding is None else groups[np.asarray(read.column(FIRST))]
+        values = {name: to_floats(read.column(f"v{k}")) for k, name in enumerate(names)}
+        arrays = codes.keys() if keyed.known is None else keyed.known
+        return GroupedRecords.of(arrays, len(arrays[0]), [(groups, firsts, values)], names)
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row."""

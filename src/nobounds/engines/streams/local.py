@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from nobounds.accounting.loss import Unit
-from nobounds.arrays import Floats
+from nobounds.arrays import Floats, Ints
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import Column, windows
+from nobounds.engines.grouped import GroupedRecords
 from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
@@ -95,6 +96,25 @@ class Local:
         none = tuple(import_pyarrow().nulls(0, self.stream.kinds[key]) for key in names)
         keys = codes.keys() or none if keyed.known is None else keyed.known
         return Tallied(keys, units.astype(np.int64), growing.tally())
+
+    def records(self, names: list[str], keyed: Keyed, bounding: Bounding | None) -> GroupedRecords:
+        """One pass over the keys and the values."""
+        keys, codes = list(keyed.names), KeyCodes(keyed.known)
+        start = 0 if bounding is None else 1
+        wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
+
+        def rows() -> Iterator[tuple[Ints, Ints, dict[str, Floats]]]:
+            for batch in together(self._batches(keys, names, bounding, wanted)):
+                groups = codes.codes([batch.column(start + k) for k in range(len(keys))])
+                firsts = groups if bounding is None else groups[_floats(batch, 0) > 0]
+                values = {name: _floats(batch, start + len(keys) + k) for k, name in enumerate(names)}
+                yield groups, firsts, values
+
+        with self.stream.turns:
+            read = list(rows())
+        none = tuple(import_pyarrow().nulls(0, self.stream.kinds[key]) for key in keys)
+        arrays = codes.keys() or none if keyed.known is None else keyed.known
+        return GroupedRecords.of(arrays, len(arrays[0]), read, names)
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row: for all rows, or for those kept of each unit."""
