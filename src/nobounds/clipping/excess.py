@@ -31,6 +31,8 @@ _NUMBERS = 100  # numbers of records in a table
 _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
+_SHAPE = 1 / RELATIVE**2  # of the negative binomial law of a count
+_SHAPES = len(_SLOPES) * len(_CURVES)
 
 
 class CountNoise(NamedTuple):
@@ -50,7 +52,8 @@ class _Cell(NamedTuple):
 
     numbers: Floats
     likelihood: Floats
-    passed: Floats  # cumulative probabilities, one row for each log-mean
+    masses: Floats  # probabilities times `whole`, one row for each log-mean
+    whole: Floats
 
 
 def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 1) -> Floats:
@@ -62,31 +65,30 @@ def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 
     line beyond the clip, and no side counts as empty.
     """
     most = (1 + most) ** power - 1
-    top = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4)
-    logs = np.arange(_LOWEST, top + 3, _FINE)
-    cells = [_cell(float(count), noise, logs) for count in noisy]
-    starts = np.arange(_LEAST, top + 1, _STEP)
-    s, d, g = (axis.ravel() for axis in np.meshgrid(starts, _SLOPES, _CURVES, indexing="ij"))
-    means = _means(s, d, g, len(noisy) + _NEAR, straight=power > 1)
-    last = len(noisy) - 1
-    open_means = np.logaddexp.reduce(means[:, last:], axis=1)
-    places = _places(np.column_stack([means[:, :last], open_means]), logs)
-    fit = sum((cell.likelihood[places[:, k]] for k, cell in enumerate(cells)), np.tile(_PRIOR, len(s) // len(_PRIOR)))
-    fit -= math.log(len(starts) * len(_SLOPES))
+    top, last = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4), len(noisy) - 1
+    table = math.ceil((top + 3 - _LOWEST) / _FINE)
+    cells = [_cell(float(count), noise, table) for count in noisy]
+    starts = math.ceil((top + 1 - _LEAST) / _STEP)
+    places = _places(len(noisy), 1 << starts.bit_length(), power > 1)[:, : starts * _SHAPES]
+    fit = np.tile(_PRIOR, starts * len(_SLOPES))
+    for at, cell in zip(places, cells, strict=True):
+        fit += np.take(cell.likelihood, at, mode="clip")
+    fit -= math.log(starts * len(_SLOPES))
     empty = _EMPTY + float(noise.log_density(noisy.astype(np.float64)).sum()) if power == 1 else -math.inf
     peak = max(float(fit.max()), empty)
     passed = np.cumsum(np.exp(fit - peak))
     whole = passed[-1] + math.exp(empty - peak)
     which = np.searchsorted(passed, (np.arange(POINTS) + 0.5) / POINTS * whole)
-    some = which < len(s)
-    which = np.minimum(which, len(s) - 1)
-    places, means = places[which], _means(s[which], d[which], g[which], len(noisy) + _FAR, straight=power > 1)
+    some = which < len(fit)
+    which = np.minimum(which, len(fit) - 1)
+    places = np.minimum(places[:, which], table - 1)
+    means = _means(*_parameters(which), len(noisy) + _FAR, straight=power > 1)
     total = np.zeros(POINTS)
     uniform = _uniform(2 * len(noisy) + 2)
     for k in range(BELOW, last):
-        number = _number(cells[k], places[:, k], uniform[2 * k])
+        number = _number(cells[k], places[k], uniform[2 * k])
         total += _octave(number, 2.0 ** (k - BELOW), means[:, k + 1] - means[:, k], uniform[2 * k + 1], most, power)
-    number = _number(cells[last], places[:, last], uniform[2 * last])
+    number = _number(cells[last], places[last], uniform[2 * last])
     total += _beyond(number, 2.0 ** (last - BELOW), means[:, last:], uniform[2 * last + 1], most, power)
     return np.where(some, total, 0.0)
 
@@ -101,38 +103,65 @@ def _means(s: Floats, d: Floats, g: Floats, many: int, straight: bool) -> Floats
     return np.column_stack([before, s, s[:, None] + np.cumsum(rises, axis=1)])
 
 
-def _cell(count: float, noise: CountNoise, logs: Floats) -> _Cell:
+def _parameters(which: Ints) -> tuple[Floats, Floats, Floats]:
+    """The grid of (s, d, g) at these places."""
+    start, shape = np.divmod(which, _SHAPES)
+    starts = np.arange(_LEAST, _LEAST + (2 + start.max()) * _STEP, _STEP)
+    return starts[start], _SLOPES[shape // len(_CURVES)], _CURVES[shape % len(_CURVES)]
+
+
+@lru_cache(maxsize=32)
+def _places(many: int, starts: int, straight: bool) -> Ints:
+    """Where the log-means of `many` counts lie in tables, one row for each; the last count has no upper edge."""
+    means = _means(*_parameters(np.arange(starts * _SHAPES)), many + _NEAR, straight=straight)
+    open_means = np.logaddexp.reduce(means[:, many - 1 :], axis=1)
+    places = np.rint((np.column_stack([means[:, : many - 1], open_means]) - _LOWEST) / _FINE)
+    return np.ascontiguousarray(np.maximum(places, 0).T.astype(np.int64))
+
+
+@lru_cache(maxsize=64)
+def _logs(many: int) -> tuple[Floats, Floats]:
+    """Log-probabilities of negative binomial laws at `many` log-means: of _SHAPE failures, and of one success."""
+    mean = np.exp(np.arange(_LOWEST, _LOWEST + (many + 1) * _FINE, _FINE)[:many])[:, None]
+    return _SHAPE * -np.log1p(mean / _SHAPE), -np.log1p(_SHAPE / mean)
+
+
+@lru_cache(maxsize=1 << 16)
+def _ways(number: float) -> float:
+    return math.lgamma(number + _SHAPE) - math.lgamma(number + 1)
+
+
+def _cell(count: float, noise: CountNoise, table: int) -> _Cell:
     """A noisy count: numbers of records around it, negative binomial with variance m + (RELATIVE m)**2, and noise."""
     around = _AROUND * noise.scale
     low, high = max(math.floor(count - around), 0), max(math.ceil(count + around), math.ceil(around))
     numbers = np.unique(np.rint(np.linspace(low, high, _NUMBERS)))
-    shape = 1 / RELATIVE**2
     steps = np.gradient(numbers) if len(numbers) > 1 else np.ones(1)
-    own = np.array([math.lgamma(x + shape) - math.lgamma(x + 1) for x in numbers.tolist()]) - math.lgamma(shape)
+    own = np.array([_ways(x) for x in numbers.tolist()]) - math.lgamma(_SHAPE)
     own += np.log(steps) + noise.log_density(numbers - count)
-    mean = np.exp(logs)[:, None]
-    joint = own + shape * -np.log1p(mean / shape) + numbers * -np.log1p(shape / mean)
+    failures, success = _logs(table)
+    joint = own + failures + numbers * success
     peak = joint.max(axis=1, keepdims=True)
-    masses = np.exp(joint - peak)
+    joint -= peak
+    masses = np.exp(joint, out=joint)
     whole = masses.sum(axis=1)
-    return _Cell(numbers, peak[:, 0] + np.log(whole), np.cumsum(masses, axis=1) / whole[:, None])
-
-
-def _places(means: Floats, logs: Floats) -> Ints:
-    """The nearest log-means of a table."""
-    return np.clip(np.rint((means - _LOWEST) / _FINE), 0, len(logs) - 1).astype(np.int64)
+    return _Cell(numbers, peak[:, 0] + np.log(whole), masses, whole)
 
 
 def _number(cell: _Cell, rows: Ints, uniform: Floats) -> Floats:
     """A number of records for each point, by the inverse of its law."""
-    at = (cell.passed[rows] < uniform[:, None]).sum(axis=1)
-    numbers: Floats = cell.numbers[np.minimum(at, len(cell.numbers) - 1)]
+    distinct, which = np.unique(rows, return_inverse=True)
+    passed = np.cumsum(cell.masses[distinct], axis=1) / cell.whole[distinct, None]
+    passed[:, -1] = 1.0
+    at = np.argmax(passed[which] >= uniform[:, None], axis=1)
+    numbers: Floats = cell.numbers[at]
     return numbers
 
 
 def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float, power: int) -> Floats:
     """How much `number` records in the octave from this edge are beyond the clip, together."""
-    mean, spread = inside_octave(slope, power)
+    mean = inside_octave(slope, power)
+    spread = np.sqrt(np.maximum(inside_octave(slope, 2 * power) - mean**2, 0.0))
     total = edge**power * (number * mean + np.sqrt(number) * spread * _normal(uniform)) - number
     return np.clip(total, number * min(edge**power - 1, most), number * min((2 * edge) ** power - 1, most))
 
@@ -144,7 +173,7 @@ def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: f
     whole = passed[:, -1:]
     at = (passed < uniform[:, None] ** (1 / np.maximum(number, 1))[:, None] * whole).sum(axis=1)
     at = np.minimum(at, parts.shape[1] - 1)
-    mean, _ = inside_octave(means[:, 1:] - means[:, :-1], power)
+    mean = inside_octave(means[:, 1:] - means[:, :-1], power)
     values = (edge * 2.0 ** np.arange(parts.shape[1] - 1)) ** power * mean
     values = np.minimum(np.column_stack([values, 2**power * values[:, -1:]]) - 1, most)
     up_to = np.cumsum(parts * values, axis=1) / passed
@@ -152,18 +181,13 @@ def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: f
     return np.where(number > 0, values[rows, at] + np.maximum(number - 1, 0) * up_to[rows, at], 0.0)
 
 
-def inside_octave(slope: Floats, power: int = 1) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of 2**(power u) for u in [0, 1] with density exp(slope u)."""
+def inside_octave(slope: Floats, power: int = 1) -> Floats:
+    """Mean of 2**(power u) for u in [0, 1] with density exp(slope u)."""
     slope = np.clip(slope, -12.0, 3.0)
     slope = np.where(np.abs(slope) < 1e-3, 1e-3, slope)
-
-    def moment(order: int) -> Floats:
-        rate = slope + order * _LN2
-        rate = np.where(np.abs(rate) < 1e-3, 1e-3, rate)
-        return np.asarray(slope / rate * np.expm1(rate) / np.expm1(slope))
-
-    mean = moment(power)
-    return mean, np.sqrt(np.maximum(moment(2 * power) - mean**2, 0.0))
+    rate = slope + power * _LN2
+    rate = np.where(np.abs(rate) < 1e-3, 1e-3, rate)
+    return np.asarray(slope / rate * np.expm1(rate) / np.expm1(slope))
 
 
 @lru_cache(maxsize=8)

@@ -22,7 +22,6 @@ CHANCE = 0.05  # intervals hold 95% of the time
 # An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
 USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
 _STRIDE = 197  # through the points of one side for those of the other; it has no factor 2
-_STEPS = 80
 
 
 class Reach(NamedTuple):
@@ -83,9 +82,8 @@ def _differences(above: Floats, below: Floats) -> Floats:
 def _end(points: Floats, bar: float, gaussian: bool, chance: float) -> float:
     """What the sum of a point and noise, with this 95% half interval, exceeds with this probability."""
     low, high = float(points.min()) - 8 * bar, float(points.max()) + 8 * bar
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        above = float(np.mean(_tail(middle - points, bar, gaussian)))
+    while low < (middle := (low + high) / 2) < high:
+        above = float(np.add.reduce(_tail(middle - points, bar, gaussian))) / len(points)
         low, high = (middle, high) if above > chance else (low, middle)
     return high
 

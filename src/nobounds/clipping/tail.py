@@ -106,7 +106,7 @@ def biases(noisy: Floats, less: float, power: int = 1) -> Floats:
     counts[..., _FALLING:] = np.minimum.accumulate(counts[..., _FALLING:], axis=-1)
     slopes = np.diff(np.log(counts + 1), axis=-1, prepend=0.0)
     edges = 2.0 ** np.arange(LOWEST, HIGHEST + 1)
-    values = edges**power * inside_octave(slopes, power)[0]
+    values = edges**power * inside_octave(slopes, power)
     values[..., -1] *= _BEYOND**power
     beyond: Floats = np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0 ** (power * MOVES), 0.0), axis=-2)
     return beyond
