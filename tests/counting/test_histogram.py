@@ -78,9 +78,9 @@ def test_histograms_of_parts_add_up(ladder, values, at):
 @few
 @given(values=records, at=st.lists(st.integers(0, 60), max_size=4), dense=st.integers(1, 40), chunk=st.integers(1, 9))
 def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
-    """However few rungs the dense table may span, and however small the steps, the counts are the same."""
+    """However few rungs a table may span, and however small the steps, the counts are the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nobounds.counting.histogram, "_DENSE", dense)
+        patch.setattr(nobounds.counting.histogram, "_SPARSE", dense)
         patch.setattr(nobounds.counting.scan, "CHUNK", chunk)
         found = table(Histogram.of(cut(values, at), ladder))
     assert found == brute_force(values, ladder)
@@ -89,12 +89,20 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
 @pytest.mark.medium
 @every
 @few
-@given(values=records, at=st.lists(st.integers(0, 60), max_size=4), many=st.integers(0, 60), weights=st.booleans())
-def test_counting_by_leading_bits_agrees(ladder, values, at, many, weights):
-    """After however many values the leading bits are counted instead of the rungs, the counts are the same."""
+@given(
+    values=records,
+    at=st.lists(st.integers(0, 60), max_size=4),
+    many=st.integers(0, 60),
+    weights=st.booleans(),
+    waiting=st.sampled_from([1, 1 << 10, 1 << 21]),
+)
+def test_counting_by_leading_bits_agrees(ladder, values, at, many, weights, waiting):
+    """After however many values leading bits are counted instead of rungs, and in any number of octaves, counts agree."""
     chunks = [(part, np.ones(len(part), dtype=np.int64)) if weights else part for part in cut(values, at)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.counting.histogram, "_MANY", many)
+        patch.setattr(nobounds.counting.histogram, "_EACH", 1 << 20)
+        patch.setattr(nobounds.counting.histogram, "_WAITING", waiting)
         found = table(Histogram.of(chunks, ladder))
     assert found == brute_force(values, ladder)
 
@@ -112,7 +120,7 @@ def test_wide_spans(bits):
     assert np.array_equal(found.counts, counts)
     if bits == 51:
         assert len(rungs) > 99_000
-        assert rungs[-1] - rungs[0] > nobounds.counting.histogram._DENSE
+        assert rungs[-1] - rungs[0] > nobounds.counting.histogram._WAITING
 
 
 def test_narrow_chunks_far_apart():

@@ -18,10 +18,14 @@ from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 
-_DENSE = 1 << 21  # most rungs that a dense table may span: 16 MB
-_SPARSE = 64  # rungs that a dense table may span for each value: sorting takes less time than to clear a larger one
+_WAITING = 1 << 21  # rungs that wait to be merged, and of a table of leading bits, at most: 16 MB
+_SPARSE = 4  # rungs that a table may span for each value: sorting takes less time than to clear a larger one
 _FEW = 1 << 14  # values converted to rungs at a time: the temporaries stay in the cache, in memory already mapped
-_MANY = 1 << 17  # values from which a table of leading bits is faster
+_MANY = 1 << 12  # values from which a table of leading bits is faster, ...
+_EACH = 4  # ... if an octave has no more of them than this for each value
+_MOST_BITS = 18  # of the mantissa, for a table of octaves
+_OCTAVES = 12  # log2 of the patterns of sign and exponent
+_UNSEEN = -(1 << 40)  # where the table of an octave would begin that has none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,74 +94,91 @@ def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
 
 
 class _Counter:
-    """Counts records by rung, or many records by leading bits if a table of those is small enough.
-
-    Rungs are counted in a dense table while their span is small, and in sorted parts otherwise.
-    """
+    """Counts few records by rung, in sorted parts, and many by leading bits, if a table of those is small enough."""
 
     def __init__(self, ladder: Ladder) -> None:
         self._ladder = ladder
         rungs = ladder.map
-        self._map = rungs if isinstance(rungs, FloatBits | Grid) and 1 << 12 + rungs.bits <= _DENSE else None
-        self._leading: Ints | None = None
+        self._octaves, self._many = None, _MANY
+        if isinstance(rungs, FloatBits | Grid) and rungs.bits <= _MOST_BITS:
+            self._octaves, self._many = _Octaves(rungs), max(_MANY, (1 << rungs.bits) // _EACH)
         self._seen = 0
-        self._base = 0
-        self._dense: Ints = np.zeros(0, dtype=np.int64)
         self._parts: list[tuple[Ints, Ints]] = []
         self._waiting = 0
 
     def add(self, values: Floats, weights: Ints | None = None) -> None:
         """Count each value with its weight, or once without weights."""
         self._seen += len(values)
-        if self._map is None or self._seen <= _MANY:
-            for start in range(0, len(values), _FEW):
-                window = slice(start, start + _FEW)
-                self._add(self._ladder.rungs(values[window]), None if weights is None else weights[window])
-            return
-        if self._leading is None:
-            self._leading = np.zeros(1 << 12 + self._map.bits, dtype=np.int64)
-        np.add.at(self._leading, self._map.leading(values), 1 if weights is None else weights)
+        if self._octaves is not None and self._seen > self._many:
+            left = self._octaves.add(values, weights)
+            if left is None:
+                return
+            values, weights = values[left], None if weights is None else weights[left]
+        for start in range(0, len(values), _FEW):
+            window = slice(start, start + _FEW)
+            self._add(self._ladder.rungs(values[window]), None if weights is None else weights[window])
 
     def _add(self, rungs: Ints, weights: Ints | None) -> None:
         low, high = int(rungs.min()), int(rungs.max())
-        if high - low >= min(_DENSE, _SPARSE * len(rungs)):
+        if high - low >= _SPARSE * len(rungs):
             self.keep(*(_sorted(rungs) if weights is None else _merge([(rungs, weights)])))
             return
         counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
-        if not self._covers(low, high):
-            occupied = np.flatnonzero(counts)
-            self.keep(occupied + low, counts[occupied])
-            return
-        self._dense[low - self._base : high - self._base + 1] += counts
-
-    def _covers(self, low: int, high: int) -> bool:
-        """Whether the dense table spans these rungs; grows it up to its largest size."""
-        if len(self._dense) and self._base <= low and high < self._base + len(self._dense):
-            return True
-        first = min(low, self._base) if len(self._dense) else low
-        last = max(high + 1, self._base + len(self._dense)) if len(self._dense) else high + 1
-        if last - first > _DENSE:
-            return False
-        grown = np.zeros(last - first, dtype=np.int64)
-        grown[self._base - first : self._base - first + len(self._dense)] = self._dense
-        self._base, self._dense = first, grown
-        return True
+        occupied = np.flatnonzero(counts)
+        self.keep(occupied + low, counts[occupied])
 
     def keep(self, rungs: Ints, counts: Ints) -> None:
         """Add counts of rungs, in any order."""
         self._parts.append((rungs, counts.astype(np.int64, copy=False)))
         self._waiting += len(rungs)
-        if self._waiting > _DENSE:
+        if self._waiting > _WAITING:
             self._parts = [_merge(self._parts)]
             self._waiting = 0
 
     def table(self) -> tuple[Ints, Ints]:
         """The occupied rungs, in order, and their counts."""
-        if self._map is not None and self._leading is not None:
-            keys = np.flatnonzero(self._leading != 0)  # faster than without the comparison
-            self.keep(self._ladder.clamped(self._map.of_leading(keys)), self._leading[keys])
-        occupied = np.flatnonzero(self._dense)
-        return _merge([(occupied + self._base, self._dense[occupied]), *self._parts])
+        if self._octaves is not None:
+            rungs, counts = self._octaves.rungs()
+            self.keep(self._ladder.clamped(rungs), counts)
+        return _merge(self._parts)
+
+
+class _Octaves:
+    """Counts by leading bits, in a table of those octaves, with their signs, that have occurred."""
+
+    def __init__(self, rungs: FloatBits | Grid) -> None:
+        self._map, self._bits = rungs, rungs.bits
+        self._starts = np.full(1 << _OCTAVES, _UNSEEN)  # where each octave begins in the table, minus its first pattern
+        self._firsts: list[int] = []  # what is subtracted there, in the order of the table
+        self._table: Ints = np.zeros(0, dtype=np.int64)
+
+    def add(self, values: Floats, weights: Ints | None) -> Ints | None:
+        """Count these values; returns the places of those for whose octaves there is no room."""
+        keys = self._map.leading(values)
+        places = keys + self._starts[keys >> self._bits]
+        left = None
+        if int(places.min()) < 0:
+            self._grow(keys[places < 0] >> self._bits)
+            places = keys + self._starts[keys >> self._bits]
+            if int(places.min()) < 0:
+                left, some = np.flatnonzero(places < 0), places >= 0
+                places, weights = places[some], None if weights is None else weights[some]
+        np.add.at(self._table, places, 1 if weights is None else weights)
+        return left
+
+    def _grow(self, octaves: Ints) -> None:
+        for octave in np.unique(octaves).tolist()[: (_WAITING >> self._bits) - len(self._firsts)]:
+            first = (len(self._firsts) - octave) << self._bits
+            self._starts[octave] = first
+            self._firsts.append(first)
+        more = (len(self._firsts) << self._bits) - len(self._table)
+        self._table = np.concatenate([self._table, np.zeros(more, dtype=np.int64)])
+
+    def rungs(self) -> tuple[Ints, Ints]:
+        """Rungs of the map and their counts, in any order."""
+        places = np.flatnonzero(self._table != 0)  # faster than without the comparison
+        firsts = np.array(self._firsts, dtype=np.int64)[places >> self._bits]
+        return self._map.of_leading(places - firsts), self._table[places]
 
 
 def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

@@ -76,13 +76,22 @@ class Prior:
 
     def masses(self, first: Ints, last: Ints) -> Floats:
         """Like `mass`, in units, for many intervals; the relative error is below 2**-50, as nothing is subtracted."""
-        low = np.searchsorted(self.starts, first, side="right") - 1
-        high = np.searchsorted(self.starts, last, side="right") - 1
-        one = low == high
-        inner = self._before[high] - self._before[np.where(one, high, low + 1)]
-        head = np.where(one, last - first + 1, self.starts[np.minimum(low + 1, len(self.starts) - 1)] - first)
-        tail = np.where(one, 0, last - self.starts[high] + 1)
-        return np.asarray(head * self._each_float[low] + inner + tail * self._each_float[high])
+        low, high = self._block(first), self._block(last)
+        masses = (last - first + 1) * self._each_float[low]
+        across = np.nonzero(low != high)  # few of them, where intervals are short
+        if len(across[0]):
+            low, high, first, last = (values[across] for values in (low, high, first, last))
+            inner = self._before[high] - self._before[low + 1]
+            head, tail = self.starts[low + 1] - first, last - self.starts[high] + 1
+            masses[across] = head * self._each_float[low] + inner + tail * self._each_float[high]
+        return np.asarray(masses)
+
+    def _block(self, rungs: Ints) -> Ints:
+        """The block of each rung."""
+        if rungs.ndim == 1 and len(rungs) > len(self.starts) and bool(np.all(rungs[:-1] <= rungs[1:])):
+            passed = np.searchsorted(rungs, self.starts)  # where each block begins: one search for each block, not rung
+            return np.repeat(np.arange(-1, len(passed)), np.diff(passed, prepend=0, append=len(rungs)))
+        return np.searchsorted(self.starts, rungs, side="right") - 1
 
     def is_even(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
         """Whether all rungs from `first` to `last` weigh the same, for many intervals."""

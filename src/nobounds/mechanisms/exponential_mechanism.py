@@ -41,19 +41,25 @@ def weighted_law(runs: Runs) -> RunLaw:
 
 def _weights(runs: Runs, some: Ints) -> Floats:
     """The weights of the runs `some`: geometric sums where the distance grows along a run."""
-    rate, growth = float(runs.rate), runs.growth[some]
-    each = np.exp(-runs.distances()[some] * rate)
-    lengths, masses = runs.lengths[some].astype(np.float64), runs.multiplicities(some)
-    x = np.where(growth > 0, growth, 1) * rate
-    geometric = np.expm1(-x * lengths) / np.expm1(-x) * (masses / lengths)
-    return np.asarray(each * np.where(growth > 0, geometric, masses))
+    weights = runs.distances()[some]
+    weights *= -float(runs.rate)
+    np.exp(weights, out=weights)
+    masses = runs.multiplicities(some)
+    if runs.growth.strides[0] and (growth := runs.growth[some]).any():  # else it is one 0 for all runs
+        x = np.where(growth > 0, growth, 1) * float(runs.rate)
+        lengths = runs.lengths[some].astype(np.float64)
+        masses = np.where(growth > 0, np.expm1(-x * lengths) / np.expm1(-x) * (masses / lengths), masses)
+    weights *= masses
+    return weights
 
 
 def _many(runs: Runs, run: int) -> "arb":
     """The weight of a run divided by the weight of its rung nearest to the target."""
-    x, length = ball(runs.rate * int(runs.growth[run])), int(runs.lengths[run])
-    mass = ball(runs.multiplicity(run))
-    return (-x * length).expm1() / (-x).expm1() * (mass / length) if runs.growth[run] else mass
+    mass, growth = ball(runs.multiplicity(run)), int(runs.growth[run])
+    if not growth:
+        return mass
+    x, length = ball(runs.rate * growth), int(runs.lengths[run])
+    return (-x * length).expm1() / (-x).expm1() * (mass / length)
 
 
 def _in_doubles(runs: Runs, u: Uniform) -> int | None:

@@ -6,12 +6,13 @@ from the target have a total weight below 2**-bits; they are left out and accoun
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.histogram import Histogram
@@ -29,7 +30,7 @@ DOUBLE_BITS = 60  # runs left out in double precision weigh less than 2**-60
 DOUBLE_ERROR = 2.0**-40
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """The start, the length and the distance from the target of each run of rungs.
 
@@ -47,7 +48,6 @@ class Runs:
     lowered: Ints  # public whole numbers added to the distances: a prior
     growth: Ints  # increase of the distance from one rung of a run to the next; 0 unless ties are spread
     prior: Prior | None = None  # what rungs weigh beside that; None if all weigh the same
-    least: Fraction = Fraction(0)  # the smallest distance, subtracted from all
 
     @classmethod
     def of(cls, histogram: Histogram, q: Fraction, rate: Fraction, prior: Prior | None = None) -> "Runs":
@@ -71,30 +71,37 @@ class Runs:
         prior: Prior | None = None,
     ) -> "Runs":
         """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
-        keep = ends > starts
+        keep = np.flatnonzero(ends > starts)
+        if len(keep) < len(starts):
+            starts, ends, low, high = starts[keep], ends[keep], low[keep], high[keep]
+            lowered, growth = (None if extra is None else extra[keep] for extra in (lowered, growth))
         floor = math.floor(target)
-        above, below = low[keep] - floor - 1, floor - high[keep]
+        above, below = low - floor - 1, floor - high
         part = floor + 1 - target  # in (0, 1]: distance of the first whole rank above the target
         if part == 1:  # a whole target: the rank `floor` itself has distance 0
             part, above = Fraction(0), above + 1
-        clipped = np.maximum(above, -1), np.maximum(below, -1)
-        zero = np.zeros(len(above), dtype=np.int64)
-        tilt, grows = (zero if extra is None else extra[keep] for extra in (lowered, growth))
-        runs = cls(
-            starts[keep],
-            (ends - starts)[keep],
-            *clipped,
+        np.maximum(above, -1, out=above)
+        np.maximum(below, -1, out=below)
+        none = np.broadcast_to(np.int64(0), len(starts))
+        return cls(
+            starts,
+            ends - starts,
+            above,
+            below,
             part=part,
             rate=rate,
             trusted=trusted,
-            lowered=tilt,
-            growth=grows,
+            lowered=none if lowered is None else lowered,
+            growth=none if growth is None else growth,
             prior=prior,
         )
-        whole, side = runs._split()
+
+    @cached_property
+    def least(self) -> Fraction:
+        """The smallest distance, which is subtracted from all."""
+        whole, side = self._split
         nearest = whole.min()
-        parts = [runs._parts[k] for k in np.unique(side[whole == nearest]).tolist()]
-        return replace(runs, least=int(nearest) + min(parts))
+        return int(nearest) + min(self._parts[k] for k in set(side[whole == nearest].tolist()))
 
     def distances(self) -> Floats:
         """The distance of each run's nearest rung from the target, minus `least`, as doubles.
@@ -102,7 +109,11 @@ class Runs:
         The relative error is at most 2**-51, and zeros are exact: `least` is subtracted exactly, whole numbers and
         fractions separately, and both remainders are nonnegative, so nothing cancels in doubles.
         """
-        whole, side = self._split()
+        return self._distances
+
+    @cached_property
+    def _distances(self) -> Floats:
+        whole, side = self._split
         carries, rests = zip(*(divmod(part - self.least, 1) for part in self._parts), strict=True)
         return np.asarray((whole + np.array(carries)[side]) + np.array([float(rest) for rest in rests])[side])
 
@@ -112,12 +123,19 @@ class Runs:
         part = self._parts[0 if above >= 0 else 1 if below >= 0 else 2]
         return max(above, below, 0) + int(self.lowered[run]) + part - self.least
 
-    def _split(self) -> tuple[Ints, Ints]:
+    @cached_property
+    def _split(self) -> tuple[Ints, NDArray[np.int8]]:
         """The whole part of each distance from the target, and the index of its fraction in `_parts`."""
-        whole = np.maximum(np.maximum(self.above, self.below), 0) + self.lowered
-        return whole, np.where(self.above >= 0, 0, np.where(self.below >= 0, 1, 2))
+        whole = np.maximum(self.above, self.below)
+        np.maximum(whole, 0, out=whole)
+        if self.lowered.strides[0]:  # else it is one 0 for all runs
+            whole += self.lowered
+        side = np.full(len(whole), 2, dtype=np.int8)
+        side[self.below >= 0] = 1
+        side[self.above >= 0] = 0
+        return whole, side
 
-    @property
+    @cached_property
     def _parts(self) -> tuple[Fraction, Fraction, Fraction]:
         """The fractions of the distances of runs above the target, below it, and on it."""
         return self.part, (1 - self.part) % 1, Fraction(0)
