@@ -97,7 +97,7 @@ def test_dense_and_sparse_counting_agree(ladder, values, at, dense, chunk):
     waiting=st.sampled_from([1, 1 << 10, 1 << 21]),
 )
 def test_counting_by_leading_bits_agrees(ladder, values, at, many, weights, waiting):
-    """After however many values leading bits are counted instead of rungs, and in any number of octaves, counts agree."""
+    """After however many values leading bits are counted instead of rungs, in any number of octaves: they agree."""
     chunks = [(part, np.ones(len(part), dtype=np.int64)) if weights else part for part in cut(values, at)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.counting.histogram, "_MANY", many)

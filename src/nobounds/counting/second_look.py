@@ -8,16 +8,19 @@ ladder.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.scan import CHUNK, Chunk, Chunks, blocks, scan
 from nobounds.ladders.ladder import Ladder
+
+_BITS = 8  # of the mantissa, by which records are told apart first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +55,75 @@ class Counts:
         moved = np.array([below, max(0, self.coarse.total - inside.total - below)])
         ends = Histogram(ladder, np.array([ladder.first, ladder.last])[moved > 0], moved[moved > 0])
         return replace(inside + ends, exact=(first, last))
+
+    def near(self, ladder: Ladder, ranks: Sequence[tuple[float, float]]) -> Histogram:
+        """The histogram on a finer ladder, exact on all rungs whose ranks touch one of these intervals, in order.
+
+        A rung of the finer ladder lies on one coarse rung, so whole coarse rungs are counted again. All records between
+        them are on one rung there.
+        """
+        coarse, spans = self.coarse, list[list[int]]()
+        befores, ends = np.searchsorted(coarse.up_to, [low for low, _ in ranks]), coarse.up_to - coarse.counts
+        for (_, high), before in zip(ranks, befores.tolist(), strict=True):
+            span = [max(before - 1, 0), min(int(np.searchsorted(ends, high, side="right")), len(ends) - 1)]
+            if spans and span[0] <= spans[-1][1] + 1:
+                spans[-1][1] = max(spans[-1][1], span[1])
+            else:
+                spans.append(span)
+        floats = [coarse.ladder.span(int(coarse.rungs[first]), int(coarse.rungs[last])) for first, last in spans]
+        inside = scan(self.chunks(), partial(_within, ladder, Spans.of(floats)), Histogram.__add__)
+        outside = np.ones(len(ends), dtype=bool)
+        for first, last in spans:
+            outside[first : last + 1] = False
+        places = np.flatnonzero(outside & ~np.append(False, outside[:-1]))  # the first coarse rung of each gap
+        moved = np.add.reduceat(np.append(np.where(outside, coarse.counts, 0), 0), places) if len(places) else places
+        rungs = ladder.rungs(coarse.ladder.map.floats(coarse.rungs[places]))
+        return inside + Histogram(ladder, rungs, moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Disjoint intervals of floats, in order, and the leading bits of the floats in them."""
+
+    edges: Floats  # the smallest and the largest float of each
+    touched: NDArray[np.bool_]  # for each pattern of sign, exponent and _BITS bits, whether it may lie in one
+
+    @classmethod
+    def of(cls, intervals: Iterable[tuple[float, float]]) -> "Spans":
+        """These intervals."""
+        edges, touched = np.array(list(intervals)), np.zeros(1 << 12 + _BITS, dtype=bool)
+        for low, high in edges:
+            for sign, near, far in ((0, max(low, 0.0), high + 0.0), (1, max(-high, 0.0), 0.0 - low)):  # no -0.0
+                if near <= far:
+                    first, last = (np.array([near, far]).view(np.int64) >> 52 - _BITS).tolist()
+                    touched[(sign << 11 + _BITS) + first : (sign << 11 + _BITS) + last + 1] = True
+        return cls(edges.ravel(), touched)
+
+    def inside(self, values: Floats) -> Ints:
+        """The places of the values that lie in one of the intervals."""
+        some = np.flatnonzero(self.touched[values.view(np.uint64) >> np.uint64(52 - _BITS)])
+        few = values[some]
+        after = np.searchsorted(self.edges, few)  # an odd number of edges below it, or it is the lower edge itself
+        at_edge = self.edges[np.minimum(after, len(self.edges) - 1)] == few
+        return np.asarray(some[(after % 2 == 1) | at_edge])
+
+
+def _within(ladder: Ladder, spans: Spans, chunks: Iterable[Chunk]) -> Histogram:
+    """The histogram of the records in these intervals."""
+    return Histogram.of(_selected(chunks, spans), ladder)
+
+
+def _selected(chunks: Iterable[Chunk], spans: Spans) -> Iterator[Chunk]:
+    parts: list[tuple[Floats, Ints | None]] = []
+    waiting = 0
+    for values, counts in blocks(chunks):
+        wanted = spans.inside(values)
+        parts.append((values[wanted], None if counts is None else counts[wanted]))
+        waiting += len(wanted)
+        if waiting >= CHUNK:
+            yield from _joined(parts)
+            parts, waiting = [], 0
+    yield from _joined(parts)
 
 
 def _inside(ladder: Ladder, low: float, high: float, chunks: Iterable[Chunk]) -> tuple[int, Histogram]:

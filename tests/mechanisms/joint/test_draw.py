@@ -11,7 +11,9 @@ import pytest
 from scipy import stats
 from support.joint import CASES, enumerated, stretches
 
+import nobounds.mechanisms.joint.draw
 from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of
 from nobounds.mechanisms.joint.chain import Chain
@@ -95,3 +97,31 @@ def test_any_rate_and_any_number_of_records_is_drawn(rate, n):
         values = ladder.map.floats(np.array(places) // 1024)
         assert values == pytest.approx(np.quantile(records, [float(q) for q in qs]), abs=0.05)
     assert drawn_places(made, random.Random(n).getrandbits) == places
+
+
+def test_stretches_around_the_targets_lead_to_the_answers_of_all_of_them():
+    """Whether they are enough, or too short for the proposals, or the prior proposes places beyond them."""
+    ladder, coarse = Ladder.float_bits(20, -1022), Ladder.float_bits(8)
+    counts = Counts.of(lambda: [np.random.default_rng(1).normal(100, 20, 20_000)], coarse)
+    qs, prior, rate = (Fraction(1, 4), Fraction(1, 2)), prior_of(ladder), Fraction(1, 4)
+    full = Stretches.of(counts.full(ladder), 1024, qs, rate, prior)
+    seen = 0
+
+    def whole() -> Stretches:
+        nonlocal seen
+        seen += 1
+        return full
+
+    for seed, (far, needed) in enumerate([(600.0, 0)] * 10 + [(20.0, 1)] * 3):
+        windows = [(float(q) * 20_000 - far - 5, float(q) * 20_000 + far + 5) for q in qs]
+        near, seen = Stretches.of(counts.near(ladder, windows), 1024, qs, rate, prior, far), 0
+        assert len(near.starts) < len(full.starts) / 2
+        assert drawn_places(near, random.Random(seed).getrandbits, whole) == drawn_places(
+            full, random.Random(seed).getrandbits
+        )
+        assert seen == needed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nobounds.mechanisms.joint.draw, "_RARELY", -3.0)  # the prior proposes nearly always
+        assert drawn_places(near, random.Random(3).getrandbits, whole) == drawn_places(
+            full, random.Random(3).getrandbits
+        )

@@ -19,10 +19,14 @@ from nobounds.noise.source import RandomSource
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChooseAll(Hidden):
-    """The places of all quantiles, in increasing order; the stretches are made when they are needed."""
+    """The places of all quantiles, in increasing order; the stretches are made when they are needed.
+
+    `near` makes stretches that are exact around the targets alone, which is enough for most draws.
+    """
 
     make: Callable[[], Stretches]
     cost: Callable[[], Cost]
+    near: Callable[[], Stretches] | None = None
 
     @cached_property
     def stretches(self) -> Stretches:
@@ -35,7 +39,9 @@ class ChooseAll(Hidden):
         return made.rate, made.gaps, made.first, made.last, made.prior.key
 
     def draw(self, source: RandomSource) -> tuple[int, ...]:
-        return drawn_places(self.stretches, source)
+        if self.near is None:
+            return drawn_places(self.stretches, source)
+        return drawn_places(self.near(), source, lambda: self.stretches)
 
     def law(self) -> "JointLaw":
         """The law of the places."""

@@ -28,12 +28,21 @@ if TYPE_CHECKING:
 Chances: TypeAlias = list[tuple[int, int]]  # numerators and denominators
 
 _RARELY = 14.0  # the prior proposes once in exp(14) times
+_BEYOND = 3  # ranks beyond its reach that a chain may look at
 _NEAR = 2  # nats of the ranks around a target that are expected to matter
 
 
-def drawn_places(stretches: Stretches, source: RandomSource) -> tuple[int, ...]:
-    """An exact draw of the places of all quantiles, in order."""
-    return Proposals.of(stretches).draw(source)
+def drawn_places(
+    stretches: Stretches, source: RandomSource, full: Callable[[], Stretches] | None = None
+) -> tuple[int, ...]:
+    """An exact draw of the places of all quantiles, in order.
+
+    The stretches may be exact around the targets alone; `full` makes those that are exact everywhere.
+    """
+    proposals = Proposals.of(stretches)
+    if full is not None and proposals.reach / 2 + _BEYOND > stretches.far:
+        proposals, full = Proposals.of(full()), None
+    return proposals.draw(source, full)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +89,8 @@ class Proposals:
         """The size of the logarithms that differences are taken of: their errors are in proportion to it."""
         return 1000 + abs(self.log_most) + abs(self.log_rest)
 
-    def draw(self, source: RandomSource) -> tuple[int, ...]:
-        """Propose places until they are accepted."""
+    def draw(self, source: RandomSource, full: Callable[[], Stretches] | None = None) -> tuple[int, ...]:
+        """Propose places until they are accepted; the prior may propose any, for which `full` is needed."""
         whole, m = self.stretches.mass(self.stretches.first, self.stretches.last), self.stretches.many
         while True:
             log_rare = self.log_rest - float(np.logaddexp(self.log_most, self.log_rest))
@@ -89,8 +98,9 @@ class Proposals:
                 places = sorted(
                     self._inside(self.stretches.first, self.stretches.last, whole, source) for _ in range(m)
                 )
-                taken = self.stretches.stretch(np.array(places)).tolist()
-                if self._accepted(taken, self.chances(taken), source):
+                whole_line = self if full is None else Proposals.of(full())
+                taken = whole_line.stretches.stretch(np.array(places)).tolist()
+                if whole_line._accepted(taken, whole_line.chances(taken), source):
                     return tuple(places)
             else:
                 taken, chances = self.propose(source)

@@ -34,10 +34,17 @@ class Stretches:
     gaps: tuple[Fraction, ...]  # between neighbouring ranks, from 0 to 1
     rate: Fraction
     prior: Prior  # over places
+    far: float = math.inf  # stretches with ranks within this of a target are exact, and so are all ranks
 
     @classmethod
     def of(
-        cls, histogram: Histogram, places: int, qs: tuple[Fraction, ...], rate: Fraction, prior: Prior
+        cls,
+        histogram: Histogram,
+        places: int,
+        qs: tuple[Fraction, ...],
+        rate: Fraction,
+        prior: Prior,
+        far: float = math.inf,
     ) -> "Stretches":
         """The stretches of a histogram, for ranks in increasing order; the prior is one over its rungs."""
         spots, counts = spread(histogram.rungs, histogram.counts, places)
@@ -52,6 +59,7 @@ class Stretches:
             tuple(b - a for a, b in zip((Fraction(0), *qs), (*qs, Fraction(1)), strict=True)),
             rate,
             prior.placed(places),
+            far,
         )
 
     @property

@@ -18,15 +18,19 @@ from functools import partial
 from itertools import pairwise
 
 from nobounds.accounting.cost import Cost, both, pure, range_bounded
+from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of
+from nobounds.ladders.rungs import FloatBits, Grid
 from nobounds.mechanisms.joint.decision import ChooseAll
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.programs.program import Program
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.values import value_of
-from nobounds.ranks.view import View
+from nobounds.ranks.view import FEW, View
 
+_NATS, _NATS_EACH = 20, 10  # of the ranks around each target that are read again, and for each quantile
+_BEYOND = 5  # ranks more
 _BALANCED = 3  # quantiles in two full levels, which under add-remove are as good as one choice of all
 
 
@@ -85,13 +89,32 @@ class JointRule:
     def program(self, view: View) -> Program[tuple[int | float, ...]]:
         """The quantiles in increasing order."""
         ladder, places = self.ladder, self.problem.tuning.places
-        chosen: tuple[int, ...] = yield ChooseAll(partial(self.stretches, view), self.cost)
+        near = partial(self.near, view) if self._is_nested else None
+        chosen: tuple[int, ...] = yield ChooseAll(partial(self.stretches, view), self.cost, near)
         return tuple(value_of(self.problem.ladder, ladder, place // places) for place in chosen)
 
     def stretches(self, view: View) -> Stretches:
         """What is chosen from."""
+        return self._stretches(view.counts.full(self.ladder))
+
+    def near(self, view: View) -> Stretches:
+        """The same, exact around the targets alone, if there are many more records than those."""
+        total, many = view.total, len(self.problem.qs)
+        far = (_NATS + _NATS_EACH * many) / float(self.rate)
+        if total <= max(FEW, 4 * many * far):
+            return self.stretches(view)
+        windows = [(float(q * total) - far - _BEYOND, float(q * total) + far + _BEYOND) for q in self.problem.qs]
+        return self._stretches(view.counts.near(self.ladder, windows), far)
+
+    def _stretches(self, histogram: Histogram, far: float = math.inf) -> Stretches:
         ladder, tuning = self.ladder, self.problem.tuning
-        return Stretches.of(view.counts.full(ladder), tuning.places, self.problem.qs, self.rate, prior_of(ladder))
+        return Stretches.of(histogram, tuning.places, self.problem.qs, self.rate, prior_of(ladder), far)
+
+    @property
+    def _is_nested(self) -> bool:
+        """Whether each rung lies on one of the coarse ladder."""
+        coarse, fine = self.problem.ladder.map, self.ladder.map
+        return isinstance(coarse, FloatBits | Grid) and isinstance(fine, FloatBits | Grid) and coarse.bits <= fine.bits
 
 
 def smallest_gap(qs: tuple[Fraction, ...]) -> Fraction:
