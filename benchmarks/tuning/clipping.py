@@ -32,12 +32,16 @@ around a private centre for means and under swap, and around 0 for sums under ad
 
 1. **Frame.** A private median and the octave of the median deviation from it, for 40 nats over the number of records
    each; twice as many under swap.
-2. **Walks.** Under add-remove, and for very many records, AboveThreshold walks inward from far outside until a noisy
-   number of records outside passes 5 / eps2. Under swap it walks outward until a noisy number of records inside passes
-   a noisy n. Counts are tilted beyond the scale, so that walks do not halt far from the data. Without enough records
-   for a frame the walk goes outward under swap, untilted: then too few records give a clip that is too small. Under
-   add-remove it goes inward over octaves, tilted by a public prior.
-3. **Noise.** The rest of epsilon pays for discrete Laplace noise on the exact sum of the clipped records.
+2. **Walks.** Under add-remove, and from 150 nats of the clip on under swap, AboveThreshold walks inward from far out
+   until a noisy number of records outside passes 5 / eps2; around a centre under swap 4 / eps2, and the clip is three
+   eighths of an octave wider than where the walk halts. Under swap with fewer records it walks outward until a noisy
+   number of records inside passes a noisy n. Counts are tilted beyond the scale, so that walks do not halt far from the
+   data. Without enough records for a frame the walk goes outward under swap, untilted: then too few records give a clip
+   that is too small. Under add-remove it goes inward over octaves, tilted by a public prior.
+3. **Octaves.** An eighth of epsilon, or a fifth under swap, counts the octaves around the clip, which may move it by
+   powers of two, and which say how much lies beyond it ([the tail](proofs/tail.md)).
+4. **Noise.** The rest of epsilon pays for discrete Laplace noise on the exact sum of the clipped records. Walks get
+   three tenths of what the frame and the octaves leave, and three twentieths under swap.
 
 This page is made by `make clipping`. Errors are expected absolute errors, by exact laws; one counts for at most that of
 answering 0.

@@ -14,7 +14,7 @@ from scipy import integrate, stats
 from nobounds.auditing.audit import all_data, neighbors_of
 from nobounds.auditing.claims.numbers import MISSING, WIDTH, averaged
 from nobounds.auditing.enumerated import enumerated_law, loss_between
-from nobounds.clipping.average import Average, AverageRule
+from nobounds.clipping.average import Average, AverageRule, believed
 from nobounds.noise.additive import Additive, two_laplace
 from nobounds.programs.program import Draw
 
@@ -163,6 +163,18 @@ def test_two_laplace_variables(ratio, chance):
     assert tail(7.0, 7.0 * ratio, z) == pytest.approx(chance, rel=1e-5)
     assert two_laplace(7.0 * ratio, 7.0, chance) == z
     assert two_laplace(70.0, 70.0 * ratio, chance) == pytest.approx(10 * z, rel=1e-9)
+
+
+def test_a_noisy_number_of_missing_records_is_believed_by_and_by():
+    """None of them up to a few, all from half as many again on, without a jump; never are more than a few left out."""
+    few, numbers = F(21, 2), np.arange(-40, 60)
+    seen = believed(numbers, float(few))
+    assert (seen[numbers <= few] == 0).all()
+    assert (seen[numbers >= few * 3 / 2] == numbers[numbers >= few * 3 / 2]).all()
+    assert (np.diff(seen) <= 3).all()
+    left_out = numbers - seen
+    assert (left_out <= few).all()
+    assert believed(12, few) == F(9, 2)
 
 
 def test_no_noise_has_no_tail():

@@ -151,7 +151,10 @@ def test_a_frame_is_bought_only_where_it_is_cheap(relation):
             bought = [rule for rule in rules if rule is not None]
             assert bought == rules[len(rules) - len(bought) :]
             costs = [rule.epsilon for rule in bought]
-            assert costs == sorted(costs, reverse=True) and costs[0] <= CLIP_TUNING.frame_share * epsilon
+            assert (
+                costs == sorted(costs, reverse=True)
+                and costs[0] <= CLIP_TUNING.frame_part(search.neighbors, search.two_sided) * epsilon
+            )
             assert all((rule.center.epsilon > 0) == two_sided and rule.eps_scale > 0 for rule in bought)
 
 
@@ -219,6 +222,20 @@ def test_without_a_scale_octaves_are_searched_under_add_remove(unit):
     for epsilon in (F(1, 10), F(1, 3), F(1), F(3)):
         (walk,) = walks_of(searching("add-remove", epsilon, two_sided=False), data, None)
         assert chance_beyond(walk, 10 * data.max()) < 1e-3
+
+
+def test_a_clip_around_a_centre_is_widened_under_swap():
+    """By so many candidates more than where the walk halts; a width of 0 stays 0."""
+    data, start = np.random.default_rng(2).normal(0, 1, 1000), ClipStart(F(0), 0, F(1, 2))
+    search = searching("swap", F(1))
+    plain = replace(search, tuning=replace(CLIP_TUNING, widened_swap=0))
+    for wide, narrow in zip(
+        *(one.walks(one.deviations(viewed(data), start), start) for one in (search, plain)), strict=True
+    ):
+        assert wide.inward
+        near = slice(60, -1)  # the first candidates are the ends of the ladder
+        assert (wide.candidates[near] - narrow.candidates[near] == CLIP_TUNING.widened_swap).all()
+        assert wide.candidates[-1] == narrow.candidates[-1] == 0
 
 
 def chance_beyond(walk, value):

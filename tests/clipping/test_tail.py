@@ -41,6 +41,16 @@ def test_octaves_cost_what_they_say(neighbors, zcdp):
         assert int(moved.sum()) * parameter == rule.cost().epsilon
 
 
+def test_octaves_leave_half_for_the_number_of_missing_records():
+    """Under swap a record that turns from missing to present changes one count by 1: it costs epsilon - spare."""
+    rule = TailRule(F(1, 3), "swap")
+    turned = np.abs(cells(around([0.7]), 1, ANCHOR) - cells(around([]), 1, ANCHOR))
+    moves, turns = rule.cost().kinds
+    assert int(turned.sum()) * rule.noise.parameter(rule.sensitivity) == turns.forth == turns.back
+    assert (moves.forth, turns.forth) == (rule.epsilon, rule.epsilon - rule.spare)
+    assert TailRule(F(1, 3), "add-remove").spare == TailRule(F(1, 3), "swap", True).spare == 0
+
+
 def test_the_noise_of_counts_is_the_one_that_intervals_take():
     """The scale of the law of the excess is that of the draws."""
     for zcdp in (False, True):

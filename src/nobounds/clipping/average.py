@@ -9,8 +9,12 @@ together (Kulesza, Suresh and Wang 2024), in the Euclidean norm as well. The ave
 and no epsilon goes to a count.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from nobounds.accounting.cost import Cost, both, pure
 from nobounds.accounting.loss import Neighbors
@@ -19,7 +23,7 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 
 # Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
-# no more missing records than that are overlooked.
+# no more missing records than that are overlooked (see `believed`).
 FEW_MISSING = 2
 
 
@@ -53,7 +57,8 @@ class AverageRule:
     neighbors: Neighbors
     rows: int | None  # public under swap
     nullable: bool
-    spent: Fraction = Fraction(0)  # of the epsilon for the number of records under swap, on an earlier look at it
+    # Of the epsilon for the number of records under swap, on an earlier look at it, less what other parts leave for it.
+    spent: Fraction = Fraction(0)
     zcdp: bool = False  # whether the noise is Gaussian, and epsilon nominal
 
     @property
@@ -95,11 +100,19 @@ class AverageRule:
         each = self.for_count
         twice = Noisy(2 * total - width * count, noise, noise.cost, 2 * width)
         around, missing = yield Together((twice, Noisy(self.rows - count, each, each.cost)), self.cost)
-        present = self.rows if missing <= FEW_MISSING / each.epsilon else max(self.rows - missing, 0)
+        present = max(self.rows - math.floor(believed(missing, FEW_MISSING / each.epsilon)), 0)
         noisy_sum = Fraction(around + width * present, 2)
         value = _average(noisy_sum, present, width)
         uneven = abs(float(value) - width / 2) * each.scale(1)  # also where a few missing records may be overlooked
         return Average(width, Fraction(present), noisy_sum, value, (scale, uneven), noise, missing)
+
+
+def believed(missing: Any, few: Any) -> Any:
+    """How many of a noisy number of missing records are believed, or of each of many: none up to `few`.
+
+    From half as many again on all of them are, and in between without a jump, so that noise alone does less harm.
+    """
+    return np.maximum(np.minimum(3 * (missing - few), missing), 0)
 
 
 def sum_scales(rule: AverageRule, lattice_low: int, width: int) -> tuple[float, float, float]:

@@ -152,7 +152,8 @@ class Search:
         Where magnitudes are searched for, the centre is 0, and costs nothing.
         """
         center, scale = self.tuning.frame_nats(self.neighbors, self.two_sided)
-        if center + scale > self.tuning.frame_share * self.epsilon * max(size, 0):
+        most = self.tuning.frame_part(self.neighbors, self.two_sided)
+        if center + scale > most * self.epsilon * max(size, 0):
             return None
         return FrameRule.of(self.problem, Fraction(center, size), Fraction(scale, size))
 
@@ -189,9 +190,10 @@ class Search:
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
         eps1, eps2 = self.rates(start, around.total)
         if self.inward(start, around.total):
-            beyond = self.tuning.outside if origin is not None else self.tuning.outside_few
+            beyond, wider = self.tuning.halting(self.neighbors, self.two_sided, origin is not None)
             threshold = math.ceil(beyond / eps2) + start.outside
-            return [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
+            walks = [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
+            return [walk.widened(wider) for walk in walks]
         return [outward_walk(inside, counts, origin, eps1, eps2, self.tuning) for inside in rungs]
 
     def inward(self, start: ClipStart, size: int) -> bool:

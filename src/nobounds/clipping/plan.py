@@ -93,7 +93,7 @@ class SumPlan:
             if ladder.is_settled or facts.size is not None:
                 eps_size = Fraction(0)
             left = total - (eps_size if rows is None else 0)
-            tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail, zcdp)
+            tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail_part(neighbors), zcdp)
             own = facts.kind.resolution if facts.kind.name == "decimal" else None
             first = cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own, known=facts.size)
             return replace(first, power=power).at(rows or 0)
@@ -275,7 +275,7 @@ class SumPlan:
     @property
     def average(self) -> AverageRule:
         """How averages of clipped records are taken."""
-        spent = Fraction(0) if self.rows is None else self.eps_size
+        spent = Fraction(0) if self.rows is None else self.eps_size - self.tail.spare
         return AverageRule(self.eps_noise, self.neighbors, self.rows, self.search.nullable, spent, self.zcdp)
 
 

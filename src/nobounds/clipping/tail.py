@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from nobounds.accounting.cost import Cost, gaussian, pure
+from nobounds.accounting.cost import Cost, both, gaussian, pure
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.excess import BELOW, CountNoise, excess, inside_octave
@@ -48,7 +48,14 @@ class TailRule:
 
     def cost(self) -> Cost:
         """The cost of all counts together."""
-        return gaussian(self.epsilon**2 / 2) if self.zcdp else pure(self.epsilon)
+        if self.zcdp:
+            return gaussian(self.epsilon**2 / 2)
+        return both(pure(self.epsilon), pure(self.epsilon - self.spare)) if self.spare else pure(self.epsilon)
+
+    @property
+    def spare(self) -> Fraction:
+        """What a record that turns from missing to present costs less than one that moves: it changes one count."""
+        return self.epsilon / 2 if self.neighbors == "swap" and not self.zcdp else Fraction(0)
 
     @property
     def noise(self) -> AddedNoise:

@@ -111,7 +111,7 @@ class Tailing:
 
         Where magnitudes are clipped, both sides move together.
         """
-        weight, shrunk = self.search.tuning.moves(self.search.two_sided)
+        weight, shrunk = self.search.tuning.moves(self.search.neighbors, self.search.two_sided)
         unit, less = weight / float(self.eps_noise), shrunk * self.rule.count_noise.scale
         beyond = biases(counts, less, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)

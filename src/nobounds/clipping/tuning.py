@@ -20,9 +20,10 @@ class ClipTuning:
     untilted: Fraction = Fraction(39, 50)
     raised: int = 4
     raised_from: int = 2
-    # Walks inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are
-    # lowered by for each octave from 2 above the scale on, where candidates are whole octaves.
+    # Walks inward: the number of records outside, over eps2, that halts the walk, and around a centre under swap; the
+    # ranks over eps2 that counts are lowered by for each octave from 2 above the scale on, where they are octaves.
     outside: int = 5
+    outside_swap: int = 4
     outside_few: int = 10  # the same for a walk over octaves, without a scale
     lowered: int = 2
     lowered_from: int = 2
@@ -30,6 +31,9 @@ class ClipTuning:
     # harm.
     most_raised: int = 4
     most_lowered: int = 6
+    # Around a centre under swap eps2 is small, and a walk inward halts well before the largest record: the clip is
+    # wider than where it halts by this many candidates.
+    widened_swap: int = 3
     inward_share_swap: Fraction = Fraction(7, 20)
     inward_share_add_remove: Fraction = Fraction(1, 2)
     many: int = 150  # records times epsilon of the clip from which the walk goes inward under swap as well
@@ -39,21 +43,25 @@ class ClipTuning:
     most_two_sided: Fraction = Fraction(2, 5)
     most_one_sided: Fraction = Fraction(2, 25)
     frame_share: Fraction = Fraction(3, 4)
+    frame_share_swap: Fraction = Fraction(5, 6)
     origin: int = 1  # octaves above the median deviation from which tilts are counted
     nats: float = 10.0  # records times eps2 from which a walk outward does not halt on the empty rungs before the data
     # Of epsilon, for the walks of a clip after the frame is paid, under add-remove and swap; and for a clip without a
     # frame, under swap and add-remove.
     walks: Fraction = Fraction(3, 10)
-    walks_swap: Fraction = Fraction(2, 5)
+    walks_swap: Fraction = Fraction(3, 20)
     few: Fraction = Fraction(9, 20)
     octaves: Fraction = Fraction(2, 5)
-    tail: Fraction = Fraction(1, 8)  # of what is left after the size, for the counts of octaves around a clip
+    # Of what is left after the size, for the counts of octaves around a clip; under swap they have twice the noise.
+    tail: Fraction = Fraction(1, 8)
+    tail_swap: Fraction = Fraction(1, 5)
     # A clip is moved where less lies beyond than this part of the noise that it adds; and of each count beyond, this
     # many scales are taken as noise. Around a centre intervals gain more from wider clips than for magnitudes.
     moved: float = 1.0
     moved_two_sided: float = 1.5
     shrunk: float = 2.0
     shrunk_two_sided: float = 2.0
+    shrunk_swap: float = 1.0
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
@@ -67,14 +75,31 @@ class ClipTuning:
         """The share of eps1 in a walk inward."""
         return self.inward_share_swap if neighbors == "swap" else self.inward_share_add_remove
 
+    def halting(self, neighbors: Neighbors, two_sided: bool, framed: bool) -> tuple[int, int]:
+        """The records outside, over eps2, that halt a walk inward, and the candidates that the clip is wider by."""
+        if not framed:
+            return self.outside_few, 0
+        around = neighbors == "swap" and two_sided
+        return (self.outside_swap, self.widened_swap) if around else (self.outside, 0)
+
     def frame_nats(self, neighbors: Neighbors, two_sided: bool) -> tuple[int, int]:
         """Epsilon of a centre and of a scale, times the number of records."""
         times = 2 if neighbors == "swap" else 1
         return (self.ranks.center_nats * times if two_sided else 0), self.ranks.scale_nats * times
 
-    def moves(self, two_sided: bool) -> tuple[float, float]:
+    def moves(self, neighbors: Neighbors, two_sided: bool) -> tuple[float, float]:
         """The weight of the noise and what is taken from counts, where a clip is moved."""
-        return (self.moved_two_sided, self.shrunk_two_sided) if two_sided else (self.moved, self.shrunk)
+        if not two_sided:
+            return self.moved, self.shrunk
+        return self.moved_two_sided, self.shrunk_swap if neighbors == "swap" else self.shrunk_two_sided
+
+    def tail_part(self, neighbors: Neighbors) -> Fraction:
+        """The part for the counts of octaves."""
+        return self.tail_swap if neighbors == "swap" else self.tail
+
+    def frame_part(self, neighbors: Neighbors, two_sided: bool) -> Fraction:
+        """The part of what the clip may cost that the frame may cost."""
+        return self.frame_share_swap if neighbors == "swap" and two_sided else self.frame_share
 
     def clip_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction:
         """What of a total epsilon the clip may cost, for about `size` records."""

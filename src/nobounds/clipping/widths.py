@@ -31,6 +31,11 @@ class WidthWalk(NamedTuple):
         """Where it halts; to halt at the last candidate and never to halt mean the same width to a walk inward."""
         return Halt(lambda: self.walk, cost, one_end=self.inward)
 
+    def widened(self, rungs: int) -> "WidthWalk":
+        """The same walk with widths that are `rungs` wider; 0 stays 0."""
+        wider = np.minimum(self.candidates + rungs, DEVIATIONS.last)
+        return self._replace(candidates=np.where(self.candidates > 0, wider, 0))
+
 
 def outward_walk(
     rungs: Ints, counts: Ints, origin: int | None, eps1: Fraction, eps2: Fraction, tuning: ClipTuning

@@ -13,7 +13,7 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
-from nobounds.clipping.average import FEW_MISSING
+from nobounds.clipping.average import FEW_MISSING, believed
 from nobounds.clipping.clip import ClipStart, Search
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tail import anchored, cells, moved_rung
@@ -195,7 +195,7 @@ def _errors(plan: SumPlan, clipped: Clipping, u: Floats, v: Floats) -> Floats:
         return np.asarray(lows + widths * np.clip(share, 0, 1) - clipped.truth / n)
     if plan.search.nullable:
         missing = _noise(plan.average.for_count, 1, v, True)
-        missing = np.where(missing <= FEW_MISSING / float(plan.average.for_count.epsilon), 0, np.minimum(missing, n))
+        missing = np.minimum(np.floor(believed(missing, FEW_MISSING / float(plan.average.for_count.epsilon))), n)
         count, above = n - missing, above - widths * missing / 2
     if not plan.centered:
         return np.asarray(count * lows + above - clipped.truth)
