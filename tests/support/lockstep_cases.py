@@ -679,6 +679,7 @@ ONE_BY_ONE = {  # groups whose programs run one after the other
     "quantiles": lambda groups, **options: groups.quantiles("x", [0.25, 0.5], marks=False, **options),
     "bounds": lambda groups, **options: groups.bounds("x", marks=False, **options),
     "describe": lambda groups, **options: groups.describe(["x"], **options),
+    "agg": lambda groups, **options: groups.agg("mean(x)", "median(x)", "count()", "bounds(x)", **options),
 }
 
 

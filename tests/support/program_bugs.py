@@ -52,7 +52,7 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.describe import DescribePlan
-from nobounds.tables import distinct, grouping, one_by_one
+from nobounds.tables import distinct, group_agg, grouping, one_by_one
 from support.lockstep_cases import CASES
 
 
@@ -671,6 +671,11 @@ PLANTED = {
         GROUPED,
         f"{RELEASES}|{DECIDES}",
         [(GroupsView, "table", group_frames_raw)],
+    ),
+    "the whole for each statistic of groups": (
+        "group_by, public keys, agg",
+        PRICE,
+        [(group_agg, "shared", whole_for_each_statistic)],
     ),
     "programs for occupied groups alone": (
         "group_by, public keys, describe",

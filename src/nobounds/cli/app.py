@@ -260,16 +260,21 @@ def agg(
         ),
     ],
     common: CommonOptions,
+    groups: GroupOptions,
 ) -> None:
     """Several statistics of several columns, for one epsilon that is charged once and split by need.
 
     Example: nobounds agg people.csv --ask 'mean(income)' --ask 'median(age)' --ask 'count()' --epsilon 1
+
+    Example: nobounds agg people.csv --ask 'mean(income)' --by city --delta 1e-6 --epsilon 1
     """
-    asks = [Ask.parse(text) for text in ask]
-    with opened(common, *(name for each in asks for name in each.columns)) as handle:
-        answers = handle.table.agg(*asks, **common.spend.amount)
+    groups.check(common)
+    asks, by = [Ask.parse(text) for text in ask], groups.by or []
+    with opened(common, *(name for each in asks for name in each.columns), *by) as handle:
+        table = grouped(handle, groups) if by else handle.table
+        answers = table.agg(*asks, **common.spend.amount)
     with handle.shown(), written(answers, out=common.out):
-        show_answers(answers, as_json=common.as_json)
+        show_answers(answers, as_json=common.as_json, as_csv=groups.csv)
 
 
 def _answer(

@@ -65,11 +65,14 @@ def plan_extremes(
 
 
 def plan_for_groups(
-    facts: Facts, terms: Terms, options: Options, q: Fraction, wanted: Wanted | None = None
+    facts: Facts, terms: Terms, options: Options, q: Fraction, wanted: Wanted | None = None, learned: bool = False
 ) -> Question | IntervalPlan | ExtremesPlan:
-    """The plan for a quantile of each group: more goes to the size, which is released as the count of the group."""
+    """The plan for a quantile of each group: more goes to the size, which is released as the count of the group.
+
+    Nothing does where the sizes are learned already.
+    """
     problem, spending = problem_of(facts, terms, options, (q,)), terms.spending.each(facts.unit.rows)
-    many = problem.tuning.group_count
+    many = Fraction(0) if learned else problem.tuning.group_count
     problem = replace(problem, tuning=replace(problem.tuning, size_share=many, interval_size=many))
     return _separately(problem, spending) if wanted is None else _quantile(problem, spending, wanted, False).answer
 

@@ -44,6 +44,7 @@ from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.quantiles import described
 from nobounds.statistics.sums import CountPlan
 
+CAREFUL = 2  # scales of their noise that counts are lowered by, where another statistic has bought them
 SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
 
 
@@ -58,6 +59,19 @@ class GroupAnswers:
     counts: Ints | None = None
     reasons: tuple[str | None, ...] | None = None
     parts: dict[str, Cost] | None = None  # of the cost, where they depend on the number of groups
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Noisy numbers of records of groups that are paid for already, and the scale of their noise."""
+
+    counts: NDArray[Any]
+    scale: float
+
+    @property
+    def careful(self) -> NDArray[Any]:
+        """The numbers without what may well be noise in them."""
+        return np.asarray(np.maximum(self.counts - math.ceil(CAREFUL * self.scale), 0))
 
 
 USELESS = 0.5  # of the width of the clip: a mean whose half interval is wider may lie anywhere in it
@@ -107,22 +121,35 @@ class GroupedColumn:
         return Tallied(taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
 
 
-def quantiles_by_group(plan: Question, ladder: Ladder, data: GroupedColumn, marks: bool) -> Program[GroupAnswers]:
+def quantiles_by_group(
+    plan: Question, ladder: Ladder, data: GroupedColumn, marks: bool, learned: Learned | None = None
+) -> Program[GroupAnswers]:
     """The quantile of a question for each group; records are tallied on a fine ladder.
 
-    The noisy count of each group comes first. It decides its plan, and with `marks` whether it is answered.
+    The noisy count of each group comes first, unless it is learned already. It decides its plan, and with `marks`
+    whether it is answered.
     """
     tallied = yield from data.tallied(ladder)
     tally = tallied.tally
     groups = Groups(ladder, tally.starts(len(tallied.units)), tally.rungs, tally.counts)
-    noise = Additive(plan.size.epsilon)
-    counts = yield NoisyGroups(groups.totals, noise, noise.cost)
+    parts = {"answer": plan.parts()["answer"]}
+    if learned is None:
+        noise = Additive(plan.size.epsilon)
+        learned, parts = (
+            Learned((yield NoisyGroups(groups.totals, noise, noise.cost)), noise.scale(1)),
+            {"counts": noise.cost()} | parts,
+        )
+        counts = learned.counts
+    else:
+        counts = learned.careful
     values = (yield GroupQuantiles(plan, groups, counts))[0]
-    parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": noise.scale(1)}
-    shown, parts = _fitting(np.maximum(counts, 0)), {"counts": noise.cost(), "answer": plan.parts()["answer"]}
+    parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": learned.scale}
+    shown = _fitting(np.maximum(learned.counts, 0))
     if not marks:
         return GroupAnswers(tallied.keys, values, parameters, counts=shown, parts=parts)
-    reasons = tuple(_reason(plan, int(count), noise.scale(1)) for count in counts.tolist())
+    reasons = tuple(
+        _reason(plan, int(count), 0.0 if counts is not learned.counts else learned.scale) for count in counts.tolist()
+    )
     unseen = np.array([reason is not None for reason in reasons], dtype=bool)
     if unseen.any():
         parameters["needed"] = {"rows": needed_rows(plan)}

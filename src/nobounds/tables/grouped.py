@@ -31,6 +31,9 @@ from nobounds.statistics.keywords import (
     stated_of,
 )
 from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
+from nobounds.statistics.split import RANKS
+from nobounds.tables.group_agg import LEARNING
+from nobounds.tables.group_answers import Learned
 from nobounds.tables.grouping import Grouping, check_delta
 from nobounds.tables.one_by_one import Columns, Shown
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
@@ -85,7 +88,7 @@ class GroupedTable(SharedOnly):
     @spelled_out
     def median(self, column: str, **options: Unpack[Grouped]) -> GroupedRelease:
         """A private median of each group."""
-        return self._quantile("quantile", column, Fraction(1, 2), options)
+        return self._quantile("median", column, Fraction(1, 2), options)
 
     @spelled_out
     def quantiles(self, column: str, q: Iterable[Number], **options: Unpack[Bounded]) -> Answers:
@@ -176,12 +179,52 @@ class GroupedTable(SharedOnly):
             self._table.require_numeric(column)
         return self._grouping().count(column, self._spending(options), options.get("rng"))
 
-    def _quantile(self, statistic: str, column: str, q: Fraction, options: Any) -> GroupedRelease:
+    @spelled_out
+    def agg(self, *asks: ask.Ask | str, **options: Unpack[Spent]) -> Answers:
+        """Several statistics of each group, for one epsilon that is charged once and split by need.
+
+        The keys are chosen once for all of them, if they are not public. `answers["mean(pay)"]` has the mean of each
+        group; `Table.agg` says what can be asked.
+        """
+        read, marks, spending = tuple(map(ask.Ask.of, asks)), flag(options, "marks"), self._spending(options)
+        for name in dict.fromkeys(name for each in read for name in each.columns):
+            self._table.require_numeric(name)
+
+        def part(keys: Any, each: ask.Ask, amount: dict[str, Any], learned: Learned | None) -> Any:
+            return self._with_keys(keys)._answer(each, marks, amount, learned)
+
+        return self._grouping().agg(read, spending, part, options.get("rng"))
+
+    def _with_keys(self, keys: tuple[Any, ...] | None) -> "GroupedTable":
+        """The table by the groups with these keys, which are as good as public."""
+        table = object.__new__(GroupedTable)
+        table._table, table._by, table._groups_per_unit = self._table, self._by, self._groups_per_unit
+        table._keys, table._delta = keys, None if keys is not None else self._delta
+        return table
+
+    def _answer(self, each: ask.Ask, marks: bool, amount: dict[str, Any], learned: Learned | None) -> Any:
+        """A statistic of the groups that is a part of another: its program."""
+        options = {**dict(each.options), **amount}
+        if each.statistic == "count":
+            return self.count(*each.columns, **options)
+        options["marks"] = marks
+        if each.statistic in LEARNING:
+            return self._quantile(each.statistic, each.columns[0], RANKS[each.statistic](each)[0], options, learned)
+        if each.statistic == "quantiles":
+            return self.quantiles(each.columns[0], each.q, **options)
+        return getattr(self, each.statistic)(*each.columns, *each.q, **options)
+
+    def _quantile(
+        self, statistic: str, column: str, q: Fraction, options: Any, learned: Learned | None = None
+    ) -> GroupedRelease:
         self._table.require_numeric(column)
         grouping, spending, marks = self._grouping(), self._spending(options), flag(options, "marks")
-        given = options if statistic == "quantile" or options.get("interval") is None else {**options, "of": "sample"}
-        wanted, stated = wanted_of(Options.of(options), given), stated_of(options)
-        return grouping.quantile(statistic, column, q, spending, stated, options.get("rng"), marks, wanted)
+        inner = statistic in ("quantile", "median") or options.get("interval") is None
+        wanted, stated = (
+            wanted_of(Options.of(options), options if inner else {**options, "of": "sample"}),
+            stated_of(options),
+        )
+        return grouping.quantile(statistic, column, q, spending, stated, options.get("rng"), marks, wanted, learned)
 
     def _spending(self, options: Any) -> Spending:
         spending = Spending.of(options.get("epsilon"), options.get("rho"))

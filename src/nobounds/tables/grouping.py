@@ -13,6 +13,7 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.accounting.spending import Chargeable, Spending
 from nobounds.accounting.terms import Terms
+from nobounds.ask import Ask
 from nobounds.clipping.plan import SumPlan
 from nobounds.counting.tally import BITS
 from nobounds.engines.source import Keyed, TableSource
@@ -28,14 +29,18 @@ from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
+from nobounds.release.answers import Answers
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.words import HARDLY
+from nobounds.statistics.agg import check_asks
 from nobounds.statistics.door import INSIDE, ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
 from nobounds.statistics.typed import require_type, type_of, typed_array
+from nobounds.tables.group_agg import GroupSplit, Part, agg_program
 from nobounds.tables.group_answers import (
     GroupAnswers,
     GroupedColumn,
+    Learned,
     counts_by_group,
     intervals_by_group,
     quantiles_by_group,
@@ -73,6 +78,7 @@ class Grouping:
         rng: Rng,
         marks: bool = True,
         wanted: Wanted | None = None,
+        learned: Learned | None = None,
     ) -> GroupedRelease:
         """A quantile of each group, with its noisy count; with `marks`, of those with rows enough for it."""
         options, known = Options(stated), self.keyed.known
@@ -85,13 +91,13 @@ class Grouping:
         def answer(plan: Question | IntervalPlan | ExtremesPlan, data: GroupedColumn) -> Program[GroupAnswers]:
             fine = stated.ladder(data.facts, MOMENT_BITS if data.facts.kind.name == "datetime" else BITS)
             if isinstance(plan, Question):
-                noisy = yield from quantiles_by_group(plan, fine, data, marks)
+                noisy = yield from quantiles_by_group(plan, fine, data, marks, learned)
             else:
                 noisy = yield from intervals_by_group(plan, fine, data, marks)
             return replace(noisy, parameters={"q": str(q)} | noisy.parameters) if statistic == "quantile" else noisy
 
         def plan(facts: Facts, terms: Terms) -> Question | IntervalPlan | ExtremesPlan:
-            return plan_for_groups(facts, terms, options, q, wanted)
+            return plan_for_groups(facts, terms, options, q, wanted, learned is not None)
 
         purpose = f"quantile {q}" if statistic == "quantile" else statistic
         return self._release(statistic, purpose, column, spending, plan, answer, rng)
@@ -209,6 +215,32 @@ class Grouping:
         request = Request(terms.neighbors, planned, self._loss(selection), lambda facts: of, answer, sized=False)
         facts = {name: self._facts(name) for name in names}
         data = GroupedColumns(self.source, self.keyed, facts, self.unit, self.groups_per_unit, selection)
+        return admit(request, data, self.budget, rng)
+
+    def agg(self, asks: tuple[Ask, ...], spending: Spending, part: Part, rng: Rng) -> Answers:
+        """Several statistics of each group, through the door; `part` is the program of one of them."""
+        check_asks(asks)
+        terms, selection = self._terms(spending), self._selection(spending)
+        names = dict.fromkeys([None, *(name for each in asks for name in each.columns)])
+        facts = {name: self._facts(name) for name in names}
+        rows = facts[None]
+
+        def planned(known: Facts) -> GroupSplit:
+            key = "rho" if spending.zcdp else "epsilon"
+            for each in asks:  # whatever is wrong with a request is said before the charge
+                part(self.keyed.known, each, {key: spending.amount, "rng": INSIDE}, None)
+            return GroupSplit.of(asks, facts, terms.spending)
+
+        def answer(split: GroupSplit, known: Facts, data: GroupedColumn, loss: PrivacyLoss) -> Program[Answers]:
+            return agg_program(data, split, loss, part, self._described(rows, spending, {}, selection))
+
+        cost = cost_of(terms.spending, self.unit)
+        listed = ", ".join(each.name for each in asks)
+        of = f"agg {listed} by {', '.join(self.keyed.names)}{where_in_words(self.view.text)}"
+        request = Request(
+            terms.neighbors, planned, lambda plan, known: self._loss(selection)(cost, known), lambda known: of, answer
+        )
+        data = GroupedColumn(self.source, self.keyed, None, rows, self.groups_per_unit, selection)
         return admit(request, data, self.budget, rng)
 
     def _loss(self, selection: KeySelection | None) -> Callable[[Any, Any], PrivacyLoss]:

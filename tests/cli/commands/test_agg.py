@@ -27,3 +27,12 @@ def test_a_wrong_statistic_is_one_line(people):
     """With what there is."""
     result = run("agg", people, "--ask", "middle(income)", "--epsilon", "1")
     assert result.exit_code != 0 and "there is no statistic 'middle'" in result.stderr
+
+
+def test_agg_by_group(people):
+    """A row for each key, and as CSV the ends of intervals too."""
+    by = ["--by", "name", "--keys", "p1,p2,nobody"]
+    text = run("agg", people, *ASKS, *by, *SURE).stdout
+    assert any(line.startswith("nobody") for line in text.splitlines())
+    lines = run("agg", people, *ASKS, *by, *SURE, "--csv").stdout.splitlines()
+    assert lines[0].startswith("name,mean(income),mean(income) low") and len(lines) == 4

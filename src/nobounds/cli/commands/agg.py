@@ -8,15 +8,19 @@ from rich.table import Table
 from nobounds.cli.output import Printer, say_all, show_table, total_in_words
 from nobounds.exact import printable
 from nobounds.release.answers import Answers
+from nobounds.release.files import csv_text
 from nobounds.release.words import rows_in_words, shown_in_words, units_in_words
 
 _SHOWN = 40  # groups on a terminal
 
 
-def show_answers(answers: Answers, *, as_json: bool) -> None:
+def show_answers(answers: Answers, *, as_json: bool, as_csv: bool = False) -> None:
     """Print the answers and their total cost to the standard output."""
     if as_json:
         print(answers.to_json())
+        return
+    if as_csv:
+        print(csv_text(answers.cells()), end="")
         return
     console = Printer()
     heads, *lines = answers.lines(_SHOWN if sys.stdout.isatty() else None)
