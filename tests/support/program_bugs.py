@@ -52,7 +52,7 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.describe import DescribePlan
-from nobounds.tables import distinct, group_agg, grouping, one_by_one
+from nobounds.tables import distinct, group_agg, group_answers, grouping, one_by_one
 from support.lockstep_cases import CASES
 
 
@@ -224,6 +224,11 @@ def never_is_wide(self, candidates, position, real=Search.rung):
 def one_cell(self):
     """Octaves as if a record that moves changed one of them."""
     return 1
+
+
+def near_twice(clip, side, tallied, real=group_answers._near):
+    """Records of a group near its clip that count twice."""
+    return real(clip, side, tallied) * 2
 
 
 def octaves_twice(around, sign, anchor, real=tail.cells):
@@ -599,6 +604,11 @@ PLANTED = {
     "a size that is not charged, with keys": (KEYED_SUM, PRICE, [(SumPlan, "cost", size_not_charged)]),
     "octaves under swap at half their noise": ("sum", COST, [(TailRule, "sensitivity", property(one_cell))]),
     "octaves that count records twice": ("mean", COST, [(tail, "cells", octaves_twice)]),
+    "records of groups near a clip that count twice": (
+        "group_by, public keys, sum",
+        COST,
+        [(group_answers, "_near", near_twice)],
+    ),
     "one radius under swap": ("vector_sum", RHO, [(VectorPlan, "sensitivity", one_radius)]),
     "a quarter of the variance of vectors": ("vector_mean", RHO, [(VectorPlan, "total", quarter_variance)]),
     "half the noise on queries": ("maximum", COST, [(view, "walk_of", half_query_noise)]),

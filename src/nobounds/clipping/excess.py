@@ -56,6 +56,24 @@ class _Cell(NamedTuple):
     whole: Floats
 
 
+class Fitted(NamedTuple):
+    """Points of the law of what lies beyond the clip, from the noisy counts of octaves around it."""
+
+    numbers: Floats  # of records: in the octave below the clip, in each beyond it, and beyond the last edge, by rows
+    means: Floats  # log-means from the octave below the clip on, a row for each point
+    uniform: Floats
+    power: int = 1
+
+    def excess(self, numbers: Floats, most: float = math.inf) -> Floats:
+        """How much these numbers of records beyond the clip, or their squares, exceed it, in units of the clip."""
+        most, power, means, uniform = (1 + most) ** self.power - 1, self.power, self.means, self.uniform
+        *octaves, last = range(1, len(numbers))
+        total = np.zeros(POINTS)
+        for k in octaves:
+            total += _octave(numbers[k], 2.0 ** (k - 1), means[:, k + 1] - means[:, k], uniform[k], most, power)
+        return total + _beyond(numbers[last], 2.0 ** (last - 1), means[:, last:], uniform[last], most, power)
+
+
 def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 1) -> Floats:
     """Points of the law of the excess over the clip, from the noisy counts of octaves (see `tail`).
 
@@ -64,8 +82,13 @@ def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 
     much on far octaves that less is assumed there: logarithms of counts fall no faster and faster, but along a straight
     line beyond the clip, and no side counts as empty.
     """
-    most = (1 + most) ** power - 1
-    top, last = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4), len(noisy) - 1
+    law = fitted(noisy, noise, power)
+    return law.excess(law.numbers, most)
+
+
+def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
+    """The posterior given the noisy counts of octaves; points without any records beyond the clip have none at all."""
+    top = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4)
     table = math.ceil((top + 3 - _LOWEST) / _FINE)
     cells = [_cell(float(count), noise, table) for count in noisy]
     starts = math.ceil((top + 1 - _LEAST) / _STEP)
@@ -83,14 +106,10 @@ def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 
     which = np.minimum(which, len(fit) - 1)
     places = np.minimum(places[:, which], table - 1)
     means = _means(*_parameters(which), len(noisy) + _FAR, straight=power > 1)
-    total = np.zeros(POINTS)
-    uniform = _uniform(2 * len(noisy) + 2)
-    for k in range(BELOW, last):
-        number = _number(cells[k], places[k], uniform[2 * k])
-        total += _octave(number, 2.0 ** (k - BELOW), means[:, k + 1] - means[:, k], uniform[2 * k + 1], most, power)
-    number = _number(cells[last], places[last], uniform[2 * last])
-    total += _beyond(number, 2.0 ** (last - BELOW), means[:, last:], uniform[2 * last + 1], most, power)
-    return np.where(some, total, 0.0)
+    uniform = even_points(2 * len(noisy) + 2)
+    first = BELOW - 1
+    numbers = [_number(cells[k], places[k], uniform[2 * k]) for k in range(first, len(noisy))]
+    return Fitted(np.where(some, numbers, 0.0), means[:, first:], uniform[2 * first + 1 :: 2], power)
 
 
 def _means(s: Floats, d: Floats, g: Floats, many: int, straight: bool) -> Floats:
@@ -162,7 +181,7 @@ def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: f
     """How much `number` records in the octave from this edge are beyond the clip, together."""
     mean = inside_octave(slope, power)
     spread = np.sqrt(np.maximum(inside_octave(slope, 2 * power) - mean**2, 0.0))
-    total = edge**power * (number * mean + np.sqrt(number) * spread * _normal(uniform)) - number
+    total = edge**power * (number * mean + np.sqrt(number) * spread * normal(uniform)) - number
     return np.clip(total, number * min(edge**power - 1, most), number * min((2 * edge) ** power - 1, most))
 
 
@@ -191,7 +210,7 @@ def inside_octave(slope: Floats, power: int = 1) -> Floats:
 
 
 @lru_cache(maxsize=8)
-def _uniform(many: int) -> Floats:
+def even_points(many: int) -> Floats:
     """Points that fill the unit cube evenly, without the order of any coordinate."""
     root = 2.0
     for _ in range(60):  # the root of x**(many + 1) = x + 1
@@ -200,7 +219,7 @@ def _uniform(many: int) -> Floats:
     return np.asarray((0.5 + np.outer(steps, np.arange(1, POINTS + 1))) % 1.0)
 
 
-def _normal(uniform: Floats) -> Floats:
+def normal(uniform: Floats) -> Floats:
     """Normal variables at these points of their law, nearly."""
     return _INVERSE[(uniform * len(_INVERSE)).astype(np.int64)]
 

@@ -21,6 +21,7 @@ from nobounds.clipping.tail import Side
 CHANCE = 0.05  # intervals hold 95% of the time
 # An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
 USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
+_STEPS = 60  # of a bisection
 _STRIDE = 197  # through the points of one side for those of the other; it has no factor 2
 
 
@@ -47,22 +48,22 @@ def reach(
     beyond = {side.sign: side.excess(counts, each, unit) for side, each in zip(sides, most, strict=True)}
     above, below = (beyond.get(sign, np.zeros(1)) for sign in (1, -1))
     limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
-    upper, lower = (_quantile(points, 1 - CHANCE / 2) <= limit for points in (above, below))
+    upper, lower = (quantile_of(points, 1 - CHANCE / 2) <= limit for points in (above, below))
     if upper and lower:
         points = _differences(above, below)
-        return Reach(_end(-points, bar, gaussian, CHANCE / 2), _end(points, bar, gaussian, CHANCE / 2))
+        return Reach(end_of(-points, bar, gaussian, CHANCE / 2), end_of(points, bar, gaussian, CHANCE / 2))
     if lower:  # the excess above is at least 0
-        return Reach(_end(below, bar, gaussian, CHANCE), math.inf)
-    return Reach(math.inf, _end(above, bar, gaussian, CHANCE) if upper else math.inf)
+        return Reach(end_of(below, bar, gaussian, CHANCE), math.inf)
+    return Reach(math.inf, end_of(above, bar, gaussian, CHANCE) if upper else math.inf)
 
 
 def reach_above(points: Floats, bar: float, value: float, gaussian: bool) -> float:
     """How far the truth may lie above a released number, for points of an excess that is at least 0; see `reach`."""
     limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
-    return _end(points, bar, gaussian, CHANCE / 2) if _quantile(points, 1 - CHANCE / 2) <= limit else math.inf
+    return end_of(points, bar, gaussian, CHANCE / 2) if quantile_of(points, 1 - CHANCE / 2) <= limit else math.inf
 
 
-def _quantile(points: Floats, part: float) -> float:
+def quantile_of(points: Floats, part: float) -> float:
     """The point that this part of all points does not exceed."""
     return float(np.sort(points)[math.ceil(part * len(points)) - 1])
 
@@ -79,7 +80,7 @@ def _differences(above: Floats, below: Floats) -> Floats:
     return above[places % len(above)] - below[places * _STRIDE % len(below)]
 
 
-def _end(points: Floats, bar: float, gaussian: bool, chance: float) -> float:
+def end_of(points: Floats, bar: float, gaussian: bool, chance: float) -> float:
     """What the sum of a point and noise, with this 95% half interval, exceeds with this probability."""
     low, high = float(points.min()) - 8 * bar, float(points.max()) + 8 * bar
     while low < (middle := (low + high) / 2) < high:
@@ -88,13 +89,24 @@ def _end(points: Floats, bar: float, gaussian: bool, chance: float) -> float:
     return high
 
 
+def ends_of(points: Floats, bar: float, gaussian: bool, chance: float) -> Floats:
+    """The same for several laws, with their points in rows."""
+    low, high = points.min(axis=1) - 8 * bar, points.max(axis=1) + 8 * bar
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        above = np.mean(_tail(middle[:, None] - points, bar, gaussian), axis=1) > chance
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.asarray(high)
+
+
 def _tail(away: Floats, bar: float, gaussian: bool) -> Floats:
     """The probability that noise with this 95% half interval is above each number."""
     if bar == 0:
         return np.where(away < 0, 1.0, 0.0)
     if gaussian:
         scale = bar / NormalDist().inv_cdf(1 - CHANCE / 2)
-        return np.array([0.5 * math.erfc(x) for x in (away / (scale * math.sqrt(2))).tolist()])
+        part = away / (scale * math.sqrt(2))
+        return np.array([0.5 * math.erfc(x) for x in part.ravel().tolist()]).reshape(part.shape)
     part = away * (-math.log(CHANCE) / bar)
     small = np.exp(-np.abs(part)) / 2
     return np.where(part > 0, small, 1 - small)

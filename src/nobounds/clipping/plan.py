@@ -68,6 +68,7 @@ class SumPlan:
     groups: int = 1  # that share one clip
     eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
     eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
+    eps_near: Fraction = Fraction(0)  # for the number of records of each group near the common clip and beyond
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
     known: int | None = None  # a noisy number of records that is paid for already
     power: int = 1  # 2 if the clip is for squares
@@ -112,7 +113,11 @@ class SumPlan:
             eps_size = Fraction(0) if ladder.is_settled else total * tuning.size_share
             left = total - eps_size
             counted = Fraction(0) if centered else share(left, 1 / tuning.counted, zcdp)
-            return cls(eps_size, left, search, left, None, centered, zcdp, groups, eps_count=counted).at(0)
+            parts = (Fraction(0), Fraction(0))
+            if not ladder.is_settled:
+                parts = share(left, 1 / tuning.group_tail, zcdp), share(left, 1 / tuning.near, zcdp)
+            plan = cls(eps_size, left, search, left, None, centered, zcdp, groups, parts[0], counted, parts[1])
+            return plan.at(0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -136,7 +141,7 @@ class SumPlan:
     def times(self, ratio: Fraction) -> "SumPlan":
         """The plan for this many times the spending."""
         more = replace(self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_tail=self.eps_tail * ratio)
-        more = replace(more, eps_count=self.eps_count * ratio)
+        more = replace(more, eps_count=self.eps_count * ratio, eps_near=self.eps_near * ratio)
         return more.at(self.rows or 0)
 
     def enough(self, size: int) -> bool:
@@ -152,13 +157,18 @@ class SumPlan:
     @property
     def after_tail(self) -> Fraction:
         """What is left for the clip and the noise, after octaves and numbers of rows."""
-        spent = [each for each in (self.eps_tail, self.eps_count) if each]
+        spent = [each for each in (self.eps_tail, self.eps_count, self.eps_near) if each]
         return rest(self.left, spent, self.zcdp) if spent else self.left
 
     @property
     def for_counts(self) -> Additive:
         """The noise on the number of rows of each group."""
         return Additive(self.eps_count, self.zcdp)
+
+    @property
+    def for_near(self) -> Additive:
+        """The noise on the number of records of each group near the common clip and beyond."""
+        return Additive(self.eps_near, self.zcdp)
 
     @property
     def tail(self) -> TailRule:
@@ -196,7 +206,7 @@ class SumPlan:
         left = self.after_tail
         parts = search.tuning.clip_parts(left, search.neighbors, search.two_sided)
         ends = [Fraction(0)] if search.ladder.is_settled else [*map(self._shared, parts)]
-        return self.tail.cost() + self.for_counts.cost() + pure_parts(left, ends)
+        return self.tail.cost() + self.for_counts.cost() + self.for_near.cost() + pure_parts(left, ends)
 
     def _shared(self, eps_clip: Fraction) -> Fraction:
         """What a clip that all groups share costs, where that of one would cost `eps_clip`."""
@@ -208,7 +218,7 @@ class SumPlan:
     def parts(self) -> dict[str, Cost]:
         """The cost by what it is for."""
         size = {"size": self._size_cost()} if self.rows is None else {}
-        beside = {"tail": self.tail.cost(), "counts": self.for_counts.cost()}
+        beside = {"tail": self.tail.cost() + self.for_near.cost(), "counts": self.for_counts.cost()}
         return size | {"clip": self.search.cost(), **beside, "noise": self._noise_cost()}
 
     def _size_cost(self) -> Cost:
@@ -242,7 +252,7 @@ class SumPlan:
     @property
     def tailing(self) -> Tailing:
         """How the clip is moved, and what is said of its tail."""
-        return Tailing(self.search, self.tail, self.eps_noise, self.power)
+        return Tailing(self.search, self.tail, self.eps_noise / self.groups, self.power)
 
     @property
     def slack(self) -> int:

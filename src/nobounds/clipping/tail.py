@@ -18,7 +18,7 @@ import numpy as np
 from nobounds.accounting.cost import Cost, both, gaussian, pure
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
-from nobounds.clipping.excess import BELOW, CountNoise, excess, inside_octave
+from nobounds.clipping.excess import BELOW, CountNoise, Fitted, fitted, inside_octave
 from nobounds.clipping.widths import BITS, DEVIATIONS
 from nobounds.counting.histogram import Histogram
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
@@ -143,10 +143,14 @@ class Side:
 
         With `power` 2 it is that of the squared deviations, in the square of `unit`.
         """
-        width = float(self.width / unit)
-        if width == 0 or self.rises(noise) or (power > 1 and not self.seen(noise)):
-            return np.full(1, math.inf)
-        return width**power * excess(np.array(self.noisy[self.move - LOWEST - BELOW :]), noise, most / width, power)
+        width, law = float(self.width / unit), self.law(noise, power)
+        return np.full(1, math.inf) if law is None else width**power * law.excess(law.numbers, most / width)
+
+    def law(self, noise: CountNoise, power: int = 1) -> Fitted | None:
+        """The law of what lies beyond the clip on this side; None if nothing is known of it."""
+        if self.width == 0 or self.rises(noise) or (power > 1 and not self.seen(noise)):
+            return None
+        return fitted(np.array(self.noisy[self.move - LOWEST - BELOW :]), noise, power)
 
 
 def moved_rung(anchor: int, move: int) -> int:

@@ -61,7 +61,10 @@ class Tailed:
 
 @dataclass(frozen=True, slots=True)
 class Tailing:
-    """How a clip is moved, all of it public: by a search, the counts of octaves, and the epsilon of the noise."""
+    """How a clip is moved, all of it public: by a search, the counts of octaves, and the epsilon of the noise.
+
+    Where groups share the clip, it is that of the noise over their number: each of them has noise.
+    """
 
     search: Search
     rule: TailRule

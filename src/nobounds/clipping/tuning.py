@@ -69,6 +69,10 @@ class ClipTuning:
     # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
     counted: Fraction = Fraction(1, 10)  # for the numbers of rows of groups, beside their sums
     least_clip: Fraction = Fraction(1, 40)
+    # Of what is left after the size, where groups share a clip: for the octaves of all of them around it, and for the
+    # number of records of each beyond half its width (benchmarks/coverage/groups.py).
+    group_tail: Fraction = Fraction(1, 20)
+    near: Fraction = Fraction(1, 20)
     ranks: RankTuning = TUNING  # of the frame
 
     def inward_share(self, neighbors: Neighbors) -> Fraction:

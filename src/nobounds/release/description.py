@@ -18,7 +18,7 @@ from nobounds.release.words import HARDLY, TOO_FEW, rows_in_words, units_in_word
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The private statistics of one column, the cost of each, and 95% intervals of the noise where there is one.
+    """The private statistics of one column, the cost of each, and 95% intervals where there are such.
 
     A statistic that is not answered has the value None, and `reasons` says why.
     """

@@ -19,8 +19,12 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
+from nobounds.clipping.excess import CountNoise
 from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.plan import SumPlan
+from nobounds.clipping.sharing import ASSUMES, reaches
+from nobounds.clipping.tail import Side
+from nobounds.clipping.tailing import Tailed
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import SUMMED
 from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
@@ -78,13 +82,15 @@ USELESS = 0.5  # of the width of the clip: a mean whose half interval is wider m
 
 
 class Summed(NamedTuple):
-    """Noisy sums or means, their half intervals for the noise, and noisy numbers of rows.
+    """Noisy sums or means, and noisy numbers of rows.
 
-    A group with at most `seen` rows may have none; `useless` marks those whose intervals say nothing.
+    `bar` is the 95% half interval of the noise of a sum, and `over` what sums are divided by. A group with at most
+    `seen` rows may have none; `useless` marks those whose noise says nothing.
     """
 
     values: NDArray[Any]
-    bars: Floats
+    bar: Fraction
+    over: Floats
     counts: NDArray[Any]
     seen: float
     useless: NDArray[np.bool_]
@@ -238,7 +244,7 @@ def _counted(plan: CountPlan, keys: tuple[Any, ...], noisy: NDArray[Any], chance
     bar = plan.noise.half_interval(scale, 0.0, chance)
     parameters: dict[str, Any] = {"noise": plan.noise.name, "noise_scale": scale, "half_interval": bar}
     parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"}
-    return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, np.maximum(_around(noisy, bar), 0))
+    return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, np.maximum(_around(noisy, bar, bar), 0))
 
 
 def sums_by_group(
@@ -246,17 +252,17 @@ def sums_by_group(
 ) -> Program[GroupAnswers]:
     """The sum of each group, or its mean (see `average`), by the plan for that many groups.
 
-    Intervals are for the noise: what the common clip cut off in one group is not bounded by what it cut off in all.
+    Intervals include what the common clip cut off in each group (see `clipping.sharing`).
     """
     tallied = yield from data.tallied(SUMMED.limited(ladder.lower, ladder.upper), sums=True)
     # The number of groups is public or already noised; the cost is the same for every number.
     clipped = yield from plan(max(len(tallied.units), 1)).program(tallied.tally.chunks)
-    settled, clip = clipped.plan, clipped.clip
+    settled, clip, tailed = clipped.plan, clipped.clip, clipped.tailed
     summed = yield from (_means if settled.centered else _sums)(settled, clip, tallied)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | summed.parameters | ladder.describe()
-    parameters["interval"] = {"level": 1 - CHANCE, "of": "noise"}
-    intervals = _around(summed.values, summed.bars if clip.trusted else math.inf)
+    parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"} | ({"assumes": ASSUMES} if tailed.sides else {})
+    intervals = yield from _with_excess(settled, tailed, tallied, summed)
     counts = _fitting(np.maximum(summed.counts, 0))
     if not marks:
         return GroupAnswers(tallied.keys, summed.values, parameters, intervals, counts, parts=settled.parts())
@@ -266,6 +272,33 @@ def sums_by_group(
     values = _masked(summed.values, reasons)
     intervals[np.ma.getmaskarray(values)] = -math.inf, math.inf
     return GroupAnswers(tallied.keys, values, parameters, intervals, counts, reasons, settled.parts())
+
+
+def _with_excess(plan: SumPlan, tailed: Tailed, tallied: Tallied, summed: Summed) -> Program[Floats]:
+    """The intervals of sums or means, for their noise and for what the clip cut off."""
+    if not tailed.clip.trusted or tailed.sides is None:
+        return _around(summed.values, math.inf, math.inf)
+    near: dict[int, NDArray[Any]] = {}
+    if tailed.sides:
+        beyond = [_near(tailed.clip, side, tallied) for side in tailed.sides]
+        noisy = yield NoisyGroups(np.concatenate(beyond), plan.for_near, plan.for_near.cost)
+        near = dict(zip((side.sign for side in tailed.sides), np.split(noisy, len(beyond)), strict=True))
+    noise = CountNoise(plan.for_near.scale(1) if plan.eps_near else 0.0, plan.zcdp)
+    unit = finite_float(summed.bar) or 1.0
+    with np.errstate(over="ignore"):
+        totals = summed.values.astype(np.float64) * summed.over / unit
+    below, above = reaches(tailed, near, noise, summed.bar, totals)
+    with np.errstate(over="ignore"):
+        return _around(summed.values, below * unit / summed.over, above * unit / summed.over)
+
+
+def _near(clip: Clip, side: Side, tallied: Tallied) -> Ints:
+    """How many records of each group lie beyond half the width of a side (sensitive)."""
+    tally, number = tallied.tally, len(tallied.units)
+    with np.errstate(over="ignore"):
+        away = side.sign * (tally.ladder.map.floats(tally.rungs) - finite_float(clip.center))
+    counts = np.where(away > finite_float(side.width) / 2, tally.counts, 0)
+    return np.asarray(np.diff(np.append(0, np.cumsum(counts))[tally.starts(number)]))
 
 
 def _reasons(summed: "Summed", trusted: bool) -> tuple[str | None, ...]:
@@ -294,7 +327,8 @@ def _sums(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
     parameters = {"noise_scale": _worth(scale, lattice), "half_interval": bar if clip.trusted else None}
     numbers = rows.astype(np.float64)
     seen = plan.for_counts.half_interval(plan.for_counts.scale(1), 0.0, 2 * CHANCE)
-    return Summed(values, np.full(len(values), bar), rows, seen, numbers * lattice.largest <= steps, parameters)
+    useless = numbers * lattice.largest <= steps
+    return Summed(values, Fraction(steps) * lattice.step, np.ones(len(values)), rows, seen, useless, parameters)
 
 
 def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
@@ -314,12 +348,14 @@ def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
     values = np.clip(low * (1 - share) + high * share, low, high)  # high - low may be beyond the floats
     # The noise of the two sums counts with weights that add up to 1: at most as much as that of one of them.
     scale = plan.additive.scale(width)
-    bar = plan.additive.half_interval(scale, 0.0, CHANCE) / np.maximum(whole, 1.0)
-    bars = np.minimum(bar, 1.0) * _worth(width, lattice)
+    steps = plan.additive.half_interval(scale, 0.0, CHANCE)
+    bar = steps / np.maximum(whole, 1.0)
     each = plan.additive.scale(1)
     seen = plan.additive.half_interval(each, each, 2 * CHANCE)
     rows = np.rint(whole / width).astype(np.int64)
-    return Summed(values, bars, rows, seen, bar >= USELESS, {"noise_scale": _worth(scale, lattice)})
+    parameters = {"noise_scale": _worth(scale, lattice)}
+    over = np.maximum(whole / width, 1.0)
+    return Summed(values, Fraction(steps) * lattice.step, over, rows, seen, bar >= USELESS, parameters)
 
 
 def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -330,11 +366,11 @@ def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any]
     return counts, sums
 
 
-def _around(values: NDArray[Any], bars: Floats | float) -> Floats:
-    """Intervals from each value minus its bar to the value plus its bar."""
+def _around(values: NDArray[Any], below: Floats | float, above: Floats | float) -> Floats:
+    """Intervals from so far below each value to so far above it."""
     middle = values.astype(np.float64)
     with np.errstate(over="ignore"):  # an end beyond the floats is infinite
-        return np.column_stack([middle - bars, middle + bars])
+        return np.column_stack([middle - below, middle + above])
 
 
 def _fitting(released: NDArray[Any]) -> NDArray[Any]:

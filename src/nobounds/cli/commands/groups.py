@@ -5,7 +5,7 @@ import sys
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from nobounds.cli.output import Printer, say_all, show_table, total_in_words
+from nobounds.cli.output import CLIPPING, Printer, say_all, show_table, total_in_words
 from nobounds.exact import printable
 from nobounds.release.digits import said
 from nobounds.release.files import write_csv
@@ -57,6 +57,11 @@ def _noise(release: GroupedRelease) -> str:
     half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
     parts = [] if half is None else [f"Noise of each answer: ± {said(float(f'{half:.2g}'))} at 95 %."]
     parts += [] if clip is None else [f"Clip: {said(clip[0])} to {said(clip[1])}."]
+    stated = release.parameters.get("interval", {})
+    if clip is not None and "assumes" in stated:
+        parts.append(f"Intervals (--csv, --json) include what it changed, and assume: {printable(stated['assumes'])}.")
+    elif clip is not None and stated.get("of") == "noise":
+        parts.append(CLIPPING)
     return " ".join(parts)
 
 
