@@ -17,6 +17,7 @@ import numpy as np
 from nobounds.arrays import Floats
 from nobounds.clipping.excess import CountNoise
 from nobounds.clipping.tail import Side
+from nobounds.exact import finite_float
 
 CHANCE = 0.05  # intervals hold 95% of the time
 # An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
@@ -110,3 +111,27 @@ def _tail(away: Floats, bar: float, gaussian: bool) -> Floats:
     part = away * (-math.log(CHANCE) / bar)
     small = np.exp(-np.abs(part)) / 2
     return np.where(part > 0, small, 1 - small)
+
+
+def summed_range(lower: Fraction | None, upper: Fraction | None) -> tuple[float, float]:
+    """Where a sum of any number of records between public bounds lies: 0 is an end if no record lies beyond it."""
+    return (
+        0.0 if lower is not None and lower >= 0 else -math.inf,
+        0.0 if upper is not None and upper <= 0 else math.inf,
+    )
+
+
+def mean_range(lower: Fraction | None, upper: Fraction | None) -> tuple[float, float]:
+    """Where a mean of records between public bounds lies."""
+    return -math.inf if lower is None else finite_float(lower), math.inf if upper is None else finite_float(upper)
+
+
+def within(interval: tuple[float, float], low: float, high: float) -> tuple[float, float]:
+    """The part of an interval in a public range; one of which no end is known stays as it is.
+
+    >>> within((-3.0, 5.0), 0.0, math.inf), within((7.0, math.inf), 0.0, 50.0)
+    ((0.0, 5.0), (7.0, 50.0))
+    """
+    if interval == (-math.inf, math.inf):
+        return interval
+    return min(max(interval[0], low), high), min(max(interval[1], low), high)

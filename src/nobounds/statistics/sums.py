@@ -14,7 +14,7 @@ from typing import Any, Unpack
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import sum_scales
-from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.interval import CHANCE, mean_range, summed_range, within
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import totals
 from nobounds.engines.column import Column
@@ -140,7 +140,10 @@ def _answered(
     reason = None if clip.trusted else TOO_FEW
     if reason is not None:
         parameters["needed"] = settled.needed()
-    interval = settled.tailed.interval(value, bar, records)
+    ladder, spread = plan.search.ladder, mean_range if plan.centered else summed_range
+    low, high = spread(ladder.lower, ladder.upper)
+    interval = within(settled.tailed.interval(value, bar, records), low, high)
+    value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
     exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
     learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
     return Answer(exact, parameters, (interval,), plan.parts(), reason, settled.size if learned else None)

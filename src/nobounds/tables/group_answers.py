@@ -20,7 +20,7 @@ from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
 from nobounds.clipping.excess import CountNoise
-from nobounds.clipping.interval import CHANCE
+from nobounds.clipping.interval import CHANCE, mean_range, summed_range
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.sharing import ASSUMES, reaches
 from nobounds.clipping.tail import Side
@@ -262,7 +262,11 @@ def sums_by_group(
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | summed.parameters | ladder.describe()
     parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"} | ({"assumes": ASSUMES} if tailed.sides else {})
-    intervals = yield from _with_excess(settled, tailed, tallied, summed)
+    around = yield from _with_excess(settled, tailed, tallied, summed)
+    low, high = (mean_range if settled.centered else summed_range)(ladder.lower, ladder.upper)
+    unknown = np.isinf(around).all(axis=1, keepdims=True)
+    intervals = np.where(unknown, around, np.clip(around, low, high))
+    summed = summed._replace(values=_in_range(summed.values, low, high))
     counts = _fitting(np.maximum(summed.counts, 0))
     if not marks:
         return GroupAnswers(tallied.keys, summed.values, parameters, intervals, counts, parts=settled.parts())
@@ -364,6 +368,13 @@ def _totals(tallied: Tallied, lattice: Lattice, most: int) -> tuple[NDArray[Any]
     if int(counts.max(initial=0)) * most >= LARGEST:
         return counts.astype(object), sums.astype(object)
     return counts, sums
+
+
+def _in_range(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
+    """Sums in a public range, of which 0 is the only end; means lie in their clip."""
+    if low == 0:
+        values = np.maximum(values, 0)
+    return np.minimum(values, 0) if high == 0 else values
 
 
 def _around(values: NDArray[Any], below: Floats | float, above: Floats | float) -> Floats:
