@@ -1,7 +1,7 @@
 """nobounds: differentially private quantiles, maxima, sums and means when nobody knows the bounds of the data.
 
-Public are the names in this module, `nobounds.ask`, `nobounds.research`, `nobounds.plots` and `nobounds.sklearn`; every
-other path may change without notice.
+Public are the names in this module, `nobounds.ask`, `nobounds.research`, `nobounds.plots`, `nobounds.pandas`,
+`nobounds.polars` and `nobounds.sklearn`; every other path may change without notice.
 """
 
 from importlib import import_module

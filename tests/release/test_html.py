@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import nobounds as nb
+from nobounds.release.answers import Answers
 from nobounds.release.grouped import GroupedRelease
 
 LOSS = nb.PrivacyLoss.pure(1)
@@ -103,3 +104,12 @@ def test_a_cut_is_stated_in_a_notebook():
     groups = GroupedRelease("count", ("k",), (pa.array(range(250)),), np.arange(250), LOSS)
     assert "... and 150 more of 250 groups" in page(groups).text
     assert page(groups).tags.count("tr") == 101
+
+
+def test_several_answers_are_one_table():
+    """With their names, intervals and what all of them cost; hostile names are text."""
+    release = nb.Release("mean", 31540.28, LOSS, {}, ((31204.0, 31877.0),))
+    answers = Answers({EVIL[0]: release, "b": nb.Release("count", 7, LOSS)}, nb.PrivacyLoss.pure(2))
+    assert page(answers).cells[3:] == [EVIL[0], "31,500", "31,200 to 31,900", "b", "7", ""]
+    assert "epsilon 2" in page(answers).text
+    assert [axes.get_title(loc="left") for axes in answers.plot().axes] == [EVIL[0], "b"]

@@ -10,6 +10,7 @@ from nobounds.exact import finite_float
 from nobounds.kinds.kind import Kind, short_text
 from nobounds.plots.figures import BLUE, COLORS, INK, everyday, headline, label, panels, plain
 from nobounds.release.answer import Answer
+from nobounds.release.answers import Answers
 from nobounds.release.description import Description, Summary
 from nobounds.release.digits import said, said_ends
 from nobounds.release.grouped import GroupedRelease
@@ -26,6 +27,8 @@ def plot(answer: Answer) -> Any:
     """A figure of any answer."""
     if isinstance(answer, Description):
         return plot_description(answer)
+    if isinstance(answer, Answers):
+        return _plot_several(answer)
     if isinstance(answer, GroupedRelease):
         return plot_groups(answer)
     assert isinstance(answer, Release)
@@ -34,45 +37,77 @@ def plot(answer: Answer) -> Any:
 
 def plot_release(release: Release, title: str | None = None) -> Any:
     """A figure of a release: its numbers, each with its interval if it has one."""
-    numbers, kind = release.numbers, type_in(release.parameters).of_answer(release.statistic)
-    ranked = isinstance(release.parameters.get("q"), list)
-    names = [rank_in_words(name) if ranked else name if release.statistic == "bounds" else "" for name, _, _ in numbers]
-    single = len(numbers) == 1 and numbers[0][1] is not None
-    bars = (
-        f"; {bars_in_words(release.intervals[:1], release.parameters, [numbers[0][1]])}"
-        if single and release.intervals
-        else ""
-    )
+    numbers = release.numbers
+    single = len(numbers) == 1 and numbers[0][1] is not None and release.intervals
+    bars = bars_in_words(release.intervals[:1], release.parameters, [numbers[0][1]]) if single else ""
     column = release.parameters.get("column")
     name = title or f"Private {release.statistic}{f' of {column}' if column is not None else ''}"
-    if len(numbers) > _FEW:
-        labels = [name or str(k + 1) for k, name in enumerate(names)]
-        rows = [(value, bar) for _, value, bar in numbers]
-        figure = _rows(labels, rows, [release.reason] * len(rows), kind, "")
-    else:
-        figure = _line(release, names, kind)
-    headline(figure, f"{name}{bars}; for {release.loss.in_words(release.parameters)}")
+    figure, (axes,) = panels([_height(release)])
+    _numbers(axes, release)
+    headline(figure, f"{name}{f'; {bars}' if bars else ''}; for {release.loss.in_words(release.parameters)}")
     return figure
 
 
 def plot_groups(release: GroupedRelease) -> Any:
     """A figure of answers by group: a row for each of the first groups, with its interval if it has one."""
-    kind = type_in(release.parameters).of_answer(release.statistic)
-    keys = zip(*(array[: _SHOWN + 1].to_pylist() for array in release.arrays), strict=True)
-    labels = [", ".join("" if part is None else str(part) for part in key) for key in keys]
-    rows = list(zip(release.values[: _SHOWN + 1].tolist(), release.bars[: _SHOWN + 1], strict=True))
-    reasons = (release.reasons or (None,) * len(release))[: _SHOWN + 1]
-    cut = f"; {cut_in_words(len(release), _SHOWN)}" if len(release) > _SHOWN else ""
-    figure = _rows(labels[:_SHOWN], rows[:_SHOWN], reasons[:_SHOWN], kind, ", ".join(release.by))
     by = ", ".join(release.by)
+    cut = f"; {cut_in_words(len(release), _SHOWN)}" if len(release) > _SHOWN else ""
+    figure, (axes,) = panels([_height(release)])
+    _groups(axes, release)
     headline(figure, f"Private {release.statistic} by {by}; for {release.loss.in_words(release.parameters)}{cut}")
     return figure
+
+
+def _plot_several(answers: Answers) -> Any:
+    """A figure of several answers, one below the other."""
+    figure, all_axes = panels([_height(release) + 0.3 for release in answers.releases.values()])
+    for axes, (name, release) in zip(all_axes, answers.releases.items(), strict=True):
+        axes.set_title(label(name), loc="left", fontsize=10, color=INK)
+        if isinstance(release, GroupedRelease):
+            _groups(axes, release)
+        else:
+            _numbers(axes, release)
+    number = len(answers.groups)
+    cut = f"; {cut_in_words(number, _SHOWN)}" if number > _SHOWN else ""
+    headline(figure, f"Private answers for {answers.loss.in_words(answers.parameters)}{cut}")
+    return figure
+
+
+def _height(release: Release | GroupedRelease) -> float:
+    """The height of the axes of an answer, in inches."""
+    rows = len(release) if isinstance(release, GroupedRelease) else len(release.numbers)
+    listed = isinstance(release, GroupedRelease) or rows > _FEW
+    return max(1.0, 0.27 * min(rows, _SHOWN) + 0.5) if listed else 1.5
+
+
+def _numbers(axes: Any, release: Release) -> None:
+    """The numbers of a release: a few on one line, more in rows."""
+    kind = type_in(release.parameters).of_answer(release.statistic)
+    ranked = isinstance(release.parameters.get("q"), list)
+    named = release.statistic == "bounds"
+    names = [rank_in_words(name) if ranked else name if named else "" for name, _, _ in release.numbers]
+    if len(names) <= _FEW:
+        _line(axes, release, names, kind)
+        return
+    labels = [name or str(k + 1) for k, name in enumerate(names)][:_SHOWN]
+    rows = [(value, bar) for _, value, bar in release.numbers[:_SHOWN]]
+    _rows(axes, labels, rows, [release.reason] * len(rows), kind)
+
+
+def _groups(axes: Any, release: GroupedRelease) -> None:
+    """A row for each of the first groups."""
+    keys = zip(*(array[:_SHOWN].to_pylist() for array in release.arrays), strict=True)
+    labels = [", ".join("" if part is None else str(part) for part in key) for key in keys]
+    rows = list(zip(release.values[:_SHOWN].tolist(), release.bars[:_SHOWN], strict=True))
+    reasons = (release.reasons or (None,) * len(release))[:_SHOWN]
+    _rows(axes, labels, rows, reasons, type_in(release.parameters).of_answer(release.statistic))
+    axes.set_ylabel(label(", ".join(release.by)))
 
 
 def plot_description(described: Description) -> Any:
     """A figure of the private quantiles of each column: a box from 25% to 75%, whiskers to 5% and 95%, end marks."""
     names = list(described.columns) or ["no numeric column"]
-    figure, all_axes = panels(len(names))
+    figure, all_axes = panels([1.5] * len(names))
     for axes, name, color in zip(all_axes, names, cycle(COLORS)):
         axes.set_title(label(name), loc="left", fontsize=10, color=INK)
         axes.set_yticks([])
@@ -87,13 +122,11 @@ def plot_description(described: Description) -> Any:
 
 
 def _rows(
-    labels: Sequence[str], rows: Sequence[tuple[Any, Any]], reasons: Sequence[str | None], kind: Kind, by: str
-) -> Any:
+    axes: Any, labels: Sequence[str], rows: Sequence[tuple[Any, Any]], reasons: Sequence[str | None], kind: Kind
+) -> None:
     """A row for each number: a mark, its interval as an error bar, or why there is none."""
-    figure, (axes,) = panels(1, max(1.0, 0.27 * len(labels) + 0.5))
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_yticks(range(len(labels)), [label(each) for each in labels])
-    axes.set_ylabel(label(by))
     axes.spines[["left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=INK, alpha=0.25, linewidth=0.6)
@@ -110,12 +143,10 @@ def _rows(
         if bar is not None:
             _interval(axes, at, _bar(bar, kind), k)
         axes.plot([at], [k], "o", color=BLUE, markersize=5)
-    return figure
 
 
-def _line(release: Release, names: Sequence[str], kind: Kind) -> Any:
+def _line(axes: Any, release: Release, names: Sequence[str], kind: Kind) -> None:
     """A few numbers on one line, each with its interval and in words."""
-    figure, (axes,) = panels(1)
     axes.set_yticks([])
     axes.spines[["left"]].set_visible(False)
     _scale(axes, kind)
@@ -138,7 +169,6 @@ def _line(release: Release, names: Sequence[str], kind: Kind) -> Any:
         axes.text(0.5, 0.15, why, transform=axes.transAxes, ha="center", color=INK)
     axes.set_ylim(-1, 1)
     axes.margins(x=0.12)
-    return figure
 
 
 def _annotate(axes: Any, text: str, at: float, *, up: bool) -> None:

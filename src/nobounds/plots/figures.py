@@ -1,5 +1,6 @@
 """The sheet that plots are drawn on: no background, and colours for light and dark pages."""
 
+from collections.abc import Sequence
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -21,10 +22,11 @@ def sheet(width: float, height: float) -> Any:
     return figure
 
 
-def panels(rows: int, height: float = 1.5, width: float = 8.0) -> tuple[Any, list[Any]]:
-    """A figure with `rows` wide axes, one below the other."""
-    figure = sheet(width, 0.5 + height * rows)
-    return figure, [inked(figure.add_subplot(rows, 1, row + 1)) for row in range(rows)]
+def panels(heights: Sequence[float], width: float = 8.0) -> tuple[Any, list[Any]]:
+    """A figure with wide axes of these heights, one below the other."""
+    figure = sheet(width, 0.5 + sum(heights))
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    return figure, [inked(figure.add_subplot(grid[row, 0])) for row in range(len(heights))]
 
 
 def inked(axes: Any) -> Any:

@@ -17,7 +17,7 @@ from nobounds.release.frames import answer_array, end_arrays, named_table, text_
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.release.schema import head, loaded, type_in
-from nobounds.release.words import between, needed_in_words, rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import between, cut_in_words, needed_in_words, rows_in_words, shown_in_words, units_in_words
 
 _SHOWN = 12  # groups in the text
 
@@ -153,7 +153,7 @@ class Answers(Answer):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         number = len(self.groups)
-        lines += [f"... {number} groups"] if number > _SHOWN else []
+        lines += [cut_in_words(number, _SHOWN)] if number > _SHOWN else []
         notes = [
             shown_in_words(self.parameters, number, self.loss.unit) if self.by else "",
             rows_in_words(self.parameters),
@@ -170,7 +170,7 @@ def _cells(release: Any) -> tuple[str, str]:
         return f"not answered, {release.reason}{needed_in_words(release.parameters)}", ""
     if isinstance(release.value, tuple):
         return ", ".join("-" if each is None else said(each, None, kind) for each in release.value), ""
-    return said(release.value, bar, kind), "" if bar is None else between(bar, kind)
+    return said(release.value, bar, kind), "" if bar is None else between(bar, kind, release.value)
 
 
 def _group_cells(release: GroupedRelease, most: int | None) -> list[str]:
@@ -180,5 +180,5 @@ def _group_cells(release: GroupedRelease, most: int | None) -> list[str]:
         if cell == "-" and release.reasons is not None:
             cells[k] = str(release.reasons[k])
         elif cell != "-" and release.intervals is not None:
-            cells[k] = f"{cell} ({between(release.intervals[k], kind)})"
+            cells[k] = f"{cell} ({between(release.intervals[k], kind, release.values[k])})"
     return cells

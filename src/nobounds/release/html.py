@@ -6,10 +6,10 @@ sheet, and names and keys, which may come from anybody, are escaped.
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
 from nobounds.exact import printable
 from nobounds.release.answer import Answer
+from nobounds.release.answers import Answers
 from nobounds.release.description import Description
 from nobounds.release.digits import said
 from nobounds.release.grouped import GroupedRelease
@@ -38,11 +38,15 @@ def html(answer: Answer) -> str:
     """An answer as HTML."""
     if isinstance(answer, Description):
         return _description(answer)
-    return _groups(answer) if isinstance(answer, GroupedRelease) else _release(answer)
+    if isinstance(answer, Answers):
+        return _several(answer)
+    if isinstance(answer, GroupedRelease):
+        return _groups(answer)
+    assert isinstance(answer, Release)
+    return _release(answer)
 
 
-def _release(release: Any) -> str:
-    assert isinstance(release, Release)
+def _release(release: Release) -> str:
     column = release.parameters.get("column")
     title = _escaped(release.statistic) + ("" if column is None else f" of {_escaped(column)}")
     kind, numbers = type_in(release.parameters).of_answer(release.statistic), release.numbers
@@ -99,6 +103,16 @@ def _groups(release: GroupedRelease) -> str:
     return _block(table + cut, _notes(release, why, needed))
 
 
+def _several(answers: Answers) -> str:
+    heads, *rows = answers.lines(_SHOWN)
+    cells = [[_escaped(cell) for cell in row] for row in rows]
+    number = len(answers.groups)
+    cut = _muted(cut_in_words(number, _SHOWN)) if number > _SHOWN else ""
+    needed = shown_in_words(answers.parameters, number, answers.loss.unit) if answers.by else ""
+    table = _table(heads, cells, len(answers.by) or 1)
+    return _block(table + cut, _notes(answers, answers.split_in_words(), needed))
+
+
 def _description(described: Description) -> str:
     rows = [[_muted(name), *(_cell(described, column, name) for column in described.columns)] for name in STATISTICS]
     skipped = [f"{printable(name)} ({why})" for name, why in described.skipped.items()]
@@ -116,7 +130,7 @@ def _cell(described: Description, column: str, statistic: str) -> str:
     return described.said(column, statistic) + beside
 
 
-def _notes(answer: Release | GroupedRelease | Description, *more: str) -> list[str]:
+def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str) -> list[str]:
     """The cost, and what else is to be known."""
     parameters, unit = answer.parameters, answer.loss.unit
     assumed = parameters.get("interval", {}).get("assumes")
