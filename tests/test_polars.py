@@ -1,4 +1,4 @@
-"""Importing nobounds.polars adds private statistics to frames, lazy frames and series of polars, and nothing else does."""
+"""Importing nobounds.polars adds private statistics to frames and series of polars, and nothing else does."""
 
 import subprocess
 import sys

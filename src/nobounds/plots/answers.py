@@ -65,7 +65,7 @@ def _plot_several(answers: Answers) -> Any:
         axes.set_title(label(name), loc="left", fontsize=10, color=INK)
         if isinstance(release, GroupedRelease):
             _groups(axes, release)
-        else:
+        elif isinstance(release, Release):
             _numbers(axes, release)
     number = len(answers.groups)
     cut = f"; {cut_in_words(number, _SHOWN)}" if number > _SHOWN else ""
