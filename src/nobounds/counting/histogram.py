@@ -76,7 +76,7 @@ class Histogram:
         """The histogram of both parts of the data."""
         if self.ladder != other.ladder:
             raise ValueError("only histograms on the same ladder can be added")
-        return Histogram(self.ladder, *_merge([(self.rungs, self.counts), (other.rungs, other.counts)]))
+        return Histogram(self.ladder, *merged([(self.rungs, self.counts), (other.rungs, other.counts)]))
 
     def __repr__(self) -> str:
         return f"Histogram({self.ladder.describe()}, counts hidden)"
@@ -121,7 +121,7 @@ class _Counter:
     def _add(self, rungs: Ints, weights: Ints | None) -> None:
         low, high = int(rungs.min()), int(rungs.max())
         if high - low >= _SPARSE * len(rungs):
-            self.keep(*(_sorted(rungs) if weights is None else _merge([(rungs, weights)])))
+            self.keep(*(_sorted(rungs) if weights is None else merged([(rungs, weights)])))
             return
         counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
         occupied = np.flatnonzero(counts)
@@ -132,7 +132,7 @@ class _Counter:
         self._parts.append((rungs, counts.astype(np.int64, copy=False)))
         self._waiting += len(rungs)
         if self._waiting > _WAITING:
-            self._parts = [_merge(self._parts)]
+            self._parts = [merged(self._parts)]
             self._waiting = 0
 
     def table(self) -> tuple[Ints, Ints]:
@@ -140,7 +140,7 @@ class _Counter:
         if self._octaves is not None:
             rungs, counts = self._octaves.rungs()
             self.keep(self._ladder.clamped(rungs), counts)
-        return _merge(self._parts)
+        return merged(self._parts)
 
 
 class _Octaves:
@@ -181,7 +181,7 @@ class _Octaves:
         return self._map.of_leading(places - firsts), self._table[places]
 
 
-def _merge(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+def merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     """One sorted table from several; the counts of equal rungs are added up."""
     parts = [part for part in parts if len(part[0])]
     if not parts:

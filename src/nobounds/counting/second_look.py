@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
-from nobounds.counting.histogram import Histogram
+from nobounds.counting.histogram import Histogram, merged
 from nobounds.counting.scan import CHUNK, Chunk, Chunks, blocks, scan
 from nobounds.ladders.ladder import Ladder
 
@@ -43,6 +43,37 @@ class Counts:
         """The histogram on another ladder, exact on all rungs whose ranks touch the interval from `low` to `high`."""
         if ladder == self.coarse.ladder:
             return self.coarse
+        first, last = self._rungs(ladder, low, high)
+        smallest, largest = ladder.span(first, last)
+        below, inside = scan(self.chunks(), partial(_inside, ladder, smallest, largest), _added)
+        moved = np.array([below, max(0, self.coarse.total - inside.total - below)])
+        ends = Histogram(ladder, np.array([ladder.first, ladder.last])[moved > 0], moved[moved > 0])
+        return replace(inside + ends, exact=(first, last))
+
+    def near(self, ladder: Ladder, ranks: Sequence[tuple[float, float]]) -> tuple[Histogram, list[tuple[int, int]]]:
+        """The histogram on another ladder, and rungs where it is exact: all whose ranks touch one of these intervals.
+
+        Whole coarse rungs are counted again. The records between them are on one rung there, so the number of records
+        below an exact rung is exact as well.
+        """
+        coarse, outside = self.coarse, np.ones(len(self.coarse.rungs), dtype=bool)
+        exact = [self._rungs(ladder, *interval) for interval in ranks]
+        edges = coarse.ladder.rungs(np.array([ladder.span(*rungs) for rungs in exact]).ravel())
+        for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            outside[slice(*np.searchsorted(coarse.rungs, [first, last + 1]))] = False
+        begins = np.flatnonzero(np.diff(outside, prepend=True, append=True))  # of what is inside, and ends
+        spans = Spans.of(
+            coarse.ladder.span(int(coarse.rungs[begin]), int(coarse.rungs[end - 1]))
+            for begin, end in zip(begins[::2].tolist(), begins[1::2].tolist(), strict=True)
+        )
+        inside = scan(self.chunks(), partial(_within, ladder, spans), Histogram.__add__)
+        gaps = np.flatnonzero(outside & ~np.append(False, outside[:-1]))  # the first coarse rung of each
+        moved = np.add.reduceat(np.where(outside, coarse.counts, 0), gaps) if len(gaps) else gaps
+        rungs = ladder.rungs(coarse.ladder.map.floats(coarse.rungs[gaps]))
+        return inside + Histogram(ladder, *merged([(rungs, moved)])), exact
+
+    def _rungs(self, ladder: Ladder, low: float, high: float) -> tuple[int, int]:
+        """The first and the last rung of another ladder that these ranks may touch, as far as coarse rungs tell."""
         rungs, up_to = self.coarse.rungs, self.coarse.up_to
         # The last occupied coarse rung with all ranks below `low`, and the first with all ranks above `high`.
         before = int(np.searchsorted(up_to, low)) - 1
@@ -50,35 +81,7 @@ class Counts:
         value = self.coarse.ladder.map.floats
         first = ladder.first if before < 0 else int(ladder.rungs(value(rungs[before : before + 1]))[0])
         last = ladder.last if after >= len(rungs) else int(ladder.rungs(value(rungs[after : after + 1]))[0])
-        smallest, largest = ladder.span(first, last)
-        below, inside = scan(self.chunks(), partial(_inside, ladder, smallest, largest), _added)
-        moved = np.array([below, max(0, self.coarse.total - inside.total - below)])
-        ends = Histogram(ladder, np.array([ladder.first, ladder.last])[moved > 0], moved[moved > 0])
-        return replace(inside + ends, exact=(first, last))
-
-    def near(self, ladder: Ladder, ranks: Sequence[tuple[float, float]]) -> Histogram:
-        """The histogram on a finer ladder, exact on all rungs whose ranks touch one of these intervals, in order.
-
-        A rung of the finer ladder lies on one coarse rung, so whole coarse rungs are counted again. All records between
-        them are on one rung there.
-        """
-        coarse, spans = self.coarse, list[list[int]]()
-        befores, ends = np.searchsorted(coarse.up_to, [low for low, _ in ranks]), coarse.up_to - coarse.counts
-        for (_, high), before in zip(ranks, befores.tolist(), strict=True):
-            span = [max(before - 1, 0), min(int(np.searchsorted(ends, high, side="right")), len(ends) - 1)]
-            if spans and span[0] <= spans[-1][1] + 1:
-                spans[-1][1] = max(spans[-1][1], span[1])
-            else:
-                spans.append(span)
-        floats = [coarse.ladder.span(int(coarse.rungs[first]), int(coarse.rungs[last])) for first, last in spans]
-        inside = scan(self.chunks(), partial(_within, ladder, Spans.of(floats)), Histogram.__add__)
-        outside = np.ones(len(ends), dtype=bool)
-        for first, last in spans:
-            outside[first : last + 1] = False
-        places = np.flatnonzero(outside & ~np.append(False, outside[:-1]))  # the first coarse rung of each gap
-        moved = np.add.reduceat(np.append(np.where(outside, coarse.counts, 0), 0), places) if len(places) else places
-        rungs = ladder.rungs(coarse.ladder.map.floats(coarse.rungs[places]))
-        return inside + Histogram(ladder, rungs, moved)
+        return first, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Spans:
     @classmethod
     def of(cls, intervals: Iterable[tuple[float, float]]) -> "Spans":
         """These intervals."""
-        edges, touched = np.array(list(intervals)), np.zeros(1 << 12 + _BITS, dtype=bool)
+        edges, touched = np.array(list(intervals)).reshape(-1, 2), np.zeros(1 << 12 + _BITS, dtype=bool)
         for low, high in edges:
             for sign, near, far in ((0, max(low, 0.0), high + 0.0), (1, max(-high, 0.0), 0.0 - low)):  # no -0.0
                 if near <= far:

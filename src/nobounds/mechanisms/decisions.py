@@ -221,12 +221,16 @@ class Halt(Hidden):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choose(Hidden):
-    """The rung that permute-and-flip or the exponential mechanism chooses; `make` and `full` as in `Halt`."""
+    """The rung that permute-and-flip or the exponential mechanism chooses; `make` and `full` as in `Halt`.
+
+    `near` makes runs that are exact around the target alone, for a draw; then `make` makes those that are exact.
+    """
 
     make: Callable[[], Runs]
     exponential: bool
     cost: Callable[[], Cost]
     full: Callable[[], Runs] | None = None
+    near: Callable[[], Runs] | None = None
 
     @cached_property
     def runs(self) -> Runs:
@@ -240,7 +244,8 @@ class Choose(Hidden):
         return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1]), prior
 
     def draw(self, source: RandomSource) -> int:
-        return (weighted_rung if self.exponential else flip_rung)(self.runs, source, self.full)
+        drawn = weighted_rung if self.exponential else flip_rung
+        return drawn(self.runs, source, self.full) if self.near is None else drawn(self.near(), source, self.make)
 
     def law(self) -> RunLaw:
         return (weighted_law if self.exponential else flip_law)(self.runs)

@@ -171,9 +171,21 @@ class Runs:
         return self.prior.rung_at(first, last, uniform_below(self.prior.mass(first, last), source))
 
     def trusts(self, near: Ints) -> bool:
-        """Whether all of these runs lie where the histogram is exact."""
+        """Whether all of these runs lie where the histogram is exact, and all others are farther, whatever they hold.
+
+        Where rungs are lowered, one beyond may be lowered less than the runs beside it; but its rank is no nearer.
+        """
         first, last = int(self.starts[near[0]]), int(self.starts[near[-1]] + self.lengths[near[-1]]) - 1
-        return self.trusted[0] <= first and last <= self.trusted[1]
+        if not (self.trusted[0] <= first and last <= self.trusted[1]):
+            return False
+        if not self.lowered.strides[0]:
+            return True
+        farthest = float(self.distances()[near].max()) + float(self.least) + 1
+        before = int(np.searchsorted(self.starts, self.trusted[0])) - 1
+        after = int(np.searchsorted(self.starts, self.trusted[1], side="right"))
+        return (before < 0 or int(self.below[before]) > farthest) and (
+            after == len(self.starts) or int(self.above[after]) > farthest
+        )
 
     def __repr__(self) -> str:
         return f"Runs(rate={self.rate}, the rest hidden)"

@@ -19,12 +19,13 @@ from nobounds.arrays import Floats, Ints
 from nobounds.auditing.cases import Case, Measure, Worst, neighbouring
 from nobounds.auditing.claims.answers import FEW, SHORT
 from nobounds.auditing.divergences import ORDERS
-from nobounds.counting.histogram import Histogram
+from nobounds.counting.second_look import Counts
 from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.framing import FrameRule
 from nobounds.ranks.many.halving import HALF, Halving, Node, Setting, levels, tree
+from nobounds.ranks.many.look import Look
 from nobounds.ranks.many.slices import Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.tuning import TUNING
@@ -81,7 +82,7 @@ class Joint:
     def __init__(self, plan: Halving, data: Sequence[float], setting: Setting) -> None:
         self.plan, self.data, self.setting = plan, data, setting
         present = [record for record in data if record == record]
-        self.histogram = Histogram.of([np.array(present, dtype=float)], setting.ladder)
+        self.look = Look(Counts.of(lambda: [np.array(present, dtype=float)], setting.ladder), setting.ladder)
         self.nodes = {(node.left, node.right): node for node in tree(plan.qs)}
         self.whole, self.root = Slice.whole(setting.ladder, setting.places), (-1, len(plan.qs))
         self._laws: dict[tuple[Node, Slice], tuple[Ints, Floats]] = {}
@@ -96,7 +97,7 @@ class Joint:
     def _law(self, node: Node, piece: Slice, setting: Setting) -> tuple[Ints, Floats]:
         if piece.high - piece.low <= 1:
             return np.array([piece.low]), np.zeros(1)
-        decision = self.plan.decision(node, piece, self.histogram, setting, self.plan.cost)
+        decision = self.plan.decision(node, piece, self.look, setting, self.plan.cost)
         outcomes, logs = decision.log_pmf()
         chances: dict[int, float] = {}  # a walk that never halts ends at its last rung
         for outcome, log in zip(outcomes, logs.tolist(), strict=True):

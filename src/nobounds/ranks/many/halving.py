@@ -41,18 +41,19 @@ from nobounds.accounting.cost import (
 )
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
-from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
 from nobounds.ladders.frame import Frame, Framed, points_of
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_around, prior_of
 from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.decisions import Choose, Halt, Noisy, Together
+from nobounds.mechanisms.runs import DOUBLE_BITS, reach
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.auto import SizeRule, even, even_bits, size_rule
 from nobounds.ranks.framing import FrameRule, expected
 from nobounds.ranks.many.joint import JointRule, is_for, smallest_gap
+from nobounds.ranks.many.look import Look
 from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
@@ -61,6 +62,7 @@ from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
 
 HALF = Fraction(1, 2)
+_LOWERED = 12  # nats by which rungs at a rank may well be lowered
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,20 +238,21 @@ class Halving:
         if (joint := self.joint(size)) is not None:
             return (yield from joint.program(view))
         setting = yield from self.settled(view, size)
-        histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
+        look, whole = Look(view.counts, setting.ladder), Slice.whole(setting.ladder, setting.places)
         values: dict[int, int | float] = {}
         cuts = {-1: whole.low, len(self.qs): whole.high}
         for level, nodes in groupby(tree(self.qs), lambda node: node.level):
             setting = setting.at(level)
             pieces = {node: Slice(cuts[node.left], cuts[node.right], setting.places) for node in nodes}
-            places = yield from self._chosen(pieces, histogram, setting, partial(self._level_cost, level, setting.each))
+            self._look_near(look, pieces, setting)
+            places = yield from self._chosen(pieces, look, setting, partial(self._level_cost, level, setting.each))
             for node, place in places.items():
                 values[node.which] = value_of(self.ladder, setting.ladder, place // setting.places)
                 cuts[node.which] = pieces[node].cut(place)
             if level == 0 and setting.absolute and len(self.qs) > 1:
                 ((node, place),) = places.items()
                 setting = self.around(setting, values[node.which])
-                histogram, whole = view.counts.full(setting.ladder), Slice.whole(setting.ladder, setting.places)
+                look, whole = Look(view.counts, setting.ladder), Slice.whole(setting.ladder, setting.places)
                 cuts = {-1: whole.low, len(self.qs): whole.high, node.which: place % setting.places}
             elif level > 0 and setting.absolute:
                 setting = self.scaled(setting, values)
@@ -361,10 +364,8 @@ class Halving:
                 return up
         return None
 
-    def decision(
-        self, node: Node, piece: Slice, histogram: Histogram, setting: Setting, cost: Callable[[], Cost]
-    ) -> Halt | Choose:
-        """The decision of a node on its slice: a walk near an end of the data, else a choice."""
+    def aim(self, node: Node, setting: Setting) -> SliceAim:
+        """The rank that a node aims at in its slice."""
         low, high = (self._rank(k) for k in (node.left, node.right))
         q = self.kept(node, setting)
         part = (q - low) / (high - low) if high > low else HALF
@@ -373,13 +374,30 @@ class Halving:
         # rank beyond all records.
         exact = (setting.exact or high - low <= HALF) if up is None else self.neighbors == "swap"
         slope = HALF if exact else part
-        aim = SliceAim(slope, (part - slope) * (high - low) * setting.size, node.leaf)
+        return SliceAim(slope, (part - slope) * (high - low) * setting.size, node.leaf)
+
+    def decision(
+        self, node: Node, piece: Slice, look: "Look", setting: Setting, cost: Callable[[], Cost]
+    ) -> Halt | Choose:
+        """The decision of a node on its slice: a walk near an end of the data, else a choice."""
+        aim, up = self.aim(node, setting), self.outward(node, setting)
         if up is not None:
-            return Halt(partial(walk_in, histogram, piece, aim, up, *self.split(slope, up, setting.each)), cost)
-        prior = self.prior(setting)
-        rate = self.rate(slope, setting.each)
-        runs = partial(runs_in, histogram, piece, aim, rate, self.lowered(node, setting), prior)
-        return Choose(runs, self.zcdp or not node.leaf or prior is not None, cost)
+            eps1, eps2 = self.split(aim.slope, up, setting.each)
+            return Halt(lambda: walk_in(look.full, piece, aim, up, eps1, eps2), cost)
+        prior, rate, lowered = self.prior(setting), self.rate(aim.slope, setting.each), self.lowered(node, setting)
+        near = None
+        if (exact := look.exact(piece, aim)) is not None:
+            near = partial(runs_in, look.near, piece, aim, rate, lowered, prior, exact)
+        weighted = self.zcdp or not node.leaf or prior is not None
+        return Choose(lambda: runs_in(look.full, piece, aim, rate, lowered, prior), weighted, cost, near=near)
+
+    def _look_near(self, look: "Look", pieces: dict[Node, Slice], setting: Setting) -> None:
+        """Look at the records around the ranks that the nodes of a level aim at."""
+        if setting.framed and all(self.outward(node, setting) is None for node in pieces):
+            aims = {node: self.aim(node, setting) for node in pieces}
+            rate = min(self.rate(aim.slope, setting.each) for aim in aims.values())
+            far = reach(setting.ladder.size * setting.places, rate, DOUBLE_BITS) + _LOWERED / float(rate)
+            look.around([(piece, aims[node]) for node, piece in pieces.items()], far)
 
     def prior(self, setting: Setting) -> Prior | None:
         """What rungs weigh where all numbers are to choose from, or their deviations from the first answer."""
@@ -411,13 +429,13 @@ class Halving:
         return outcome * (setting.places if node.leaf else 1)
 
     def _chosen(
-        self, pieces: dict[Node, Slice], histogram: Histogram, setting: Setting, cost: Callable[[], Cost]
+        self, pieces: dict[Node, Slice], look: "Look", setting: Setting, cost: Callable[[], Cost]
     ) -> Program[dict[Node, int]]:
         """The places that are chosen in disjoint slices; a slice of one place has no choice."""
         several = {node: piece for node, piece in pieces.items() if piece.high - piece.low > 1}
         places = {node: piece.low for node, piece in pieces.items()}
         if several:
-            parts = (self.decision(node, piece, histogram, setting, cost) for node, piece in several.items())
+            parts = (self.decision(node, piece, look, setting, cost) for node, piece in several.items())
             outcomes = yield Together(tuple(parts), cost)
             for (node, piece), outcome in zip(several.items(), outcomes, strict=True):
                 places[node] = self.place(node, piece, setting, outcome)

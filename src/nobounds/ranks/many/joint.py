@@ -21,7 +21,6 @@ from nobounds.accounting.cost import Cost, both, pure, range_bounded
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of
-from nobounds.ladders.rungs import FloatBits, Grid
 from nobounds.mechanisms.joint.decision import ChooseAll
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.programs.program import Program
@@ -89,8 +88,8 @@ class JointRule:
     def program(self, view: View) -> Program[tuple[int | float, ...]]:
         """The quantiles in increasing order."""
         ladder, places = self.ladder, self.problem.tuning.places
-        near = partial(self.near, view) if self._is_nested else None
-        chosen: tuple[int, ...] = yield ChooseAll(partial(self.stretches, view), self.cost, near)
+        choice = ChooseAll(partial(self.stretches, view), self.cost, partial(self.near, view))
+        chosen: tuple[int, ...] = yield choice
         return tuple(value_of(self.problem.ladder, ladder, place // places) for place in chosen)
 
     def stretches(self, view: View) -> Stretches:
@@ -104,17 +103,11 @@ class JointRule:
         if total <= max(FEW, 4 * many * far):
             return self.stretches(view)
         windows = [(float(q * total) - far - _BEYOND, float(q * total) + far + _BEYOND) for q in self.problem.qs]
-        return self._stretches(view.counts.near(self.ladder, windows), far)
+        return self._stretches(view.counts.near(self.ladder, windows)[0], far)
 
     def _stretches(self, histogram: Histogram, far: float = math.inf) -> Stretches:
         ladder, tuning = self.ladder, self.problem.tuning
         return Stretches.of(histogram, tuning.places, self.problem.qs, self.rate, prior_of(ladder), far)
-
-    @property
-    def _is_nested(self) -> bool:
-        """Whether each rung lies on one of the coarse ladder."""
-        coarse, fine = self.problem.ladder.map, self.ladder.map
-        return isinstance(coarse, FloatBits | Grid) and isinstance(fine, FloatBits | Grid) and coarse.bits <= fine.bits
 
 
 def smallest_gap(qs: tuple[Fraction, ...]) -> Fraction:

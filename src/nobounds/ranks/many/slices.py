@@ -52,6 +52,15 @@ class Slice(NamedTuple):
         """The place in the middle of the part of a rung that lies in the slice."""
         return (max(self.low, rung * self.places) + min(self.high, (rung + 1) * self.places)) // 2
 
+    def ranks(self, histogram: Histogram, aim: "SliceAim") -> tuple[float, float, float]:
+        """The ranks of its lower end, that is aimed at, and of its upper end, among all records; about."""
+        before, here = (
+            int(piece.weights(histogram)[1].sum())
+            for piece in (Slice(histogram.ladder.first * self.places, self.low, self.places), self)
+        )
+        target = float(before + aim.target(here, self.places))
+        return before / self.places, target / self.places, (before + here) / self.places
+
     def weights(self, histogram: Histogram) -> tuple[Ints, Ints]:
         """The occupied rungs, and the weight of the records of each in this slice, in units of 1 / places."""
         first, last = self.rungs
@@ -104,9 +113,18 @@ class SliceAim:
 
 
 def runs_in(
-    histogram: Histogram, piece: Slice, aim: SliceAim, rate: Fraction, far: Lowered, prior: Prior | None = None
+    histogram: Histogram,
+    piece: Slice,
+    aim: SliceAim,
+    rate: Fraction,
+    far: Lowered,
+    prior: Prior | None = None,
+    exact: tuple[int, int] | None = None,
 ) -> Runs:
-    """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at."""
+    """The rungs (for a leaf) or places of a slice, in runs that lie on one side of the rank that is aimed at.
+
+    `exact`: the rungs that are exact around that rank, if it is not all of them.
+    """
     rungs, weights = piece.weights(histogram)
     target, each = aim.target(int(weights.sum()), piece.places), rate / piece.places
     if aim.leaf:
@@ -117,6 +135,8 @@ def runs_in(
         trusted, unit = (piece.low, piece.high - 1), piece.places
         starts, ends, low, high, growth = _spread(rungs, weights, piece, target)
         prior = None if prior is None else prior.placed(piece.places)
+    if exact is not None:
+        trusted = max(exact[0] * unit, trusted[0]), min((exact[1] + 1) * unit - 1, trusted[1])
     cuts = far.cuts(histogram.ladder) * unit
     cuts = cuts[(starts[0] < cuts) & (cuts < ends[-1])]
     run = np.searchsorted(starts, cuts, side="right") - 1
