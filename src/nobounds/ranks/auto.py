@@ -144,7 +144,7 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     tuning, swap = problem.tuning, problem.neighbors == "swap"
     tails = [min(q, 1 - q) for q in problem.qs]
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
-    whole = FrameRule.affordable(problem, careful)
+    whole = FrameRule.affordable(problem, careful, epsilon)
     nats = float(careful * epsilon) / twice
     if min(tails) >= tuning.inner_tail:
         return whole if nats >= tuning.framed_inner else None

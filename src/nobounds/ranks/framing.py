@@ -51,10 +51,10 @@ class FrameRule:
         return cls(prior_choice(problem, HALF, eps_center, bits), eps_scale, problem.neighbors)
 
     @classmethod
-    def affordable(cls, problem: Problem, size: int) -> "FrameRule":
-        """The rule for about `size` records: the nats of a centre and of a scale, twice as many under swap."""
+    def affordable(cls, problem: Problem, size: int, epsilon: Fraction) -> "FrameRule":
+        """The rule for about `size` records and an epsilon: nats of a centre and a scale, twice as many under swap."""
         times = 2 if problem.neighbors == "swap" else 1
-        nats = problem.tuning.center_nats, problem.tuning.scale_nats
+        nats = problem.tuning.frame_nats(size * epsilon / times)
         return cls.of(problem, *(Fraction(part * times, size) for part in nats))
 
     @property

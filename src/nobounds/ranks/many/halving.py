@@ -206,7 +206,7 @@ class Halving:
     def _dearest(self) -> Fraction:
         """The most that a frame costs: with as few records as it is bought for."""
         tuning = self.tuning
-        return self.left * Fraction(tuning.center_nats + tuning.scale_nats, tuning.framed_many)
+        return self.left * Fraction(sum(tuning.frame_nats(Fraction(tuning.framed_many))), tuning.framed_many)
 
     def _size_cost(self) -> Cost:
         if self.neighbors == "swap" and self.problem.nullable:
@@ -302,7 +302,7 @@ class Halving:
         tuning, twice = self.tuning, 2 if self.neighbors == "swap" else 1
         if not self.problem.grows or size * self.left < twice * tuning.framed_many:
             return None
-        return FrameRule.affordable(self.problem, size)
+        return FrameRule.affordable(self.problem, size, self.left)
 
     def setting(self, size: int, frame: Frame | None, rule: FrameRule | None) -> Setting:
         """The setting for a size and a frame, or for none."""
