@@ -151,10 +151,10 @@ class Search:
 
         Where magnitudes are searched for, the centre is 0, and costs nothing.
         """
-        center, scale = self.tuning.frame_nats(self.neighbors, self.two_sided)
-        most = self.tuning.frame_part(self.neighbors, self.two_sided)
-        if center + scale > most * self.epsilon * max(size, 0):
+        nats, most = self.epsilon * max(size, 0), self.tuning.frame_part(self.neighbors, self.two_sided)
+        if sum(self.tuning.frame_nats(self.neighbors, self.two_sided)) > most * nats:
             return None
+        center, scale = self.tuning.frame_nats(self.neighbors, self.two_sided, nats)
         return FrameRule.of(self.problem, Fraction(center, size), Fraction(scale, size))
 
     def within(self, value: Fraction) -> Fraction:

@@ -143,6 +143,8 @@ class Side:
 
         With `power` 2 it is that of the squared deviations, in the square of `unit`.
         """
+        if most <= 0:  # the clip ends at a public bound
+            return np.zeros(1)
         width, law = float(self.width / unit), self.law(noise, power)
         return np.full(1, math.inf) if law is None else width**power * law.excess(law.numbers, most / width)
 

@@ -86,10 +86,11 @@ class ClipTuning:
         around = neighbors == "swap" and two_sided
         return (self.outside_swap, self.widened_swap) if around else (self.outside, 0)
 
-    def frame_nats(self, neighbors: Neighbors, two_sided: bool) -> tuple[int, int]:
-        """Epsilon of a centre and of a scale, times the number of records."""
+    def frame_nats(self, neighbors: Neighbors, two_sided: bool, nats: Fraction = Fraction(0)) -> tuple[int, int]:
+        """Epsilon of a centre and of a scale, times the number of records: at least, or with `nats` for the clip."""
         times = 2 if neighbors == "swap" else 1
-        return (self.ranks.center_nats * times if two_sided else 0), self.ranks.scale_nats * times
+        center, scale = self.ranks.frame_nats(nats / times)
+        return (center * times if two_sided else 0), scale * times
 
     def moves(self, neighbors: Neighbors, two_sided: bool) -> tuple[float, float]:
         """The weight of the noise and what is taken from counts, where a clip is moved."""
