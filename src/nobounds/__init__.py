@@ -19,9 +19,11 @@ from nobounds.mechanisms.sparse_vector import SparseVector
 from nobounds.release.description import Description
 from nobounds.release.release import Release
 from nobounds.statistics.describe import describe
-from nobounds.statistics.proportions import proportion
+from nobounds.statistics.moments.pairs import correlation, covariance, ratio, weighted_mean
+from nobounds.statistics.moments.proportions import proportion
+from nobounds.statistics.moments.ranges import iqr
+from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
-from nobounds.statistics.spreads import std, variance
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.statistics.vectors import vector_mean, vector_sum
 
@@ -56,10 +58,13 @@ __all__ = [
     "SparseVector",
     "Table",
     "bounds",
+    "correlation",
     "count",
     "count_distinct",
+    "covariance",
     "describe",
     "explain",
+    "iqr",
     "maximum",
     "mean",
     "median",
@@ -69,6 +74,7 @@ __all__ = [
     "proportion",
     "quantile",
     "quantiles",
+    "ratio",
     "rows_needed",
     "std",
     "sum",
@@ -77,6 +83,7 @@ __all__ = [
     "variance",
     "vector_mean",
     "vector_sum",
+    "weighted_mean",
 ]
 
 

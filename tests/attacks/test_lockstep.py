@@ -23,6 +23,8 @@ BITES = {
     "Table.describe": ("epsilon", 0.55),
     "Table.quantile": ("epsilon", 0.7),
     "median": ("epsilon", 0.8),
+    "iqr": ("epsilon", 0.75),
+    "Table.iqr": ("epsilon", 0.7),
     "Table.median": ("epsilon", 0.7),
     "Table.quantiles": ("epsilon", 0.65),
     "Table.where, quantile": ("epsilon", 0.7),

@@ -138,3 +138,16 @@ def test_spreads_medians_and_proportions_are_right_at_a_huge_epsilon(people):
     share = answer("proportion", people, "--condition", "income > 2500", *SURE)["releases"][0]
     assert share["value"] == pytest.approx(0.25, abs=0.001)
     assert "clip" in run("std", people, "--column", "income", "--epsilon", "1").stdout
+
+
+def test_statistics_of_two_columns_have_commands(people):
+    """Of the incomes 1001 to 3000 with themselves."""
+    two = {"ratio": ("--numerator", "--denominator", 1), "weighted-mean": ("--column", "--weights", 2167.17)}
+    two |= {"covariance": ("--x", "--y", 577.35**2), "correlation": ("--x", "--y", 1)}
+    for command, (first, second, truth) in two.items():
+        release = answer(command, people, first, "income", second, "income", *SURE)["releases"][0]
+        assert release["value"] == pytest.approx(truth, rel=0.01)
+    text = run("correlation", people, "--x", "income", "--y", "income", "--epsilon", "5").stdout
+    assert "Clipped: the first column to" in text
+    release = answer("iqr", people, "--column", "income", "--interval", "0.9", *SURE)["releases"][0]
+    assert release["value"] == pytest.approx(1000, rel=0.01)

@@ -19,6 +19,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame
 from nobounds.engines.memory.vectors import Rows
+from nobounds.engines.pairs import Pair
 from nobounds.kinds.kind import BOOLEAN
 from nobounds.ladders.facts import Facts
 from nobounds.sklearn import PrivateClipper
@@ -120,8 +121,21 @@ def of_columns(neighbors, spent):
     data, given = hidden(neighbors), {"neighbors": neighbors, **spent}
     yield "quantile", partial(with_budget, nb.quantile, (data, 0.5), given)
     yield "quantiles", partial(with_budget, nb.quantiles, (data, HALVES), given)
+    for statistic in (nb.ratio, nb.weighted_mean, nb.covariance, nb.correlation):
+        yield statistic.__name__, partial(of_two, statistic, neighbors, given)
     yield "proportion", partial(with_budget, nb.proportion, (hidden_booleans(neighbors),), given)
-    for statistic in (nb.median, nb.maximum, nb.minimum, nb.bounds, nb.sum, nb.mean, nb.std, nb.variance, nb.count):
+    for statistic in (
+        nb.median,
+        nb.iqr,
+        nb.maximum,
+        nb.minimum,
+        nb.bounds,
+        nb.sum,
+        nb.mean,
+        nb.std,
+        nb.variance,
+        nb.count,
+    ):
         yield statistic.__name__, partial(with_budget, statistic, (data,), given)
     yield "describe", partial(with_budget, nb.describe, (Frame({"a": data, "b": data}, {}),), given)
 
@@ -142,6 +156,13 @@ def with_budget(statistic, args, options, budget):
         return statistic(*args, budget=budget, **options)
 
 
+def of_two(statistic, neighbors, options, budget):
+    """Call a function of two columns; they are not compared in length, because to open them is not the question."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pair, "of", lambda x, y: Pair(x, y))
+        return statistic(hidden(neighbors), hidden(neighbors), budget=budget, **options)
+
+
 def of_tables(spent, make, column="x", condition="b"):
     """The statistics of a table and of its groups, with units and without."""
     whole = [(name, (column,)) for name in ("maximum", "minimum", "sum", "mean", "count")]
@@ -152,7 +173,8 @@ def of_tables(spent, make, column="x", condition="b"):
         ("describe", ([column],)),
         ("count_distinct", ("k",)),
     ]
-    alone += [(name, (column,)) for name in ("median", "std", "variance")] + [("proportion", (condition,))]
+    alone += [(name, (column,)) for name in ("median", "iqr", "std", "variance")] + [("proportion", (condition,))]
+    alone += [(name, (column, column)) for name in ("ratio", "weighted_mean", "covariance", "correlation")]
     about_units = [
         ("suggest_rows_per_unit", ()),
         ("rows_left_out", ()),

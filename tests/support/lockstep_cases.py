@@ -103,7 +103,7 @@ MOVED = [
 ALL, SOME, FEW = slice(None), slice(1, None, 2), slice(2, None, 3)
 
 
-RANKED = {nb.quantile, nb.median, nb.quantiles, nb.maximum, nb.minimum, nb.bounds}
+RANKED = {nb.quantile, nb.median, nb.iqr, nb.quantiles, nb.maximum, nb.minimum, nb.bounds}
 
 
 def columns(function, settings, *args):
@@ -192,6 +192,24 @@ def converted(function, convert, settings):
         return lambda data, driver, budget: call(convert(data), driver, budget)
 
     return [Case(case.name, of(case.call), case.pairs, case.more) for case in columns(function, settings)]
+
+
+TWO_COLUMNS = np.column_stack([np.append(LOGNORMAL, [NAN, 3.0, -1e300]), np.append(OFFSET[:25], [1.0, NAN, INF])])
+BEND = np.column_stack([HUNDREDS, HUNDREDS[::-1] ** 2])
+TWO_ADDED = [without(TWO_COLUMNS, 24), without(TWO_COLUMNS, 27), without(BEND, 299), without(TWO_COLUMNS, 25)]
+TWO_MOVED = [changed(TWO_COLUMNS, 24, (-1e9, 1e9)), changed(TWO_COLUMNS, 25, (5.0, 5.0)), changed(BEND, 7, (NAN, 1.0))]
+
+
+def two_columns(function, settings):
+    """Cases with two columns of the same rows."""
+
+    def of(options):
+        return lambda data, rng, budget: function(data[:, 0], data[:, 1], rng=rng, budget=budget, **options)
+
+    return [
+        Case(named(options), of(options), (TWO_MOVED if "neighbors" in options else TWO_ADDED)[:some])
+        for options, some in settings
+    ]
 
 
 CASES = {
@@ -399,6 +417,28 @@ CASES = {
         typed(nb.std, moments("M8[D]"), epsilon=1),
     ],
     "variance": columns(nb.variance, [({"epsilon": 1, "resolution": 1}, FEW), ({"epsilon": 30, **SWAP}, FEW)]),
+    "iqr": columns(
+        nb.iqr,
+        [
+            ({"epsilon": 1, **STATED}, FEW),
+            ({"epsilon": 30, "interval": 0.95}, FEW),
+            ({"rho": 0.5, "interval": 0.95, **SWAP}, FEW),
+        ],
+    ),
+    **{
+        function.__name__: two_columns(
+            function,
+            [
+                ({"epsilon": 1}, 4),
+                ({"epsilon": 60}, 3),
+                ({"rho": 0.2}, 2),
+                ({"epsilon": 1, **SWAP}, 3),
+                ({"epsilon": 60, **SWAP}, 3),
+                ({"rho": 0.5, **SWAP}, 2),
+            ],
+        )
+        for function in (nb.ratio, nb.weighted_mean, nb.covariance, nb.correlation)
+    },
     "proportion": [
         *converted(
             nb.proportion,
@@ -658,6 +698,11 @@ OF_A_TABLE = {
     "sum": lambda table, **options: table.sum("x", **options),
     "mean": lambda table, **options: table.mean("x", **options),
     "std": lambda table, **options: table.std("x", **options),
+    "iqr": lambda table, **options: table.iqr("x", marks=False, **options),
+    "ratio": lambda table, **options: table.with_columns(y="x * 2 + 1").ratio("x", "y", **options),
+    "weighted_mean": lambda table, **options: table.weighted_mean("x", "x", **options),
+    "covariance": lambda table, **options: table.covariance("x", "x", **options),
+    "correlation": lambda table, **options: table.correlation("x", "x", **options),
     "variance": lambda table, **options: table.variance("x", **options),
     "proportion": lambda table, **options: table.proportion("x > 3", **options),
     "count": lambda table, **options: table.count("x", **options),

@@ -133,6 +133,11 @@ def rest(total: Fraction, spent: Iterable[Fraction], zcdp: bool) -> Fraction:
     return _root(total**2 - sum((part**2 for part in spent), Fraction(0)))
 
 
+def pooled(parts: Iterable[Fraction], zcdp: bool) -> Fraction:
+    """The epsilon that costs as much as all parts together; the squares of nominal ones add up."""
+    return _root(sum((part**2 for part in parts), Fraction(0))) if zcdp else sum(parts, Fraction(0))
+
+
 def share(total: Fraction, many: int | Fraction, zcdp: bool) -> Fraction:
     """One of `many` equal parts of an epsilon; the squares of nominal ones add up."""
     return _root(total**2 / many) if zcdp else total / many

@@ -38,8 +38,10 @@ from nobounds.cli.options import (
     PerColumn,
     Plot,
     Quantiles,
+    RangeOptions,
     SearchOptions,
     WalkOptions,
+    second_column,
 )
 from nobounds.cli.output import show, show_description, written
 from nobounds.cli.sources import opened
@@ -222,6 +224,50 @@ _command_with_clip("mean", "The mean of a column, within bounds that it finds it
 
 _command_for_spread("std", "The standard deviation of a column, within bounds that it finds itself.")
 _command_for_spread("variance", "The variance of a column, within bounds that it finds itself.")
+
+
+@_command("iqr", "The interquartile range of a column.")
+@flat
+def iqr(column: ColumnNames, common: CommonOptions, facts: FactOptions, ends: RangeOptions) -> None:
+    """The private distance between the quartiles, with an interval if --interval gives its level.
+
+    Example: nobounds iqr people.csv --column income --epsilon 1 --interval 0.95
+    """
+    _answer(common, GroupOptions(), "iqr", column, **facts.known, **ends.keywords)
+
+
+def _command_for_two(name: str, summary: str, first: str, second: str, example: str) -> None:
+    """A command for a statistic of two columns, each an option of its own."""
+
+    def command(one: str, other: str, common: CommonOptions) -> None:
+        with opened(common, one, other) as handle:
+            release = getattr(handle.table, name)(one, other, **common.spend.amount)
+        with handle.shown(), written(release, out=common.out):
+            show(release, as_json=common.as_json)
+
+    for place, option in (("one", first), ("other", second)):
+        command.__annotations__[place] = second_column(option)
+    shell = name.replace("_", "-")
+    text = f"{summary}\n\nExample: nobounds {shell} {example} --epsilon 1"
+    _command(shell, summary, text=text)(flat(command))
+
+
+_command_for_two(
+    "ratio",
+    "The ratio of the sums of two columns.",
+    "--numerator",
+    "--denominator",
+    "policies.csv --numerator claims --denominator exposure",
+)
+_command_for_two(
+    "weighted_mean",
+    "The mean of a column, weighted by another.",
+    "--column",
+    "--weights",
+    "people.csv --column income --weights hours",
+)
+_command_for_two("covariance", "The covariance of two columns.", "--x", "--y", "people.csv --x age --y income")
+_command_for_two("correlation", "The correlation of two columns.", "--x", "--y", "people.csv --x age --y income")
 
 
 @_command("proportion", "The share of rows for which a condition is true.")

@@ -45,6 +45,15 @@ Columns = Annotated[
         "--column", metavar="NAME", help="A column; may be repeated. Default: all of them.", autocompletion=columns
     ),
 ]
+
+
+def second_column(option: str) -> Any:
+    """The name of one of two columns."""
+    return Annotated[
+        str, typer.Option(option, metavar="NAME", help="A column.", show_default=False, autocompletion=columns)
+    ]
+
+
 Quantiles = Annotated[
     list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
 ]
@@ -351,6 +360,28 @@ class EndOptions:
     def keywords(self) -> dict[str, Any]:
         """The keywords of the library."""
         return {"interval": self.interval}
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOptions:
+    """The interval of an interquartile range."""
+
+    panel: ClassVar = "How it is found"
+
+    interval: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="An interval at this level, 0.95 say; for the same epsilon.")
+    ] = None
+    of: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))
+        ),
+    ] = "population"
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keywords of the library."""
+        return {"interval": self.interval, "of": self.of}
 
 
 @dataclass(frozen=True, slots=True)

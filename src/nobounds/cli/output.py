@@ -17,7 +17,7 @@ import nobounds as nb
 from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
-from nobounds.kinds.kind import Kind, Value, short_text
+from nobounds.kinds.kind import NUMBER, Kind, Value, short_text
 from nobounds.release.answer import Answer, write
 from nobounds.release.answers import Answers
 from nobounds.release.digits import said
@@ -59,6 +59,10 @@ def _show_one(console: Console, release: nb.Release) -> None:
     stated = release.parameters.get("interval", {})
     if "clip" in release.parameters and stated.get("of") == "noise":
         say(console, CLIPPING)
+    if "clips" in release.parameters and release.value is not None:
+        first, second = (_clip(clip, NUMBER) for clip in release.parameters["clips"])
+        included = "What that changed is not in the range." if stated.get("of") == "noise" else ""
+        say(console, f"Clipped: the first column to {first}, the second to {second}. {included}".rstrip())
     if "assumes" in stated and release.value is not None:
         say(console, f"The range assumes: {printable(stated['assumes'])}.")
     say_all(console, rows_in_words(release.parameters), units_in_words(release.parameters, release.loss.unit))

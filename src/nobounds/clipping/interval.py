@@ -41,21 +41,23 @@ def reach(
     bar: float,
     value: float,
     gaussian: bool,
+    chance: float = CHANCE,
 ) -> Reach:
     """The reach around a clipped sum, for the sides of its clip and a 95% half interval `bar` of its noise.
 
     `most` says how much a record on each side may exceed the clip, by public bounds. All of it is in units of `unit`.
+    It fails with probability `chance`.
     """
     beyond = {side.sign: side.excess(counts, each, unit) for side, each in zip(sides, most, strict=True)}
     above, below = (beyond.get(sign, np.zeros(1)) for sign in (1, -1))
     limit = max(USEFUL_NOISE * bar, USEFUL_PART * abs(value))
-    upper, lower = (quantile_of(points, 1 - CHANCE / 2) <= limit for points in (above, below))
+    upper, lower = (quantile_of(points, 1 - chance / 2) <= limit for points in (above, below))
     if upper and lower:
         points = _differences(above, below)
-        return Reach(end_of(-points, bar, gaussian, CHANCE / 2), end_of(points, bar, gaussian, CHANCE / 2))
+        return Reach(end_of(-points, bar, gaussian, chance / 2), end_of(points, bar, gaussian, chance / 2))
     if lower:  # the excess above is at least 0
-        return Reach(end_of(below, bar, gaussian, CHANCE), math.inf)
-    return Reach(math.inf, end_of(above, bar, gaussian, CHANCE) if upper else math.inf)
+        return Reach(end_of(below, bar, gaussian, chance), math.inf)
+    return Reach(math.inf, end_of(above, bar, gaussian, chance) if upper else math.inf)
 
 
 def reach_above(points: Floats, bar: float, value: float, gaussian: bool) -> float:

@@ -36,14 +36,17 @@ class Tailed:
         """What an interval is for, as a release says it."""
         return {"level": 1 - CHANCE, "of": "sample"} | ({"assumes": ASSUMES} if self.sides else {})
 
-    def interval(self, value: Fraction, bar: Fraction, records: Fraction) -> tuple[float, float]:
+    def interval(
+        self, value: Fraction, bar: Fraction, records: Fraction, chance: float = CHANCE
+    ) -> tuple[float, float]:
         """The interval around a clipped sum, or around a mean: a sum over this many records.
 
-        `bar` is the 95% half interval of its noise. Infinite ends are outward only.
+        `bar` is the 95% half interval of its noise. Infinite ends are outward only. It fails with probability `chance`.
         """
         if not self.clip.trusted or self.sides is None:
             return -math.inf, math.inf
         if not self.sides:
+            bar *= Fraction(math.log(chance) / math.log(CHANCE))  # of Laplace noise, and more than enough for others
             return _end(value, -bar, -1), _end(value, bar, 1)
         low, high = self.ladder.lower, self.ladder.upper
         unit = max(side.width for side in self.sides) or Fraction(1)
@@ -51,7 +54,7 @@ class Tailed:
         lower = math.inf if low is None else finite_float((self.clip.low - low) / unit)
         most = [upper if side.sign > 0 else lower for side in self.sides]
         noise, total = (finite_float(each * records / unit) for each in (bar, value))
-        below, above = reach(self.sides, unit, self.rule.count_noise, most, noise, total, self.rule.zcdp)
+        below, above = reach(self.sides, unit, self.rule.count_noise, most, noise, total, self.rule.zcdp, chance)
         first, last = (Fraction(each) * unit / records if math.isfinite(each) else None for each in (-below, above))
         return (
             -math.inf if first is None else _end(value, min(first, Fraction(0)), -1),

@@ -32,11 +32,21 @@ class Remote(Protocol):
         """The records with `change` applied to each one."""
         ...
 
+    def paired(self, other: "Remote", join: "Join") -> "Remote":
+        """A record for each row, by a function of its records in this column and in another of the same rows."""
+        ...
+
 
 Chunks: TypeAlias = Iterable[Chunk] | Remote
 
 Records: TypeAlias = Callable[[], Chunks]
 """The records of a column: each call starts a pass over them."""
+
+Join: TypeAlias = Callable[[Floats, Floats], Floats]
+"""A record for each row of two columns, from its two records alone; missing if one of them is."""
+
+Joined: TypeAlias = Callable[[Join], Records]
+"""The rows of two columns, as records that a join makes of them."""
 
 
 def scan(chunks: Chunks, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
@@ -47,6 +57,36 @@ def scan(chunks: Chunks, part: Callable[[Iterable[Chunk]], P], merge: Callable[[
 def mapped(chunks: Chunks, change: Callable[[Floats], Floats]) -> Chunks:
     """The records with `change` applied to each one, which may depend on that record alone."""
     return chunks.mapped(change) if isinstance(chunks, Remote) else changed(chunks, change)
+
+
+def first_of(x: Floats, y: Floats) -> Floats:
+    """The records of the first of two columns, in rows that have both."""
+    return np.where(np.isnan(y), np.nan, x)
+
+
+def second_of(x: Floats, y: Floats) -> Floats:
+    """Those of the second."""
+    return np.where(np.isnan(x), np.nan, y)
+
+
+def paired(first: Chunks, second: Chunks, join: Join) -> Chunks:
+    """A record for each row of two columns, by a function of its two records alone."""
+    if isinstance(first, Remote) and isinstance(second, Remote):
+        return first.paired(second, join)
+    assert not isinstance(first, Remote) and not isinstance(second, Remote), "columns of one table"
+    return joined(first, second, join)
+
+
+def joined(first: Iterable[Chunk], second: Iterable[Chunk], join: Join) -> Iterator[Chunk]:
+    """Like `paired`, for chunks in this process, which may be of different lengths."""
+    others, left = (values for values, _ in blocks(second)), np.zeros(0)
+    for values, _ in blocks(first):
+        while len(values):
+            if not len(left):
+                left = next(others)
+            size = min(len(values), len(left))
+            yield join(values[:size], left[:size])
+            values, left = values[size:], left[size:]
 
 
 def changed(chunks: Iterable[Chunk], change: Callable[[Floats], Floats]) -> Iterator[Chunk]:

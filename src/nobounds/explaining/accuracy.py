@@ -9,7 +9,7 @@ import numpy as np
 from nobounds.accounting.spending import Spending
 from nobounds.explaining.expected import SHAPES_IN_WORDS, ErrorModel
 from nobounds.explaining.reading import ReleaseFields
-from nobounds.explaining.statements import CLIPPED, COMPARISON, RANKED, SPREADS, ReleaseStatement
+from nobounds.explaining.statements import CLIPPED, COMPARISON, PAIRED, RANKED, SPREADS, ReleaseStatement
 from nobounds.explaining.words import Paragraph, about, listed
 from nobounds.kinds.kind import COUNTED
 from nobounds.release.digits import said
@@ -34,6 +34,8 @@ def accuracy(statement: ReleaseStatement, sizes: Sequence[int]) -> Paragraph:
         sentences = [*_noise(statement), *(_ranked(statement, sizes) if statement.values else [])]
     elif statement.statistic in CLIPPED + SPREADS:
         sentences = [*_noise(statement), *(_clipping(statement, sizes) if statement.values else [])]
+    elif statement.statistic in PAIRED:
+        sentences = [*_noise(statement), *(_clips(statement) if statement.values else [])]
     elif statement.statistic.startswith("vector_"):
         sentences = _vector(statement)
     else:
@@ -159,6 +161,22 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
             "and the release says that nothing is known of its error."
         )
     return sentences
+
+
+def _clips(statement: ReleaseStatement) -> list[str]:
+    """How the records of two columns were clipped."""
+    if "clips" not in statement.parameters:
+        return []
+    first, second = (" to ".join(said(end) for end in clip) for clip in statement.clips())
+    included = (
+        "How much that changed the answer is not in the range above."
+        if statement.interval_of == "noise"
+        else "What that changed is in the range above."
+    )
+    return [
+        f"Records were clipped: those of the first column to {first}, and those of the second to {second}. "
+        f"These bounds were found privately. {included}"
+    ]
 
 
 def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:

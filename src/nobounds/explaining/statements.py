@@ -21,6 +21,7 @@ from nobounds.release.words import between
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")
 SPREADS = ("std", "variance")
+PAIRED = ("ratio", "weighted_mean", "covariance", "correlation")  # of two columns
 COMPARISON = "floating-point noise, for comparison only"  # the baselines' name for their noise
 _PLACES = {"maximum": Fraction(1), "minimum": Fraction(1, 2), "bounds": Fraction(1)}
 _LEAST, _MOST = Fraction(1, 10**4), 10**4  # amounts of epsilon or rho with a forecast
@@ -69,6 +70,8 @@ class ReleaseStatement:
                 raise ValueError(f"value must have a number for each q, got {len(self.answers)} for {count}")
         if not self.by and self.statistic == "bounds" and len(self.answers) != 2:
             raise ValueError(f"value must have two numbers for bounds, got {len(self.answers)}")
+        if self.statistic in PAIRED and "clips" in self.parameters:
+            self.clips()
         if None in self.answers and not self.reasons:
             raise ValueError("reason must say why a value is null")
         if (
@@ -84,6 +87,13 @@ class ReleaseStatement:
         if self.statistic == "median":
             return [Fraction(1, 2)]
         return self.parameters.ranks("q") if "q" in self.parameters else []
+
+    def clips(self) -> list[list[float]]:
+        """The ends of the clips of two columns."""
+        clips = self.parameters.items("clips")
+        if len(clips) != 2 or not all(isinstance(clip, list) and len(clip) == 2 for clip in clips):
+            raise ValueError("parameters.clips must have two ends for each of two columns")
+        return [ReleaseFields({"clip": clip}, "parameters.").floats("clip") for clip in clips]
 
     @property
     def facts_kind(self) -> Kind:
@@ -198,7 +208,8 @@ class ReleaseStatement:
         if self.by and self.statistic in _OF_VALUES:
             return _OF_VALUES[self.statistic](self)
         named = "column" in self.parameters and self.statistic not in ("rows_left_out", "contributions", "proportion")
-        column = f" of the column {self.parameters.word('column')}" if named else ""
+        which = "columns" if self.statistic in PAIRED else "column"
+        column = f" of the {which} {self.parameters.word('column')}" if named else ""
         groups = f", for each group by {listed(self.by)}" if self.by else ""
         return f"{self._subject()}{column}{groups}"
 
@@ -220,6 +231,9 @@ class ReleaseStatement:
             "contributions": "the number of rows, and of groups, that are best used of each unit",
             "count_distinct": "the number of distinct values",
             "std": "the standard deviation",
+            "iqr": "the interquartile range",
+            "ratio": "the ratio of the sums",
+            "weighted_mean": "the weighted mean",
             "proportion": "the share of records that are true",
         }
         return plain.get(name, f"the {name}")

@@ -42,6 +42,7 @@ _EXAMPLES = {
 }
 # Statistics that are numbers whatever the type of the column is, beside those that count.
 _NUMBERS = frozenset({"proportion", "variance", "covariance", "correlation"})
+_MEANS = ("mean", "weighted_mean", "ratio")
 _SPANS = {"date": "'7d'", "datetime": "'1h'", "time": "'15 min'", "duration": "'1s'"}
 
 
@@ -170,7 +171,7 @@ class Kind:
             return NUMBER
         if statistic == "std" or (statistic == "iqr" and self.spread == DURATION):
             return self.spread
-        return self.mean if statistic == "mean" else self.sum if statistic == "sum" else self
+        return self.mean if statistic in _MEANS else self.sum if statistic == "sum" else self
 
     # What a user states
 

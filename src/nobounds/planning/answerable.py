@@ -6,6 +6,7 @@ from fractions import Fraction
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
+from nobounds.clipping.moments.pairs import PairPlan
 from nobounds.clipping.moments.proportion import ProportionPlan
 from nobounds.clipping.moments.variance import VariancePlan
 from nobounds.clipping.plan import SumPlan, smallest
@@ -18,7 +19,7 @@ from nobounds.ranks.plan import plan_separately, plan_together
 _ROOM = 3  # scales of its noise that a number of rows may be too low by, in 5% of runs
 _ROWS = 1000  # that are public under swap: how much epsilon their noisy number gets hardly depends on it
 _ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
-_ENDS |= {"median": (Fraction(1, 2),)}
+_ENDS |= {"median": (Fraction(1, 2),), "iqr": (Fraction(1, 4), Fraction(3, 4))}
 _SPREAD = 5  # times the rows of its clip, for a variance that is clearly above 0
 
 
@@ -35,8 +36,15 @@ def rows_to_answer(statistic: str, qs: tuple[Fraction, ...], spending: Spending,
     if statistic in ("std", "variance"):
         clipped = VariancePlan.of(facts, terms, stated).clipped
         return _SPREAD * smallest(clipped.enough, 1)
+    if statistic in ("covariance", "correlation"):
+        times = 2 * _SPREAD if statistic == "correlation" else _SPREAD
+        return times * smallest(PairPlan.products(facts, facts, terms).x.enough, 1)
+    if statistic in ("ratio", "weighted_mean"):
+        weighted = PairPlan.weighted(facts, facts, terms)
+        return 2 * max(smallest(plan.enough, 1) for plan in (weighted.x, weighted.y))
     if statistic == "proportion":
         return 2 * ProportionPlan.of(facts, terms).enough()
     ranks = qs or _ENDS[statistic]
-    searched = (plan_together if statistic == "quantiles" else plan_separately)(facts, terms, Options.of({}), ranks)
+    planned = plan_together if statistic in ("quantiles", "iqr") else plan_separately
+    searched = planned(facts, terms, Options.of({}), ranks)
     return needed_rows(searched) + _ROOM * searched.size.noise

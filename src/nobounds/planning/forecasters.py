@@ -22,7 +22,7 @@ from nobounds.planning import answer_errors, sum_errors
 from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
-from nobounds.planning.simulated.columns import SIMULATED
+from nobounds.planning.simulated import SIMULATED
 from nobounds.programs.program import Draw
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
@@ -43,7 +43,12 @@ Statistic: TypeAlias = Literal[
     "count",
     "std",
     "variance",
+    "iqr",
     "proportion",
+    "ratio",
+    "weighted_mean",
+    "covariance",
+    "correlation",
 ]
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 RANKS: dict[str, tuple[Fraction, ...]] = {

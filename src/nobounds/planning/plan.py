@@ -48,7 +48,8 @@ def plan(
     """The error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
 
     statistic: "quantile", "median", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count", "std",
-    "variance" or "proportion" (of a share near a half).
+    "variance", "iqr", "proportion" (of a share near a half), "ratio", "weighted_mean", "covariance" or "correlation"
+    (of a column and the sum of that and an independent one).
     data: "uniform", "normal", "lognormal", "exponential", "pareto" or "poisson" (see `families`), or a public sample
     with the shape of the data. Never the sensitive data themselves: a forecast protects nobody.
     n: the number of records; that of the sample by default.

@@ -121,6 +121,14 @@ class Distinct(Spent, total=False):
     values_per_unit: int | None
 
 
+class Ranged(Counted, Interval, total=False):
+    """An interquartile range."""
+
+
+class RangeKeywords(Ranged, Budgeted, total=False):
+    """The keywords of `iqr`."""
+
+
 class CountKeywords(Spent, Budgeted, total=False):
     """The keywords of `count` and `count_distinct`."""
 

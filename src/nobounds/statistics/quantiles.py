@@ -87,7 +87,7 @@ def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Rel
         view = View(Counts.of(data.chunks, plan.ladder))
         parameters: dict[str, Any] = {} if named else {"q": str(rank)}
         parameters |= {"method": searched.method, "noise": searched.noise}
-        parameters |= _stated_rows(searched) | plan.ladder.describe()
+        parameters |= stated_rows(searched) | plan.ladder.describe()
         if isinstance(plan.answer, Question):
             noisy = yield from _on_a_rung(plan.answer, view, terms, marks)
             if data.facts.size is not None:  # noise in a size that is known says less about the rung
@@ -95,7 +95,7 @@ def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Rel
         elif isinstance(plan.answer, ExtremesPlan):
             noisy = yield from _with_ends(plan.answer, view, terms, marks)
         else:
-            noisy = yield from _with_interval(plan.answer, view, terms, marks)
+            noisy = yield from with_interval(plan.answer, view, terms, marks)
         if plan.percentiles is not None and isinstance(noisy.value, int | float):
             parameters["percentiles"] = yield from plan.percentiles.program(view, noisy.value)
         return replace(noisy, parameters=parameters | noisy.parameters)
@@ -130,10 +130,10 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
     marks = flag(options, "marks")
 
     def answer(plan: Question | Halving, data: Column) -> Program[Answer]:
-        noisy = yield from _marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
+        noisy = yield from marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
         each = noisy.value if isinstance(noisy.value, tuple) else (noisy.value,)
         values = dict(zip(qs, each, strict=True))
-        parameters = {"q": [str(rank) for rank in ranks], **plan.ladder.describe(), **_stated_rows(searched)}
+        parameters = {"q": [str(rank) for rank in ranks], **plan.ladder.describe(), **stated_rows(searched)}
         return replace(noisy, value=tuple(values[rank] for rank in ranks), parameters=parameters | noisy.parameters)
 
     return release_column(
@@ -195,7 +195,7 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
     def answer(plan: Question | ExtremesPlan, data: Column) -> Program[Answer]:
         view = View(Counts.of(data.chunks, plan.ladder))
         if isinstance(plan, Question):
-            noisy = yield from _marked(plan, view, terms, marks)
+            noisy = yield from marked(plan, view, terms, marks)
         else:
             noisy = yield from _with_ends(plan, view, terms, marks)
         parameters: dict[str, Any] = {"method": searched.method, "noise": searched.noise} | plan.ladder.describe()
@@ -207,7 +207,7 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
     return release_column(statistic, purpose, terms, plan, answer, data, options, sized=searched.rows is None)
 
 
-def _marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> Program[Answer]:
+def marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> Program[Answer]:
     """The quantiles of a plan; those that the noisy size cannot carry are None, and if all are, no more is read."""
     size = yield from plan.learned(view)
     shown = answers(plan, size) if marks else (True,) * len(plan.qs)
@@ -233,7 +233,7 @@ def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool) -> Program
     return Answer(plan.value_at(route, position), {} if known is None else {"rung": known}, size=learned)
 
 
-def _with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
+def with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:
     """A quantile and its interval."""
     bracket = yield from plan.program(view, marks)
     wanted = plan.wanted
@@ -287,5 +287,6 @@ def chosen(wanted: Wanted, searched: Options) -> Wanted:
     return wanted
 
 
-def _stated_rows(options: Options) -> dict[str, int]:
+def stated_rows(options: Options) -> dict[str, int]:
+    """For the parameters of a release: the number of rows that the user states, if they do."""
     return {} if options.rows is None else {"stated_rows": options.rows}

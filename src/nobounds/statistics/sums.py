@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
@@ -17,6 +17,7 @@ from nobounds.clipping.average import sum_scales
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range, within
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import totals
+from nobounds.counting.scan import Records
 from nobounds.engines.column import Column
 from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
@@ -95,10 +96,25 @@ def _marked(noisy: Answer, marks: bool) -> Answer:
 
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
-    settled = yield from plan.program(data.chunks)
-    plan, clip = settled.plan, settled.clip
-    lattice = plan.lattice(clip)
-    count, total = totals(data.chunks(), lattice.steps)
+    noisy = yield from summed(plan, data.chunks)
+    return _answered(noisy.settled, noisy.value, noisy.bar, noisy.scale, Fraction(1), plan.integral)
+
+
+class Summed(NamedTuple):
+    """A noisy sum of clipped records, the 95% half interval of its noise, and the scale of the noise."""
+
+    settled: Settled
+    value: Fraction
+    bar: Fraction
+    scale: Fraction
+
+
+def summed(plan: SumPlan, records: Records) -> Program[Summed]:
+    """The noisy sum of clipped records."""
+    settled = yield from plan.program(records)
+    plan = settled.plan
+    lattice = plan.lattice(settled.clip)
+    count, total = totals(records(), lattice.steps)
     if plan.neighbors == "swap":
         average = yield from plan.average.release(count, total, lattice.width)
         noisy = average.count * lattice.low + average.total
@@ -108,7 +124,7 @@ def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
     bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return _answered(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step, Fraction(1), plan.integral)
+    return Summed(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:

@@ -11,6 +11,7 @@ from nobounds.accounting.spending import Chargeable
 from nobounds.ask import Ask
 from nobounds.engines.column import Column
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
+from nobounds.engines.pairs import Pair
 from nobounds.engines.schemas.known import MAYBE_NUMBERS
 from nobounds.engines.source import Bounding, TableSource
 from nobounds.exact import shown
@@ -142,6 +143,13 @@ class OpenedTable:
         if not all(ask.columns for ask in asks):
             read[None] = self.named(self.source.row_marks(bounding), "rows", counted=True)
         return AskedColumns(read, self.view.text, self.view.used(names))
+
+    def pair(self, first: str, second: str, options: Mapping[str, Any]) -> Pair:
+        """Two numeric columns of the same rows, to be read when they are paid for."""
+        for name in (first, second):
+            self.require_numeric(name)
+        read = self.source.columns(list(dict.fromkeys((first, second))), self.bounding(options))
+        return Pair(self.named(read[first], first), self.named(read[second], second))
 
     def condition(self, given: Any, options: Mapping[str, Any]) -> Column:
         """A boolean column: one of the table, or whether a condition on its rows is true."""

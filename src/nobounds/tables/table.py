@@ -32,15 +32,18 @@ from nobounds.statistics.keywords import (
     Each,
     Ended,
     Keys,
+    Ranged,
     Searched,
     Spent,
     ValuedByUnit,
     flag,
     spelled_out,
 )
-from nobounds.statistics.proportions import proportion
+from nobounds.statistics.moments.pairs import correlation_of, covariance_of, ratio_of, weighted_mean_of
+from nobounds.statistics.moments.proportions import proportion
+from nobounds.statistics.moments.ranges import iqr
+from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
-from nobounds.statistics.spreads import std, variance
 from nobounds.statistics.sums import count, mean, sum
 from nobounds.tables.contributions import ContributionsPlan
 from nobounds.tables.contributions import answer as contributions
@@ -232,6 +235,31 @@ class Table(SharedOnly):
         0.25...
         """
         return proportion(self._opened.condition(condition, options), **self._charged, **options)
+
+    @spelled_out
+    def iqr(self, column: str, **options: Unpack[Ranged]) -> Release:
+        """A private interquartile range."""
+        return iqr(self._opened.column(column, options), **self._charged, **options)
+
+    @spelled_out
+    def ratio(self, numerator: str, denominator: str, **options: Unpack[Spent]) -> Release:
+        """A private ratio of the sums of two columns, over the rows that have a value in both."""
+        return ratio_of(self._opened.pair(numerator, denominator, options), {**self._charged, **options})
+
+    @spelled_out
+    def weighted_mean(self, column: str, weights: str, **options: Unpack[Spent]) -> Release:
+        """A private mean of a column, weighted by another one."""
+        return weighted_mean_of(self._opened.pair(column, weights, options), {**self._charged, **options})
+
+    @spelled_out
+    def covariance(self, x: str, y: str, **options: Unpack[Spent]) -> Release:
+        """A private covariance of two columns."""
+        return covariance_of(self._opened.pair(x, y, options), {**self._charged, **options})
+
+    @spelled_out
+    def correlation(self, x: str, y: str, **options: Unpack[Spent]) -> Release:
+        """A private correlation of two columns."""
+        return correlation_of(self._opened.pair(x, y, options), {**self._charged, **options})
 
     @spelled_out
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:

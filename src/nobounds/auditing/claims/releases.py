@@ -53,6 +53,15 @@ def of_column(statistic: Callable[..., Any], *args: Any, **options: Any) -> Call
     return call
 
 
+def of_two(statistic: Callable[..., Any], **options: Any) -> Call:
+    """A call of a function on the two columns of a matrix."""
+
+    def call(data: Any, driver: Driver, budget: Purse) -> Any:
+        return statistic(data[:, 0], data[:, 1], rng=driver, budget=budget, **options)
+
+    return call
+
+
 def of_table(name: str, *args: Any, by: dict[str, Any] | None = None, **options: Any) -> Call:
     """A call of a table of users, by groups if there are any."""
 
@@ -130,7 +139,12 @@ def cases() -> Iterator[Case]:
     yield from _columns("median", nb.median, marks=False)
     for statistic in (nb.count, nb.sum, nb.mean, nb.std, nb.variance, nb.describe):
         yield from _columns(statistic.__name__, statistic)
+    yield from _columns("iqr", nb.iqr, marks=False)
     yield from _columns("proportion", _above_one)
+    for paired in (nb.ratio, nb.weighted_mean, nb.covariance, nb.correlation):
+        name = paired.__name__.replace("_", " ")
+        yield _case(name, "epsilon 1", "add-remove", of_two(paired, epsilon=1), ROWS_ADDED, quick=True)
+        yield _case(name, "epsilon 20", "swap", of_two(paired, epsilon=20, **SWAP), ROWS_MOVED)
     for vectors in (nb.vector_sum, nb.vector_mean):
         name = vectors.__name__.replace("_", " ")
         yield _case(name, "rho 1/2", "add-remove", of_column(vectors, rho=0.5), ROWS_ADDED, quick=True)
@@ -174,6 +188,11 @@ def _tables() -> Iterator[Case]:
         "median": ("value",),
         "std": ("value",),
         "variance": ("value",),
+        "iqr": ("value",),
+        "ratio": ("value", "value"),
+        "weighted_mean": ("value", "value"),
+        "covariance": ("value", "value"),
+        "correlation": ("value", "value"),
         "proportion": ("value > 1",),
         "count": ("value",),
     }

@@ -6,6 +6,7 @@ a p for which it is too large is left out of the interval (Fieller 1954).
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from nobounds.counting.lattice import Lattice, totals
 from nobounds.counting.scan import Records
 from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
+from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 
 _ONE = Lattice(0, 0, 1)  # a record is true if it is nearer to 1 than to 0, or beyond 1
@@ -54,22 +56,10 @@ class ProportionPlan:
 
     def interval(self, average: Average) -> tuple[float, float]:
         """The 95% interval of the true share; from 0 to 1 if nothing is known of it."""
-        true, all_records = self._numbers(average)
-        if all_records <= _CLEAR * sum(self._scales(0.5)):
-            return 0.0, 1.0
-        middle = min(max(true / all_records, 0.0), 1.0)
-
-        def end(outer: float) -> float:
-            inner = middle
-            if self._fits(outer, true, all_records):
-                return outer
-            for _ in range(_STEPS):
-                half = (inner + outer) / 2
-                inner, outer = (half, outer) if self._fits(half, true, all_records) else (inner, half)
-            return outer
-
+        whole = 2.0 if self.rule.neighbors == "swap" and self.rule.nullable else 1.0
+        low, high = share_interval(*self._numbers(average), self._scales, self.rule.noise, whole)
         value = finite_float(average.value)
-        return min(end(0.0), value), max(end(1.0), value)
+        return min(low, value), max(high, value)
 
     def _numbers(self, average: Average) -> tuple[float, float]:
         """Two noisy numbers whose quotient is the share, and whose first minus the share of the second is noise.
@@ -91,13 +81,6 @@ class ProportionPlan:
             return rule.noise.scale(1), 0.0
         return rule.noise.scale(2), abs(2 * share - 1) * rule.for_count.scale(1)
 
-    def _fits(self, share: float, true: float, all_records: float) -> bool:
-        """Whether noise alone may well explain the numbers, if this is the share."""
-        first, second = self._scales(share)
-        noise = self.rule.noise
-        whole = 2.0 if self.rule.neighbors == "swap" and self.rule.nullable else 1.0  # noise lies on whole numbers
-        return abs(true - share * all_records) <= noise.half_interval(first, second, CHANCE) + whole
-
     def enough(self) -> int:
         """About how many records say something of a share."""
         noise = self.rule.noise
@@ -111,3 +94,30 @@ class ProportionPlan:
         total = self.rule.epsilon * times
         zcdp = self.rule.zcdp
         return {"rows": self.enough(), "rho" if zcdp else "epsilon": round_up(total**2 / 2 if zcdp else total)}
+
+
+def share_interval(
+    part: float, total: float, scales: Callable[[float], tuple[float, float]], noise: Additive, whole: float
+) -> tuple[float, float]:
+    """The shares p for which noise may well explain part - p * total; from 0 to 1 if nothing is known.
+
+    scales: those of the two noises in that difference, for a share.
+    whole: how far noise on whole numbers may lie from that on all numbers.
+    """
+    if total <= _CLEAR * sum(scales(0.5)):
+        return 0.0, 1.0
+    middle = min(max(part / total, 0.0), 1.0)
+
+    def fits(share: float) -> bool:
+        return abs(part - share * total) <= noise.half_interval(*scales(share), CHANCE) + whole
+
+    def end(outer: float) -> float:
+        inner = middle
+        if fits(outer):
+            return outer
+        for _ in range(_STEPS):
+            half = (inner + outer) / 2
+            inner, outer = (half, outer) if fits(half) else (inner, half)
+        return outer
+
+    return end(0.0), end(1.0)

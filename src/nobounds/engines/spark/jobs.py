@@ -67,10 +67,14 @@ class Passes:
     kept: KeptRows = field(repr=False)
     name: str
     changes: tuple[Callable[[Floats], Floats], ...] = ()
+    other: str | None = None  # a second column of the same rows, and what makes one record of two
+    join: Callable[[Floats, Floats], Floats] | None = field(default=None, repr=False)
 
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
         """Each task turns its part into one row; a few tasks merge these, and their rows are merged here."""
-        results = self.kept.frame().select(self.name).mapInArrow(partial(_scanned, part, self.changes), _RESULT)
+        names = [self.name] if self.other is None else [self.name, self.other]
+        scanned = partial(_scanned, part, self.changes, self.join)
+        results = self.kept.frame().select(*names).mapInArrow(scanned, _RESULT)
         # Spark chooses the number of tasks for such small data. A task that runs again produces one row as before, and
         # its row goes to the same task as before.
         fewer = results.hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
@@ -81,11 +85,23 @@ class Passes:
         """The same records, each changed by a function of that record alone."""
         return replace(self, changes=(*self.changes, change))
 
+    def paired(self, other: "Passes", join: Callable[[Floats, Floats], Floats]) -> "Passes":
+        """A record for each row, of two columns as they are."""
+        assert not self.changes and not other.changes and self.kept is other.kept, "columns of one table"
+        return replace(self, other=other.name, join=join)
+
 
 def _scanned(
-    part: Callable[[Iterable[Chunk]], Any], changes: tuple[Callable[[Floats], Floats], ...], batches: Iterator[Any]
+    part: Callable[[Iterable[Chunk]], Any],
+    changes: tuple[Callable[[Floats], Floats], ...],
+    join: Callable[[Floats, Floats], Floats] | None,
+    batches: Iterator[Any],
 ) -> Iterator[Any]:
-    chunks: Iterator[Chunk] = (to_floats(batch.column(0)) for batch in batches)
+    def records(batch: Any) -> Floats:
+        first = to_floats(batch.column(0))
+        return first if join is None else join(first, to_floats(batch.column(1)))
+
+    chunks: Iterator[Chunk] = map(records, batches)
     yield _row(part(reduce(changed, changes, chunks)))
 
 

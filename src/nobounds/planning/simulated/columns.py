@@ -7,6 +7,8 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +16,19 @@ from nobounds.accounting.terms import Terms
 from nobounds.clipping.moments.proportion import ProportionPlan
 from nobounds.clipping.moments.variance import VariancePlan
 from nobounds.counting.scan import Records
+from nobounds.counting.second_look import Counts
 from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.planning.expectation import Outcomes
 from nobounds.planning.samples import Sample
 from nobounds.programs.program import Draw, Program
+from nobounds.ranks.answerable import answers
+from nobounds.ranks.options import Options
+from nobounds.ranks.plan import plan_together
+from nobounds.ranks.view import View
 
-Answered = Callable[[Records], Program[float | None]]  # None where it is not answered
+Answered = Callable[[Any], Program[float | None]]  # from records; None where it is not answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,7 @@ class Simulated:
 
     truth: Callable[[Sample], float]
     answer: Answered
-    records: Callable[[Sample], Records]
+    records: Callable[[Sample], Any]
 
     def outcomes(self, sample: Sample, number: int, cap: float) -> Outcomes:
         """The error of one seeded release; one that is not answered is off by the error of a useless answer."""
@@ -45,7 +52,7 @@ class Simulation:
 
     truth: Callable[[Sample], float]
     answer: Callable[[Facts, Terms, Stated], Answered]
-    records: Callable[[Sample], Records]
+    records: Callable[[Sample], Any]  # of one column, or the rows of two
 
     def of(self, facts: Facts, terms: Terms, stated: Stated) -> Simulated:
         """The statistic under the plan for these facts."""
@@ -99,8 +106,24 @@ def _proportion(facts: Facts, terms: Terms, stated: Stated) -> Answered:
     return program
 
 
+def _iqr(facts: Facts, terms: Terms, stated: Stated) -> Answered:
+    options = Options.of({"lower": stated.lower, "upper": stated.upper, "resolution": stated.resolution})
+    plan = plan_together(facts, terms, options, (Fraction(1, 4), Fraction(3, 4)))
+
+    def program(records: Records) -> Program[float | None]:
+        view = View(Counts.of(records, plan.ladder))
+        size = yield from plan.learned(view)
+        if not all(answers(plan, size)):
+            return None
+        low, high = yield from plan.program(view, size)
+        return abs(float(high - low))
+
+    return program
+
+
 SIMULATED: dict[str, Simulation] = {
     "std": Simulation(lambda sample: math.sqrt(_variance(sample)), _spread(root=True), _values),
     "variance": Simulation(_variance, _spread(root=False), _values),
+    "iqr": Simulation(lambda sample: sample.quantile(0.75) - sample.quantile(0.25), _iqr, _values),
     "proportion": Simulation(_share, _proportion, _above),
 }

@@ -1,0 +1,1 @@
+"""Spreads, shares and ranges of one column, and statistics of two: public functions."""
