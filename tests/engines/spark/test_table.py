@@ -220,11 +220,13 @@ def test_the_answers_are_those_of_the_array(spark: Spark, table: pa.Table):
 
 def test_a_table_on_spark_answers_as_one_in_memory(frame: Any, table: pa.Table):
     """By groups with public keys and without groups: the same releases, but that one is of a query's result."""
-    tables = [nb.Table(frame.select("Région", "value")), nb.Table(table.select(["Région", "value"]))]
+    names = ["Région", "value", "kind"]
+    tables = [nb.Table(frame.select(*names)), nb.Table(table.select(names))]
     statistics: list[Callable[[nb.Table], Any]] = [
         lambda data: data.count(epsilon=1, rng=random.Random(2)),
         lambda data: data.maximum("value", epsilon=1, rng=random.Random(3)),
         lambda data: data.group_by("Région", keys=["öst", "", "?"]).mean("value", epsilon=1, rng=random.Random(4)),
+        lambda data: data.weighted_mean("value", "kind", epsilon=1, rng=random.Random(5)),
     ]
     for statistic in statistics:
         one, other = map(statistic, tables)

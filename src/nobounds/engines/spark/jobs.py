@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.counting.scan import Chunk, changed
+from nobounds.counting.scan import Chunk, Join, Remote, changed
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import windows
 from nobounds.engines.keys import KeyCodes, together
@@ -68,7 +68,7 @@ class Passes:
     name: str
     changes: tuple[Callable[[Floats], Floats], ...] = ()
     other: str | None = None  # a second column of the same rows, and what makes one record of two
-    join: Callable[[Floats, Floats], Floats] | None = field(default=None, repr=False)
+    join: Join | None = field(default=None, repr=False)
 
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
         """Each task turns its part into one row; a few tasks merge these, and their rows are merged here."""
@@ -85,16 +85,17 @@ class Passes:
         """The same records, each changed by a function of that record alone."""
         return replace(self, changes=(*self.changes, change))
 
-    def paired(self, other: "Passes", join: Callable[[Floats, Floats], Floats]) -> "Passes":
+    def paired(self, other: Remote, join: Join) -> "Passes":
         """A record for each row, of two columns as they are."""
-        assert not self.changes and not other.changes and self.kept is other.kept, "columns of one table"
+        assert isinstance(other, Passes) and self.kept is other.kept, "columns of one table"
+        assert not self.changes and not other.changes, "they are as they were read"
         return replace(self, other=other.name, join=join)
 
 
 def _scanned(
     part: Callable[[Iterable[Chunk]], Any],
     changes: tuple[Callable[[Floats], Floats], ...],
-    join: Callable[[Floats, Floats], Floats] | None,
+    join: Join | None,
     batches: Iterator[Any],
 ) -> Iterator[Any]:
     def records(batch: Any) -> Floats:

@@ -97,9 +97,10 @@ class QuartilePlans:
         ((a, b),), ((c, d),) = low.intervals, high.intervals
         noisy = low if low.reason is not None else high
         parameters = noisy.parameters | described(self.wanted)
-        return replace(
-            noisy, value=(low.value, high.value), intervals=((max(c - b, 0.0), d - a),), parameters=parameters
-        )  # type: ignore[arg-type]
+        first, last = low.value, high.value
+        assert not isinstance(first, tuple) and not isinstance(last, tuple)
+        ends = (max(c - b, 0.0), d - a)
+        return replace(noisy, value=(first, last), intervals=(ends,), parameters=parameters)
 
 
 def _ranged(noisy: Answer, kind: Kind) -> Answer:
