@@ -12,7 +12,21 @@ from typing import Any
 
 from nobounds.exact import Number
 
-__all__ = ["Ask", "bounds", "count", "maximum", "mean", "median", "minimum", "quantile", "quantiles", "sum"]
+__all__ = [
+    "Ask",
+    "bounds",
+    "count",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "proportion",
+    "quantile",
+    "quantiles",
+    "std",
+    "sum",
+    "variance",
+]
 
 _SHORT = {"max": "maximum", "min": "minimum", "avg": "mean", "average": "mean"}
 _CALL = re.compile(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", re.DOTALL)
@@ -101,6 +115,21 @@ def sum(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = 
     return _ask("sum", (column,), lower=lower, upper=upper, resolution=resolution)
 
 
+def std(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None) -> Ask:
+    """The standard deviation of a column."""
+    return _ask("std", (column,), lower=lower, upper=upper, resolution=resolution)
+
+
+def variance(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None) -> Ask:
+    """The variance of a column."""
+    return _ask("variance", (column,), lower=lower, upper=upper, resolution=resolution)
+
+
+def proportion(condition: str) -> Ask:
+    """The share of the rows for which a condition is true: a boolean column, or SQL text such as "delay > 15"."""
+    return _ask("proportion", (condition,))
+
+
 def count(column: str | None = None) -> Ask:
     """The number of rows, or of those with a value in a column."""
     return _ask("count", () if column is None else (column,))
@@ -159,9 +188,21 @@ def bounds(
     return _ask("bounds", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval)
 
 
-_ASKS: dict[str, Any] = {
-    each.__name__: each for each in (mean, median, sum, count, quantile, quantiles, minimum, maximum, bounds)
-}
+_FUNCTIONS = (
+    mean,
+    median,
+    sum,
+    count,
+    quantile,
+    quantiles,
+    minimum,
+    maximum,
+    bounds,
+    std,
+    variance,
+    proportion,
+)
+_ASKS: dict[str, Any] = {each.__name__: each for each in _FUNCTIONS}
 
 
 def _places(text: str, whole: str) -> tuple[list[str], dict[str, str]]:

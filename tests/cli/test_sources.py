@@ -385,7 +385,7 @@ def test_a_charge_is_made_before_records_are_read(tmp_path, sales):
         (["--by", "region", "--keys", "a", "--delta", "1e-6"], "got --keys and --delta"),
         ([*BY, "--beta", "1.1"], "without --beta, --noise, --method and --rows"),
         ([*BY, "--rows", "100"], "without --beta, --noise, --method and --rows"),
-        ([*BY, "--q", "0.9"], "--by goes with a single --q"),
+        ([*BY, "--beta", "2"], "--by goes without --beta"),
         ([*BY, "--neighbors", "swap"], "--by needs --neighbors add-remove"),
         ([*BY, "--groups-per-unit", "1"], "--groups-per-unit needs --unit"),
         ([*BY, "--csv", "--json"], "give --json or --csv"),

@@ -724,6 +724,9 @@ ONE_BY_ONE = {  # groups whose programs run one after the other
     "quantiles": lambda groups, **options: groups.quantiles("x", [0.25, 0.5], marks=False, **options),
     "bounds": lambda groups, **options: groups.bounds("x", marks=False, **options),
     "describe": lambda groups, **options: groups.describe(["x"], **options),
+    "std": lambda groups, **options: groups.std("x", marks=False, **options),
+    "variance": lambda groups, **options: groups.variance("x", marks=False, **options),
+    "proportion": lambda groups, **options: groups.proportion("high", marks=False, **options),  # of a computed column
     "agg": lambda groups, **options: groups.agg("mean(x)", "median(x)", "count()", "bounds(x)", **options),
 }
 
@@ -733,6 +736,8 @@ def of_table(ask, facts=None, by=None, **options):
 
     def call(data, rng, budget):
         asked = nb.Table(data, budget=budget, **(facts or {}))
+        if ask is ONE_BY_ONE["proportion"]:
+            asked = asked.with_columns(high="x > 2")
         return ask(asked if by is None else asked.group_by("city", **by), rng=rng, **options)
 
     return call

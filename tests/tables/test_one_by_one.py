@@ -84,6 +84,19 @@ def test_bounds_and_medians_by_group():
     assert same[0] == same[1]
 
 
+def test_spreads_and_proportions_by_group():
+    """Each group within a clip of its own; a proportion is of a boolean column, which may be computed."""
+    table = nb.Table(ROWS).with_columns(old="age >= 60")
+    groups = table.group_by("city", keys=KEYS)
+    ages = ROWS.age[ROWS.city == "x"]
+    assert groups.std("age", epsilon=20, rng=random.Random(1))["x"] == pytest.approx(ages.std(), rel=0.05)
+    assert groups.variance("age", epsilon=20, rng=random.Random(1))["x"] == pytest.approx(ages.var(), rel=0.1)
+    shares = groups.proportion("old", epsilon=2, rng=random.Random(1))
+    assert shares["x"] == pytest.approx((ages >= 60).mean(), abs=0.02) and shares["nobody"] is None
+    with pytest.raises(TypeError, match="boolean"):
+        groups.proportion("age", epsilon=1)
+
+
 def test_there_is_one_charge_and_it_comes_first():
     """For all groups, as for one; what is wrong is refused before it."""
     purse = Purse()

@@ -72,6 +72,7 @@ def _command(name: str, short: str, panel: str = ANSWERS, text: str | None = Non
 @flat
 def describe(
     common: CommonOptions,
+    groups: GroupOptions,
     column: Columns = None,
     lower: Annotated[list[str] | None, PerColumn] = None,
     upper: Annotated[list[str] | None, PerColumn] = None,
@@ -95,6 +96,11 @@ def describe(
         raise ValueError("--rows is for --dry-run: a summary counts the rows itself, with noise")
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}
+    if groups.by:
+        if plot is not None or not column:
+            raise ValueError("--by goes without --plot, and with --column for each column of the summary")
+        _by_group(common, groups, column, given)
+        return
     if plot is not None:
         plots.check_target(plot)
     with opened(common, *(column or []), every=not column) as handle:
@@ -104,6 +110,15 @@ def describe(
             plots.plot_description(described).savefig(plot, dpi=150)
         with written(described, out=common.out):
             show_description(described, handle.name, as_json=common.as_json)
+
+
+def _by_group(common: CommonOptions, groups: GroupOptions, columns: list[str], given: dict[str, Any]) -> None:
+    """Print a summary of each group."""
+    groups.check(common)
+    with opened(common, *columns, *(groups.by or [])) as handle:
+        answers = grouped(handle, groups).describe(columns, **common.spend.amount, **given)
+    with handle.shown(), written(answers, out=common.out):
+        show_answers(answers, as_json=common.as_json, as_csv=groups.csv)
 
 
 def _dry_run(common: CommonOptions, columns: list[str] | None, rows: str | None) -> None:
@@ -141,32 +156,41 @@ def quantile(
     walk: WalkOptions,
     search: SearchOptions,
 ) -> None:
-    """Private quantiles, all for one epsilon; --by, --beta, --noise, --method and --interval go with a single --q.
+    """Private quantiles, all for one epsilon; --beta, --noise, --method and --interval go with a single --q.
 
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
-    if groups.by and (len(q) > 1 or walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
-        raise ValueError("--by goes with a single --q, and without --beta, --noise, --method and --rows")
-    if groups.by:
+    if groups.by and (walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
+        raise ValueError("--by goes without --beta, --noise, --method and --rows")
+    if groups.by and len(q) == 1:
         _answer(common, groups, "quantile", column, q[0], **facts.known, **search.interval_keywords)
     elif len(q) == 1:
         _answer(common, groups, "quantile", column, q[0], **facts.known, **walk.keywords, **search.keywords)
     elif walk != WalkOptions() or replace(search, rows=None) != SearchOptions():
         raise ValueError("--beta, --noise, --method and --interval go with a single --q; leave them out for several")
     else:
-        _answer(common, groups, "quantiles", column, q, rows=search.rows, **facts.known)
+        rows = {} if groups.by else {"rows": search.rows}
+        _answer(common, groups, "quantiles", column, q, **rows, **facts.known)
 
 
 @_command("median", "The median of a column.")
 @flat
 def median(
-    column: ColumnNames, common: CommonOptions, facts: FactOptions, walk: WalkOptions, search: SearchOptions
+    column: ColumnNames,
+    common: CommonOptions,
+    groups: GroupOptions,
+    facts: FactOptions,
+    walk: WalkOptions,
+    search: SearchOptions,
 ) -> None:
     """The private median, with an interval if --interval gives its level.
 
     Example: nobounds median people.csv --column income --epsilon 1 --interval 0.95
     """
-    _answer(common, GroupOptions(), "median", column, **facts.known, **walk.keywords, **search.keywords)
+    if groups.by and (walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
+        raise ValueError("--by goes without --beta, --noise, --method and --rows")
+    own = search.interval_keywords if groups.by else {**walk.keywords, **search.keywords}
+    _answer(common, groups, "median", column, **facts.known, **own)
 
 
 def _command_for_extreme(name: str, summary: str) -> None:
@@ -192,13 +216,6 @@ def _command_with_clip(name: str, summary: str) -> None:
     _add(name, summary, command)
 
 
-def _command_for_spread(name: str, summary: str) -> None:
-    def command(column: ColumnNames, common: CommonOptions, facts: FactOptions) -> None:
-        _answer(common, GroupOptions(), name, column, **facts.known)
-
-    _add(name, summary, command)
-
-
 def _add(name: str, summary: str, command: Any) -> None:
     example = f"Example: nobounds {name} people.csv --column income --epsilon 1"
     _command(name, summary, text=f"{summary}\n\n{example}")(flat(command))
@@ -210,20 +227,29 @@ _command_for_extreme("minimum", "The minimum of a column.")
 
 @_command("bounds", "The minimum and the maximum of a column together.")
 @flat
-def bounds(column: ColumnNames, common: CommonOptions, facts: FactOptions, walk: WalkOptions, ends: EndOptions) -> None:
+def bounds(
+    column: ColumnNames,
+    common: CommonOptions,
+    groups: GroupOptions,
+    facts: FactOptions,
+    walk: WalkOptions,
+    ends: EndOptions,
+) -> None:
     """The private minimum and maximum, for one total epsilon.
 
     Example: nobounds bounds people.csv --column income --epsilon 1
     """
-    _answer(common, GroupOptions(), "bounds", column, **facts.known, **walk.keywords, **ends.keywords)
+    if groups.by and walk != WalkOptions():
+        raise ValueError("--by goes without --beta and --noise")
+    _answer(common, groups, "bounds", column, **facts.known, **ends.keywords, **({} if groups.by else walk.keywords))
 
 
 _command_with_clip("sum", "The sum of a column, within bounds that it finds itself.")
 _command_with_clip("mean", "The mean of a column, within bounds that it finds itself.")
 
 
-_command_for_spread("std", "The standard deviation of a column, within bounds that it finds itself.")
-_command_for_spread("variance", "The variance of a column, within bounds that it finds itself.")
+_command_with_clip("std", "The standard deviation of a column, within bounds that it finds itself.")
+_command_with_clip("variance", "The variance of a column, within bounds that it finds itself.")
 
 
 @_command("iqr", "The interquartile range of a column.")
@@ -343,7 +369,9 @@ def _answer(
         table = grouped(handle, groups) if by else handle.table
         releases = [getattr(table, statistic)(name, *given, **spend.amount, **options) for name in names]
     with handle.shown(), written(*releases, out=common.out):
-        if by:
+        if isinstance(releases[0], nb.Answers):
+            show_answers(releases[0], as_json=common.as_json, as_csv=groups.csv)
+        elif by:
             show_groups(releases[0], as_json=common.as_json, as_csv=groups.csv)
         else:
             show(*releases, as_json=common.as_json)

@@ -19,20 +19,25 @@ from nobounds.programs.program import Program
 from nobounds.release.answers import Answers
 from nobounds.release.release import Release
 from nobounds.statistics.door import INSIDE, Request, admit
-from nobounds.statistics.quantiles import bounds, maximum, minimum, quantile, quantiles
+from nobounds.statistics.proportions import proportion
+from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
 from nobounds.statistics.split import AggPlan, Name, column_of
+from nobounds.statistics.spreads import std, variance
 from nobounds.statistics.sums import count, mean, sum
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mean": mean,
     "sum": sum,
     "count": count,
-    "median": lambda column, **options: quantile(column, Fraction(1, 2), **options),
+    "median": median,
     "quantile": quantile,
     "quantiles": lambda column, *q, **options: quantiles(column, q, **options),
     "minimum": minimum,
     "maximum": maximum,
     "bounds": bounds,
+    "std": std,
+    "variance": variance,
+    "proportion": proportion,
 }
 
 

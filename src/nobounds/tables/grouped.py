@@ -30,8 +30,10 @@ from nobounds.statistics.keywords import (
     spelled_out,
     stated_of,
 )
+from nobounds.statistics.proportions import proportion
 from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
 from nobounds.statistics.split import RANKS
+from nobounds.statistics.spreads import std, variance
 from nobounds.tables.group_agg import LEARNING
 from nobounds.tables.group_answers import Learned
 from nobounds.tables.grouping import Grouping, check_delta
@@ -105,6 +107,41 @@ class GroupedTable(SharedOnly):
         """A private minimum and maximum of each group, by name; at most 10,000 keys."""
         asks = [ask.minimum(column), ask.maximum(column)]
         return self._several(bounds, column, None, asks, "bounds", options)
+
+    @spelled_out
+    def std(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
+        """A private standard deviation of each group, within a clip of its own; at most 10,000 keys."""
+        return self._number(std, ask.std(column), options)
+
+    @spelled_out
+    def variance(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
+        """A private variance of each group, within a clip of its own; at most 10,000 keys."""
+        return self._number(variance, ask.variance(column), options)
+
+    @spelled_out
+    def proportion(self, column: str, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private share of the rows of each group in which a boolean column is true; at most 10,000 keys.
+
+        `table.with_columns(late="delay > 15")` makes a boolean column of a condition.
+        """
+        return self._number(proportion, ask.proportion(column), options)
+
+    def _number(self, function: Any, each: ask.Ask, options: Any) -> GroupedRelease:
+        """A number of each group by the program of one column, or of several."""
+        for name in each.columns:
+            self._table.require_numeric(name)
+        own = {name: given for name, given in options.items() if name not in ("epsilon", "rho", "rng")}
+
+        def program(columns: Columns, keywords: dict[str, Any]) -> Program[Release]:
+            return function(*(columns[name] for name in each.columns), **own, **keywords)  # type: ignore[no-any-return]
+
+        def released(shown: Shown, results: list[Release], facts: dict[str, Facts]) -> GroupedRelease:
+            return shown.of_numbers(results, facts[each.columns[0]], [each])[each.name]
+
+        names, purpose = list(dict.fromkeys(each.columns)), f"{each.statistic} of {', '.join(each.columns)}"
+        return self._grouping().one_by_one(
+            names, purpose, self._spending(options), program, released, options.get("rng")
+        )
 
     @spelled_out
     def describe(self, columns: Iterable[str] | None = None, **options: Unpack[Each]) -> Answers:

@@ -132,11 +132,12 @@ class OpenedTable:
 
     def columns_for(self, asks: tuple[Ask, ...], options: Mapping[str, Any]) -> AskedColumns:
         """The columns that are asked about, to be read together when they are paid for."""
-        names = list(dict.fromkeys(name for ask in asks for name in ask.columns))
+        conditions = dict.fromkeys(name for ask in asks if ask.statistic == "proportion" for name in ask.columns)
+        names = list(dict.fromkeys(name for ask in asks for name in ask.columns if name not in conditions))
         for name in names:
             self.require_numeric(name)
         bounding = self.bounding(options)
-        read: dict[str | None, Column] = {}
+        read: dict[str | None, Column] = {name: self.condition(name, options) for name in conditions}
         if names:
             columns = self.source.columns(names, bounding)
             read |= {name: self.named(columns[name], name) for name in names}

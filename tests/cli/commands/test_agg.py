@@ -36,3 +36,15 @@ def test_agg_by_group(people):
     assert any(line.startswith("nobody") for line in text.splitlines())
     lines = run("agg", people, *ASKS, *by, *SURE, "--csv").stdout.splitlines()
     assert lines[0].startswith("name,mean(income),mean(income) low") and len(lines) == 4
+
+
+def test_summaries_quantiles_and_bounds_by_group(people):
+    """A row for each key and a column for each number."""
+    by = ["--by", "name", "--keys", "x,nobody", *SURE, "--csv", "--column", "income"]
+    for command, some in (("describe", "mean(income)"), ("bounds", "maximum(income)"), ("median", "median")):
+        lines = run(command, people, *by).stdout.splitlines()
+        assert some in lines[0] and [line.split(",")[0] for line in lines[1:]] == ["x", "nobody"]
+    lines = run("quantile", people, *by, "--q", "0.25", "--q", "0.75").stdout.splitlines()
+    assert "quantile(income, 0.25)" in lines[0] and len(lines) == 3
+    lines = run("std", people, *by).stdout.splitlines()
+    assert lines[0].startswith("name,std")
