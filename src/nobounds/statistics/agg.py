@@ -19,10 +19,10 @@ from nobounds.programs.program import Program
 from nobounds.release.answers import Answers
 from nobounds.release.release import Release
 from nobounds.statistics.door import INSIDE, Request, admit
-from nobounds.statistics.proportions import proportion
+from nobounds.statistics.moments.proportions import proportion
+from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
 from nobounds.statistics.split import AggPlan, Name, column_of
-from nobounds.statistics.spreads import std, variance
 from nobounds.statistics.sums import count, mean, sum
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -30,10 +30,10 @@ from nobounds.statistics.keywords import (
     spelled_out,
     stated_of,
 )
-from nobounds.statistics.proportions import proportion
+from nobounds.statistics.moments.proportions import proportion
+from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
 from nobounds.statistics.split import RANKS
-from nobounds.statistics.spreads import std, variance
 from nobounds.tables.group_agg import LEARNING
 from nobounds.tables.group_answers import Learned
 from nobounds.tables.grouping import Grouping, check_delta
