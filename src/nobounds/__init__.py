@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nobounds.planning.summaries import DescribeForecast, plan_describe
     from nobounds.release.answers import Answers
     from nobounds.release.grouped import GroupedRelease
+    from nobounds.statistics.histograms import cdf, histogram
     from nobounds.tables.columns import count_distinct, top_k, value_counts
     from nobounds.tables.table import Table
 
@@ -58,12 +59,14 @@ __all__ = [
     "SparseVector",
     "Table",
     "bounds",
+    "cdf",
     "correlation",
     "count",
     "count_distinct",
     "covariance",
     "describe",
     "explain",
+    "histogram",
     "iqr",
     "maximum",
     "mean",
@@ -96,8 +99,10 @@ _LATER = {
     "Forecast": "nobounds.planning.forecast",
     "GroupedRelease": "nobounds.release.grouped",
     "Table": "nobounds.tables.table",
+    "cdf": "nobounds.statistics.histograms",
     "count_distinct": "nobounds.tables.columns",
     "explain": "nobounds.explaining.explain",
+    "histogram": "nobounds.statistics.histograms",
     "plan": "nobounds.planning.plan",
     "plan_describe": "nobounds.planning.summaries",
     "rows_needed": "nobounds.planning.rows_needed",

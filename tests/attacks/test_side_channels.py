@@ -68,6 +68,8 @@ OF_A_COLUMN = {
     "mean": nb.mean,
     "count": lambda data, lower=None, upper=None, resolution=None, **options: nb.count(data, **options),
     "describe": nb.describe,
+    "histogram": nb.histogram,
+    "cdf": nb.cdf,
 }
 OF_A_CATEGORY = {  # columns of keys, which are attacked in test_ways_in.py
     "count_distinct": nb.count_distinct,
@@ -111,6 +113,8 @@ OF_A_TABLE = {
     "mean": lambda table, **options: table.mean("x", **options),
     "count": lambda table, **options: table.count("x", **options),
     "describe": lambda table, **options: table.describe(["x"], **options),
+    "histogram": lambda table, **options: table.histogram("x", **options),
+    "cdf": lambda table, **options: table.cdf("x", points=[1, 2], **options),
     "count_distinct": lambda table, **options: table.count_distinct("x", **options),
     "value_counts": lambda table, **options: table.value_counts("k", keys=["a", "b"], **options),
     "top_k": lambda table, **options: table.top_k("k", 2, keys=["a", "b", "c"], **options),

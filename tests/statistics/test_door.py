@@ -135,6 +135,8 @@ def of_columns(neighbors, spent):
         nb.std,
         nb.variance,
         nb.count,
+        nb.histogram,
+        nb.cdf,
     ):
         yield statistic.__name__, partial(with_budget, statistic, (data,), given)
     yield "describe", partial(with_budget, nb.describe, (Frame({"a": data, "b": data}, {}),), given)
@@ -172,6 +174,8 @@ def of_tables(spent, make, column="x", condition="b"):
         ("bounds", (column,)),
         ("describe", ([column],)),
         ("count_distinct", ("k",)),
+        ("histogram", (column,)),
+        ("cdf", (column,)),
     ]
     alone += [(name, (column,)) for name in ("median", "iqr", "std", "variance")] + [("proportion", (condition,))]
     alone += [(name, (column, column)) for name in ("ratio", "weighted_mean", "covariance", "correlation")]

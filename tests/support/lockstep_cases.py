@@ -491,6 +491,35 @@ CASES = {
     ],
 }
 
+EDGES, POINTS = {"edges": [0, 2, 50, 9995]}, {"points": [1, 2, 1e6]}
+CASES["histogram"] = [
+    *columns(
+        nb.histogram,
+        [
+            ({**EDGES, "epsilon": 1}, ALL),
+            ({**EDGES, "rho": 0.2}, SOME),
+            ({**EDGES, "epsilon": 1, **SWAP}, ALL),
+            ({**EDGES, "rho": 0.2, **SWAP}, SOME),
+            ({"bins": 5, "lower": 0, "upper": 100, "epsilon": 1}, FEW),
+            ({"bins": 5, "epsilon": 60}, SOME),
+            ({"bins": 5, "rho": 200}, FEW),
+            ({"bins": 5, "epsilon": 100, **SWAP}, SOME),
+        ],
+    ),
+    hundreds(nb.histogram, epsilon=4),
+    hundreds(nb.histogram, epsilon=8, **SWAP),
+]
+CASES["cdf"] = columns(
+    nb.cdf,
+    [
+        ({**POINTS, "epsilon": 1}, ALL),
+        ({**POINTS, "epsilon": 20}, SOME),
+        ({**POINTS, "rho": 0.2, **SWAP}, SOME),
+        ({"bins": 5, "epsilon": 60}, SOME),
+        ({"bins": 5, "epsilon": 100, **SWAP}, FEW),
+    ],
+)
+
 # --- rows of several columns -----------------------------------------------------------------------------------------
 
 MATRIX = np.column_stack([SHAPES.normal(0, 3, 20), SHAPES.lognormal(0, 2, 20), np.zeros(20)])
@@ -709,6 +738,8 @@ OF_A_TABLE = {
     "count of rows": lambda table, **options: table.count(**options),
     "describe": lambda table, **options: table.describe(["x"], **options),
     "agg": lambda table, **options: table.agg("mean(x)", "median(x)", "count()", marks=False, **options),
+    "histogram": lambda table, **options: table.histogram("x", edges=[0, 3, 100], **options),
+    "cdf": lambda table, **options: table.cdf("x", points=[0, 3, 100], **options),
 }
 OF_GROUPS = {
     "quantile": lambda groups, **options: groups.quantile("x", 0.5, **options),

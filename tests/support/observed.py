@@ -144,6 +144,8 @@ PRIVATE = {
     "sum": {"clip", "noise_scale", "split", "interval"},  # the split follows the noisy size
     "mean": {"clip", "noise_scale", "split", "interval"},
     "describe": {"split"},
+    "histogram": {"total"},
+    "cdf": {"total"},
     "vector_sum": {"clip", "noise_scale"},
     "vector_mean": {"clip", "noise_scale"},
 }

@@ -14,7 +14,7 @@ from nobounds.ask import Ask
 from nobounds.cli.commands.agg import show_answers
 from nobounds.cli.commands.audit import audit
 from nobounds.cli.commands.budget import app as budget_app
-from nobounds.cli.commands.counts import count_distinct, top_k, value_counts
+from nobounds.cli.commands.counts import cdf, count_distinct, histogram, top_k, value_counts
 from nobounds.cli.commands.explain import explain
 from nobounds.cli.commands.groups import show_groups
 from nobounds.cli.commands.info import info
@@ -389,6 +389,8 @@ def _require_all(common: CommonOptions) -> None:
         statement.check(nb.PrivacyLoss.zcdp(spend.rho, neighbors=whom, unit=unit))
 
 
+_command("histogram", "The number of records in each bin.")(histogram)
+_command("cdf", "The share of records up to each point.")(cdf)
 _command("value-counts", "How many rows have each value of a column.")(value_counts)
 _command("top-k", "The most frequent values of a column.")(top_k)
 _command("count-distinct", "The number of distinct units, or of distinct values in a column.")(count_distinct)

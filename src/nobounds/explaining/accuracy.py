@@ -99,7 +99,7 @@ def _subject(statement: ReleaseStatement) -> str:
     if statement.statistic == "count_distinct":
         left = "values_per_unit" in statement.parameters
         return "The number of distinct values" + (" that are left" if left else "")
-    if statement.statistic in ("count", "value_counts", "top_k"):
+    if statement.statistic in ("count", "value_counts", "top_k", "histogram"):
         return "The number of rows that count" if statement.rows_per_unit is not None else "The number of records"
     which = "records that count" if statement.rows_per_unit is not None else "records"
     of = statement.interval_of
@@ -123,8 +123,8 @@ def _assumed(statement: ReleaseStatement) -> list[str]:
 
 
 def _noise_by_group(statement: ReleaseStatement) -> list[str]:
-    each = "value" if statement.statistic in ("value_counts", "top_k") else "group"
-    what = f"{_subject(statement)} of each {each}"
+    each = {"value_counts": "value", "top_k": "value", "histogram": "bin"}.get(statement.statistic, "group")
+    what = f"{_subject(statement)} of each {each}" if statement.statistic != "cdf" else "The share up to each point"
     sentences = [f"{what} has an interval at {_level(statement)}: `intervals` in the file."]
     stated = statement.parameters.inner("interval")
     if "together" in stated:

@@ -17,7 +17,7 @@ from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import CHOSEN, Paragraph
-from nobounds.release.words import needed_in_words, shown_in_words
+from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, shown_in_words
 
 _MOST_RECORDS = 10**12
 _SHOWN = 12  # groups or numbers
@@ -162,7 +162,7 @@ def _answered(statement: ReleaseStatement, fields: ReleaseFields) -> str:
         groups = "1 group was" if len(statement.values) == 1 else f"{len(statement.values):,} groups were"
         rest = f"; and {more:,} more" if more else ""
         answered = f"{groups} answered. {'; '.join(pairs)}{rest}.{why}" if pairs else "No group was answered."
-        return f"{answered} {_shown(statement)}".rstrip()
+        return " ".join(filter(None, (answered, _edges(statement), _shown(statement))))
     if not statement.values:
         return f"There is no answer, {', '.join(statement.reasons)}{_needed(statement)}."
     if statement.statistic == "bounds":
@@ -177,14 +177,24 @@ def _shown(statement: ReleaseStatement) -> str:
     return shown_in_words(stated, len(statement.answers), statement.loss.unit)
 
 
+def _edges(statement: ReleaseStatement) -> str:
+    """That there were too few rows to find edges, if so."""
+    parameters = statement.parameters
+    named = {name: parameters.word(name) for name in ("edges", "points") if name in parameters}
+    return edges_in_words(named | {"needed": _stated_need(statement)}) if "needed" in parameters else ""
+
+
 def _needed(statement: ReleaseStatement) -> str:
     """How many rows or how much epsilon would do, if the release says so."""
-    needed = statement.parameters.inner("needed")
-    stated: dict[str, float] = {name: needed.whole(name) for name in ("rows",) if name in needed}
-    stated |= {name: needed.spent(name) for name in ("epsilon", "rho") if name in needed}
     known = "values_read" in statement.parameters
     read = {"values_read": statement.parameters.whole("values_read", 0)} if known else {}
-    return needed_in_words({"needed": stated} | read)
+    return needed_in_words({"needed": _stated_need(statement)} | read)
+
+
+def _stated_need(statement: ReleaseStatement) -> dict[str, float]:
+    needed = statement.parameters.inner("needed")
+    stated: dict[str, float] = {name: needed.whole(name) for name in ("rows",) if name in needed}
+    return stated | {name: needed.spent(name) for name in ("epsilon", "rho") if name in needed}
 
 
 def _keys(fields: ReleaseFields, statement: ReleaseStatement) -> list[str]:
@@ -193,7 +203,8 @@ def _keys(fields: ReleaseFields, statement: ReleaseStatement) -> list[str]:
     if len(columns) != len(statement.by) or any(len(column) != len(statement.answers) for column in columns):
         raise ValueError("keys must have a key for each value, by the columns of `by`")
     first = zip(*(column[:_SHOWN] for column in columns), strict=True)
-    return [", ".join(printable(str(part)[:80]) for part in key) for key in first]
+    cut = ([part[:80] if isinstance(part, str) else part for part in key] for key in first)
+    return [key_in_words(statement.statistic, key) for key in cut]
 
 
 def _marked(text: str) -> str:

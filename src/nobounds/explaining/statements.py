@@ -207,11 +207,15 @@ class ReleaseStatement:
         """The request, in words."""
         if self.by and self.statistic in _OF_VALUES:
             return _OF_VALUES[self.statistic](self)
-        named = "column" in self.parameters and self.statistic not in ("rows_left_out", "contributions", "proportion")
-        which = "columns" if self.statistic in PAIRED else "column"
-        column = f" of the {which} {self.parameters.word('column')}" if named else ""
+        named = self.statistic not in ("rows_left_out", "contributions", "proportion")
+        column = self.column_in_words() if named else ""
         groups = f", for each group by {listed(self.by)}" if self.by else ""
         return f"{self._subject()}{column}{groups}"
+
+    def column_in_words(self) -> str:
+        """The column, if it has a name."""
+        which = "columns" if self.statistic in PAIRED else "column"
+        return f" of the {which} {self.parameters.word('column')}" if "column" in self.parameters else ""
 
     def _subject(self) -> str:
         name, parameters = self.statistic, self.parameters
@@ -298,6 +302,8 @@ _OF_VALUES: dict[str, Callable[[ReleaseStatement], str]] = {
         f"the {said.parameters.whole('k'):,} most frequent values of the column {listed(said.by)}, "
         "and the number of rows with each"
     ),
+    "histogram": lambda said: f"the number of records{said.column_in_words()} in each bin",
+    "cdf": lambda said: f"the share of the records{said.column_in_words()} up to each point",
 }
 
 

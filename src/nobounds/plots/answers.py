@@ -16,7 +16,7 @@ from nobounds.release.digits import said, said_ends
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.release.schema import type_in
-from nobounds.release.words import TOO_FEW, bars_in_words, cut_in_words, rank_in_words
+from nobounds.release.words import TOO_FEW, bars_in_words, cut_in_words, key_in_words, rank_in_words
 
 _FAR = 1e300  # numbers beyond this are drawn here
 _SHOWN = 40  # rows of a figure
@@ -97,7 +97,7 @@ def _numbers(axes: Any, release: Release) -> None:
 def _groups(axes: Any, release: GroupedRelease) -> None:
     """A row for each of the first groups."""
     keys = zip(*(array[:_SHOWN].to_pylist() for array in release.arrays), strict=True)
-    labels = [", ".join("" if part is None else str(part) for part in key) for key in keys]
+    labels = [key_in_words(release.statistic, key) for key in keys]
     rows = list(zip(release.values[:_SHOWN].tolist(), release.bars[:_SHOWN], strict=True))
     reasons = (release.reasons or (None,) * len(release))[:_SHOWN]
     _rows(axes, labels, rows, reasons, type_in(release.parameters).of_answer(release.statistic))

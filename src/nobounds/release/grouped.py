@@ -16,7 +16,14 @@ from nobounds.release.answer import Answer
 from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
-from nobounds.release.words import cut_in_words, rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import (
+    cut_in_words,
+    edges_in_words,
+    key_in_words,
+    rows_in_words,
+    shown_in_words,
+    units_in_words,
+)
 
 _SHOWN = 12  # groups in the text
 
@@ -132,15 +139,14 @@ class GroupedRelease(Answer):
 
     def __str__(self) -> str:
         keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
-        shown = [
-            (", ".join(printable(str(part)) for part in key), value)
-            for key, value in zip(keys, self.said(_SHOWN), strict=True)
-        ]
-        heads = ", ".join(map(printable, self.by)), self.statistic
+        shown = [(key_in_words(self.statistic, key), value) for key, value in zip(keys, self.said(_SHOWN), strict=True)]
+        binned = self.statistic == "histogram"
+        heads = "bin" if binned else ", ".join(map(printable, self.by)), self.statistic
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
         more = [cut_in_words(len(self), _SHOWN)] if len(self) > _SHOWN else []
         notes = (
+            edges_in_words(self.parameters),
             shown_in_words(self.parameters, len(self), self.loss.unit),
             rows_in_words(self.parameters),
             units_in_words(self.parameters, self.loss.unit),

@@ -7,6 +7,7 @@ from typing import Any
 
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind
+from nobounds.release.digits import said as in_digits
 from nobounds.release.digits import said_ends, said_reach
 from nobounds.release.schema import Interval, type_in
 
@@ -70,6 +71,27 @@ def rows_in_words(parameters: Mapping[str, Any]) -> str:
     made = ", ".join(f"{printable(name)} = {printable(formula)}" for name, formula in formulas.items())
     said = ", ".join([*parts, *([f"with {made}"] if made else [])])
     return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def key_in_words(statistic: str, key: Sequence[Any]) -> str:
+    """A key for people; of a histogram the bin from one edge to the next, or beyond the last one."""
+    if statistic not in ("histogram", "cdf"):
+        return ", ".join(printable(str(part)) for part in key)
+    parts = [None if part is None else printable(part) if isinstance(part, str) else in_digits(part) for part in key]
+    if statistic == "cdf":
+        return str(parts[0])
+    low, high = parts
+    if low is None:
+        return "all" if high is None else f"below {high}"
+    return f"{low} or more" if high is None else f"{low} to {high}"
+
+
+def edges_in_words(parameters: Mapping[str, Any]) -> str:
+    """That there were too few rows to find edges or points, if so."""
+    name = next((name for name in ("edges", "points") if parameters.get(name) == "private"), None)
+    if name is None or "needed" not in parameters:
+        return ""
+    return f"{TOO_FEW[0].upper()}{TOO_FEW[1:]} to find {name}{needed_in_words(parameters)}."
 
 
 def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str:

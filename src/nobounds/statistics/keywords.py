@@ -129,6 +129,28 @@ class RangeKeywords(Ranged, Budgeted, total=False):
     """The keywords of `iqr`."""
 
 
+class Binned(Bounded, total=False):
+    """The bins of a histogram."""
+
+    edges: Iterable[Given] | None
+    bins: int | None
+
+
+class Pointed(Bounded, total=False):
+    """The points of a cumulative distribution."""
+
+    points: Iterable[Given] | None
+    bins: int | None
+
+
+class HistogramKeywords(Binned, Budgeted, total=False):
+    """The keywords of `histogram`."""
+
+
+class CdfKeywords(Pointed, Budgeted, total=False):
+    """The keywords of `cdf`."""
+
+
 class CountKeywords(Spent, Budgeted, total=False):
     """The keywords of `count` and `count_distinct`."""
 
@@ -180,6 +202,9 @@ MEANINGS = {
     "those that the type of a polars Enum declares.",
     "groups_per_unit": "how many values of a unit are used at most; by default as many as it has rows that are used.",
     "values_per_unit": "how many distinct values of a unit are used at most; by default `rows_per_unit`.",
+    "edges": "public edges of bins, in rising order: numbers, or values of the column's type.",
+    "points": "public points, in rising order: numbers, or values of the column's type.",
+    "bins": "the most bins to use where edges or points are chosen privately, for a quarter of epsilon; by default 20.",
     "lower": "a public lower bound, if you have one, a number or a value of the column's type; records below it are "
     "clamped.",
     "upper": "a public upper bound, if you have one; records above it are clamped.",

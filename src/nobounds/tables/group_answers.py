@@ -241,7 +241,7 @@ def _noisy_counts(plan: CountPlan, data: GroupedColumn) -> Program[tuple[tuple[A
 def _counted(plan: CountPlan, keys: tuple[Any, ...], noisy: NDArray[Any], chance: float) -> GroupAnswers:
     """Noisy counts as answers, none of them negative; each lies outside its interval with this chance."""
     scale = plan.noise.scale(1)
-    bar = plan.noise.half_interval(scale, 0.0, chance)
+    bar = float(math.ceil(plan.noise.half_interval(scale, 0.0, chance)))  # the noise is a whole number
     parameters: dict[str, Any] = {"noise": plan.noise.name, "noise_scale": scale, "half_interval": bar}
     parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"}
     return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, np.maximum(_around(noisy, bar, bar), 0))

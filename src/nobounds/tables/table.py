@@ -24,7 +24,9 @@ from nobounds.release.release import Release
 from nobounds.statistics.agg import agg
 from nobounds.statistics.describe import describe
 from nobounds.statistics.door import release_column
+from nobounds.statistics.histograms import cdf, histogram
 from nobounds.statistics.keywords import (
+    Binned,
     Bounded,
     Budgeted,
     Counted,
@@ -32,6 +34,7 @@ from nobounds.statistics.keywords import (
     Each,
     Ended,
     Keys,
+    Pointed,
     Ranged,
     Searched,
     Spent,
@@ -260,6 +263,16 @@ class Table(SharedOnly):
     def correlation(self, x: str, y: str, **options: Unpack[Spent]) -> Release:
         """A private correlation of two columns."""
         return correlation_of(self._opened.pair(x, y, options), {**self._charged, **options})
+
+    @spelled_out
+    def histogram(self, column: str, **options: Unpack[Binned]) -> GroupedRelease:
+        """A private histogram, as `nobounds.histogram` gives it."""
+        return histogram(self._opened.column(column, options), **self._charged, **options)
+
+    @spelled_out
+    def cdf(self, column: str, **options: Unpack[Pointed]) -> GroupedRelease:
+        """A private cumulative distribution, as `nobounds.cdf` gives it."""
+        return cdf(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:

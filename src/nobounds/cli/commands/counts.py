@@ -1,4 +1,4 @@
-"""The commands that count the values of a column."""
+"""The commands that count the values of a column, one by one or in bins."""
 
 from typing import Annotated, Any
 
@@ -8,8 +8,8 @@ from nobounds.cli.commands.groups import show_groups
 from nobounds.cli.complete import columns
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
-from nobounds.cli.options import NUMBER, CommonOptions, KeyOptions
-from nobounds.cli.output import show
+from nobounds.cli.options import NUMBER, CommonOptions, FactOptions, KeyOptions
+from nobounds.cli.output import show, written
 from nobounds.cli.sources import opened
 
 ColumnName = Annotated[
@@ -48,7 +48,7 @@ def _show_values(statistic: str, column: str, common: CommonOptions, keys: KeyOp
     with opened(common, column) as handle:
         known = {"keys": public_keys(handle, groups), "delta": keys.delta, "groups_per_unit": keys.groups_per_unit}
         release = getattr(handle.table, statistic)(column, *given, **known, **common.spend.amount)
-    with handle.shown():
+    with handle.shown(), written(release, out=common.out):
         show_groups(release, as_json=common.as_json, as_csv=keys.csv)
 
 
@@ -69,5 +69,63 @@ def count_distinct(
     """
     with opened(common, column) as handle:
         release = handle.table.count_distinct(column, values_per_unit=values_per_unit, **common.spend.amount)
-    with handle.shown():
+    with handle.shown(), written(release, out=common.out):
         show(release, as_json=common.as_json)
+
+
+BINS = Annotated[
+    int | None,
+    typer.Option("--bins", metavar=NUMBER, help="The most bins, where they are chosen privately. Default: 20."),
+]
+CSV = Annotated[bool, typer.Option("--csv", help="Print the answers as CSV.")]
+
+
+@flat
+def histogram(
+    column: ColumnName,
+    common: CommonOptions,
+    facts: FactOptions,
+    edges: Annotated[
+        str | None, typer.Option(metavar="VALUE,...", help="Public edges, in rising order. Default: chosen privately.")
+    ] = None,
+    bins: BINS = None,
+    csv: CSV = False,
+) -> None:
+    """The number of records in each bin, with an interval for each; the first and the last bin are open.
+
+    Example: nobounds histogram people.csv --column age --edges 20,40,60 --epsilon 1
+
+    Example: nobounds histogram people.csv --column age --bins 10 --epsilon 1
+    """
+    _show_bins("histogram", column, common, csv, edges=_listed(edges), bins=bins, **facts.known)
+
+
+@flat
+def cdf(
+    column: ColumnName,
+    common: CommonOptions,
+    facts: FactOptions,
+    points: Annotated[
+        str | None, typer.Option(metavar="VALUE,...", help="Public points, in rising order. Default: chosen privately.")
+    ] = None,
+    bins: BINS = None,
+    csv: CSV = False,
+) -> None:
+    """The share of records up to each point, with an interval for each.
+
+    Example: nobounds cdf people.csv --column age --points 18,30,65 --epsilon 1
+    """
+    _show_bins("cdf", column, common, csv, points=_listed(points), bins=bins, **facts.known)
+
+
+def _listed(texts: str | None) -> list[str] | None:
+    return None if texts is None else [text.strip() for text in texts.split(",")]
+
+
+def _show_bins(statistic: str, column: str, common: CommonOptions, csv: bool, **options: Any) -> None:
+    if csv and common.as_json:
+        raise ValueError("give --json or --csv, got both")
+    with opened(common, column) as handle:
+        release = getattr(handle.table, statistic)(column, **common.spend.amount, **options)
+    with handle.shown(), written(release, out=common.out):
+        show_groups(release, as_json=common.as_json, as_csv=csv)

@@ -10,7 +10,14 @@ from nobounds.exact import printable
 from nobounds.release.digits import said
 from nobounds.release.files import write_csv
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.words import cut_in_words, rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import (
+    cut_in_words,
+    edges_in_words,
+    key_in_words,
+    rows_in_words,
+    shown_in_words,
+    units_in_words,
+)
 
 _SHOWN = 40  # groups on a terminal
 
@@ -32,6 +39,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     say_all(
         console,
         _noise(release),
+        edges_in_words(release.parameters),
         shown_in_words(release.parameters, len(release), release.loss.unit),
         rows_in_words(release.parameters),
         units_in_words(release.parameters, release.loss.unit),
@@ -41,14 +49,16 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
 
 def _table(release: GroupedRelease, shown: int) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in release.by:
+    binned = release.statistic in ("histogram", "cdf")
+    for name in ["bin"] if release.statistic == "histogram" else release.by:
         table.add_column(_printable(name), no_wrap=True)
     table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
     keys = [array[:shown].to_pylist() for array in release.arrays]
     answers = release.said(shown)
     reasons = release.reasons[:shown] if release.reasons else [None] * len(answers)
     for *key, answer, reason in zip(*keys, answers, reasons, strict=True):
-        table.add_row(*map(_printable, key), reason or answer)
+        shown_key = [key_in_words(release.statistic, key)] if binned else map(_printable, key)
+        table.add_row(*shown_key, reason or answer)
     return table
 
 
@@ -70,5 +80,7 @@ def _printable(key: object) -> str:
 
 
 def _text(key: object) -> str:
-    """A key as --keys accepts it."""
+    """A key as --keys accepts it; an open end of a bin is empty, as is a reason that there is not."""
+    if key is None:
+        return ""
     return str(key).lower() if isinstance(key, bool) else str(key)
