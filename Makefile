@@ -93,8 +93,9 @@ peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of d
 	$(OPENDP)/bin/python benchmarks/pages/coming_from.py opendp
 	$(TUMULT)/bin/python benchmarks/pages/coming_from.py tumult
 
-screens: $(READY) ## the pictures of docs/studio.md, by clicking through the studio in Chromium (a minute)
+screens: $(READY) ## the pictures of docs/studio.md and docs/answers.md, in Chromium (a minute)
 	$(BIN)/python benchmarks/pages/studio.py --out docs/studio
+	$(BIN)/python benchmarks/pages/notebook.py --out docs/answers
 
 lint: $(READY) ## format, lint, types and words alone
 	$(BIN)/ruff format --check .

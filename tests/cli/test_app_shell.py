@@ -24,7 +24,7 @@ from nobounds.cli import app as app_module
 from nobounds.cli.app import app
 from nobounds.cli.help import STATUS
 from nobounds.cli.options import Data
-from nobounds.cli.output import Printer, show, show_table
+from nobounds.cli.output import Printer, show, show_description, show_table
 from nobounds.cli.sources import stream_of
 from nobounds.explaining.protection import guess
 
@@ -404,3 +404,18 @@ class Typed(io.TextIOWrapper):
 
     def isatty(self) -> bool:
         return True
+
+
+@pytest.mark.medium
+def test_columns_of_a_summary_that_do_not_fit_stand_below_each_other(screen):
+    """On a narrow terminal no line is longer than it, every name and number is there, and nothing is cut."""
+    data = {f"column_{k}": np.arange(4000) * 10.0**k for k in range(6)}
+    described = nb.describe(data, epsilon=3)
+    for columns in (50, 80, 400):
+        _, file = screen(columns, True)
+        show_description(described, "data", as_json=False)
+        text = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
+        table = text.partition("Epsilon 3")[0]
+        assert max(map(len, table.splitlines())) <= columns and "…" not in text
+        assert all(name in table and described.said(name, "50%") in table for name in data)
+        assert (table.count("count ") > 1) == (columns < 400)

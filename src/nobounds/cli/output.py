@@ -25,14 +25,13 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import column_type_in, type_in
 from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import between, margin_in_words, needed_in_words, rows_in_words, units_in_words
+from nobounds.release.words import between, needed_in_words, rows_in_words, units_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 SUMMARIES = "The ranges are at 95 %; those of means include what clipping changed."
 
 _WIDEST = 10_000  # characters of a table in a pipe
-_CELL, _MARGIN = 18, 18  # the widths of a column and of everything beside the columns
-_TYPED, _DATED = 30, 45  # the widths of columns of dates, durations and decimals, and of datetimes
+_GAP, _MARGIN = 3, 18  # the widths of the space between columns, and of everything beside those of the data
 
 
 def show(*releases: nb.Release, as_json: bool) -> None:
@@ -139,20 +138,23 @@ def show_table(console: Console, table: Table) -> None:
 
 
 def _fitting(described: nb.Description, width: int) -> list[list[str]]:
-    """The columns in groups that fit beside each other."""
+    """The columns in groups that fit beside each other; one that is too wide stands alone."""
     groups: list[list[str]] = []
     left = 0
     for name in described.columns:
-        cell = (
-            _CELL if not described.kind(name).typed else _DATED if described.kind(name).name == "datetime" else _TYPED
-        )
-        needed = max(len(printable(name)), cell) + 3
+        cells = (_cell(described, name, statistic) for statistic in STATISTICS)
+        needed = max(len(printable(name)), *map(len, cells)) + _GAP
         if not groups or left < needed:
             groups.append([])
             left = width - _MARGIN
         groups[-1].append(name)
         left -= needed
     return groups
+
+
+def _cell(described: nb.Description, name: str, statistic: str) -> str:
+    """A statistic of a column with its interval."""
+    return f"{described.said(name, statistic)} {described.margin(name, statistic)}".strip()
 
 
 def _summaries(described: nb.Description, names: list[str]) -> Table:
@@ -164,12 +166,7 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     spent = "rho" if described.loss.epsilon == math.inf else "epsilon"
     table.add_column(spent, justify="right", no_wrap=True, style="dim")
     for statistic in STATISTICS:
-        cells = []
-        for name in names:
-            summary, kind = described.columns[name], described.kind(name).of_answer(statistic)
-            value, bar = summary.values[statistic], summary.intervals.get(statistic)
-            margin = "" if bar is None or value is None else f" {margin_in_words(value, bar, kind)}"
-            cells.append(f"{described.said(name, statistic)}{margin}")
+        cells = [_cell(described, name, statistic) for name in names]
         cost = max(described.columns[name].costs[statistic] for name in names)
         table.add_row(statistic, *cells, text_up(cost, 3), end_section=statistic in ("std", "max"))
     return table

@@ -13,7 +13,7 @@ from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import HARDLY, TOO_FEW, rows_in_words, units_in_words
+from nobounds.release.words import HARDLY, TOO_FEW, margin_in_words, rows_in_words, units_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,12 @@ class Description(Answer):
         summary, value = self.columns[name], self.columns[name].values[statistic]
         bar = summary.intervals.get(statistic)
         return "" if value is None else said(value, bar, self.kind(name).of_answer(statistic))
+
+    def margin(self, name: str, statistic: str) -> str:
+        """The interval beside that statistic in words, such as "± 400"; empty if there is none."""
+        summary, value = self.columns[name], self.columns[name].values[statistic]
+        bar = summary.intervals.get(statistic)
+        return "" if value is None or bar is None else margin_in_words(value, bar, self.kind(name).of_answer(statistic))
 
     def to_arrow(self, *, long: bool = False) -> Any:
         """A pyarrow table with a row for each statistic, in `statistic`, and a column for each column of the data.

@@ -19,7 +19,6 @@ from nobounds.release.shares import STATISTICS
 from nobounds.release.words import (
     between,
     cut_in_words,
-    margin_in_words,
     needed_in_words,
     rank_in_words,
     rows_in_words,
@@ -122,12 +121,10 @@ def _description(described: Description) -> str:
 
 def _cell(described: Description, column: str, statistic: str) -> str:
     """A statistic of a column, its interval beside it; a dash with the reason if it is not answered."""
-    summary, kind = described.columns[column], described.kind(column).of_answer(statistic)
-    value, bar = summary.values[statistic], summary.intervals.get(statistic)
-    if value is None:
+    summary, margin = described.columns[column], described.margin(column, statistic)
+    if summary.values[statistic] is None:
         return _empty(summary.reasons.get(statistic))
-    beside = "" if bar is None else _muted(f" {margin_in_words(value, bar, kind)}")
-    return described.said(column, statistic) + beside
+    return described.said(column, statistic) + (_muted(f" {margin}") if margin else "")
 
 
 def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str) -> list[str]:
@@ -176,7 +173,7 @@ def _number(inner: str) -> str:
 
 def _block(body: str, notes: Iterable[str]) -> str:
     """The answer, and the notes below it."""
-    lines = "".join(f"<div>{_escaped(note)}</div>" for note in notes if note)
+    lines = "".join(f"<div>{_escaped(note).replace(' %', '&nbsp;%')}</div>" for note in notes if note)
     small = f'<div style="{_MUTED};font-size:.87em;margin-top:.5em;max-width:50em">{lines}</div>'
     return f'<div style="font-variant-numeric:tabular-nums;line-height:1.5;overflow-x:auto">{body}{small}</div>'
 

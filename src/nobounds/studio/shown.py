@@ -17,7 +17,7 @@ from nobounds.planning.forecast import digits
 from nobounds.release.digits import said
 from nobounds.release.schema import type_in
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import bars_in_words, margin_in_words, needed_in_words
+from nobounds.release.words import bars_in_words, needed_in_words
 from nobounds.studio.shelf import KeptRelease
 
 _SIZES = (10_000,)  # numbers of records for which errors are forecast
@@ -100,9 +100,6 @@ def words(text: str) -> list[Paragraph]:
 
 def _cell(described: nb.Description, name: str, statistic: str) -> str:
     """A statistic of a column and how far its interval reaches, or why there is none."""
-    summary, kind = described.columns[name], described.kind(name).of_answer(statistic)
-    value, bar = summary.values[statistic], summary.intervals.get(statistic)
-    if value is None:
-        return summary.reasons[statistic]
-    margin = "" if bar is None else f" {margin_in_words(value, bar, kind)}"
-    return f"{described.said(name, statistic)}{margin}"
+    if described.columns[name].values[statistic] is None:
+        return described.columns[name].reasons[statistic]
+    return f"{described.said(name, statistic)} {described.margin(name, statistic)}".strip()
