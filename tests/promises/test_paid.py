@@ -44,6 +44,32 @@ def test_sums_means_and_counts_pay_for_every_decision(data, statistic, spent, ne
         paid(statistic, DATA[data], neighbors=neighbors, **spent, **bounds)
 
 
+@pytest.mark.parametrize(("spent", "neighbors"), [*PAIRED, ({"epsilon": 1}, "swap"), ({"rho": 0.1}, "add-remove")])
+@pytest.mark.parametrize(
+    "statistic", [nb.ratio, nb.weighted_mean, nb.covariance, nb.correlation], ids=lambda f: f.__name__
+)
+def test_statistics_of_two_columns_pay_for_every_decision(statistic, spent, neighbors):
+    """What both columns leave for noise is pooled, and no more than that: records that move, too, pay for it."""
+    for x, y in ((FAR, HOLED), (DATA["whole"], DATA["whole"][::-1]), (FAR[:0], FAR[:0])):
+        rows = min(len(x), len(y))
+        paid(lambda pair, **options: statistic(*pair, **options), (x[:rows], y[:rows]), neighbors=neighbors, **spent)
+
+
+@pytest.mark.parametrize(("spent", "neighbors"), [*PAIRED, ({"epsilon": 1}, "swap")])
+@pytest.mark.parametrize("statistic", [nb.std, nb.variance, nb.median, nb.iqr], ids=lambda f: f.__name__)
+def test_spreads_and_ranks_pay_for_every_decision(statistic, spent, neighbors):
+    """The mean that squares are taken around, and both quartiles, are paid for as well."""
+    for data in DATA.values():
+        paid(statistic, data, neighbors=neighbors, **spent)
+
+
+@pytest.mark.parametrize(("spent", "neighbors"), [*PAIRED, ({"epsilon": 1}, "swap")])
+def test_proportions_pay_for_every_decision(spent, neighbors):
+    """With missing records and without."""
+    paid(nb.proportion, DATA["whole"] > 40, neighbors=neighbors, **spent)
+    paid(nb.proportion, [None, True, False] * 30, neighbors=neighbors, **spent)
+
+
 @relations
 @pytest.mark.parametrize("rho", [0.02, 0.5, 30])
 @pytest.mark.parametrize("statistic", [nb.vector_sum, nb.vector_mean], ids=["sum", "mean"])

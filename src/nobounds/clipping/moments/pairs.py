@@ -98,9 +98,12 @@ class Clips:
 
     @property
     def epsilon(self) -> Fraction:
-        """The pooled epsilon for noise; what under swap pays the number of records is taken off."""
+        """The pooled epsilon for noise; what under swap pays the number of records is taken off.
+
+        Octaves leave something for that number alone (see `TailRule.spare`): a record that moves has paid all of them.
+        """
         plans = (self.x.plan, self.y.plan)
-        parts = [plan.eps_noise - (0 if plan.zcdp else plan.average.spent) for plan in plans]
+        parts = [plan.eps_noise - (0 if plan.zcdp else max(plan.average.spent, Fraction(0))) for plan in plans]
         return pooled(parts, self.x.plan.zcdp)
 
     @property
