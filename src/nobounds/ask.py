@@ -15,7 +15,10 @@ from nobounds.exact import Number
 __all__ = [
     "Ask",
     "bounds",
+    "correlation",
     "count",
+    "covariance",
+    "iqr",
     "maximum",
     "mean",
     "median",
@@ -23,11 +26,15 @@ __all__ = [
     "proportion",
     "quantile",
     "quantiles",
+    "ratio",
     "std",
     "sum",
     "variance",
+    "weighted_mean",
 ]
 
+_EXAMPLES = {"quantile": "(income, 0.95)", "quantiles": "(income, 0.25, 0.75)"}
+_EXAMPLES |= dict.fromkeys(("ratio", "weighted_mean", "covariance", "correlation"), "(claims, exposure)")
 _SHORT = {"max": "maximum", "min": "minimum", "avg": "mean", "average": "mean"}
 _CALL = re.compile(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", re.DOTALL)
 _PLACE = re.compile(r'\s*(?:(\w+)\s*=)?\s*("(?:[^"]|"")*"|[^",()]*?)\s*(,|$)', re.DOTALL)
@@ -81,7 +88,7 @@ class Ask:
                 return quantiles(positional[0], positional[1:], **keywords)
             return _ASKS[statistic](*positional, **keywords)  # type: ignore[no-any-return]
         except (TypeError, IndexError):
-            example = {"quantile": "(income, 0.95)", "quantiles": "(income, 0.25, 0.75)"}.get(statistic, "(income)")
+            example = _EXAMPLES.get(statistic, "(income)")
             raise ValueError(
                 f"{text!r} is not complete, or says too much; write it like '{statistic}{example}'"
             ) from None
@@ -123,6 +130,33 @@ def std(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = 
 def variance(column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None) -> Ask:
     """The variance of a column."""
     return _ask("variance", (column,), lower=lower, upper=upper, resolution=resolution)
+
+
+def iqr(
+    column: str, *, lower: Any = None, upper: Any = None, resolution: Any = None, interval: Number | None = None
+) -> Ask:
+    """The interquartile range of a column."""
+    return _ask("iqr", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval)
+
+
+def ratio(numerator: str, denominator: str) -> Ask:
+    """The sum of a column over that of another."""
+    return _ask("ratio", (numerator, denominator))
+
+
+def weighted_mean(column: str, weights: str) -> Ask:
+    """The mean of a column, weighted by another."""
+    return _ask("weighted_mean", (column, weights))
+
+
+def covariance(x: str, y: str) -> Ask:
+    """The covariance of two columns."""
+    return _ask("covariance", (x, y))
+
+
+def correlation(x: str, y: str) -> Ask:
+    """The correlation of two columns."""
+    return _ask("correlation", (x, y))
 
 
 def proportion(condition: str) -> Ask:
@@ -200,7 +234,12 @@ _FUNCTIONS = (
     bounds,
     std,
     variance,
+    iqr,
     proportion,
+    ratio,
+    weighted_mean,
+    covariance,
+    correlation,
 )
 _ASKS: dict[str, Any] = {each.__name__: each for each in _FUNCTIONS}
 

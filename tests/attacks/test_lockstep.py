@@ -40,6 +40,8 @@ BITES = {
     "group_by, private keys, quantiles": ("epsilon", 0.6),
     "group_by, public keys, bounds": ("epsilon", 0.55),
     "group_by, private keys, bounds": ("epsilon", 0.65),
+    "group_by, public keys, iqr": ("epsilon", 0.6),
+    "group_by, private keys, iqr": ("epsilon", 0.7),
     "group_by, public keys, agg": ("epsilon", 0.7),
     "group_by, private keys, agg": ("epsilon", 0.7),
     "group_by, public keys, describe": ("epsilon", 0.55),

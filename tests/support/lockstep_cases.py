@@ -758,6 +758,11 @@ ONE_BY_ONE = {  # groups whose programs run one after the other
     "std": lambda groups, **options: groups.std("x", marks=False, **options),
     "variance": lambda groups, **options: groups.variance("x", marks=False, **options),
     "proportion": lambda groups, **options: groups.proportion("high", marks=False, **options),  # of a computed column
+    "iqr": lambda groups, **options: groups.iqr("x", marks=False, **options),
+    "ratio": lambda groups, **options: groups.ratio("x", "x", marks=False, **options),
+    "weighted_mean": lambda groups, **options: groups.weighted_mean("x", "x", marks=False, **options),
+    "covariance": lambda groups, **options: groups.covariance("x", "x", marks=False, **options),
+    "correlation": lambda groups, **options: groups.correlation("x", "x", marks=False, **options),
     "agg": lambda groups, **options: groups.agg("mean(x)", "median(x)", "count()", "bounds(x)", **options),
 }
 
@@ -841,6 +846,7 @@ CASES["Table.agg"] += [
         (EVERYTHING, {"rho": 30, "marks": True}, ROWS[5:]),
         (("quantile(x, 0.5, interval=0.95)", "maximum(x)"), {"epsilon": 40}, ROWS[:1]),
         (("count(x)",), {"epsilon": 1}, ROWS[:1]),
+        (("iqr(x)", "ratio(x, x)", "std(x)", "proportion(x > 2)"), {"epsilon": 60, "marks": False}, ROWS[:1]),
     )
 ]
 SUGGEST = {"ask": lambda table, **options: table.suggest_rows_per_unit(**options), "facts": {"unit": "user"}}

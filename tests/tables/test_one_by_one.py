@@ -97,6 +97,18 @@ def test_spreads_and_proportions_by_group():
         groups.proportion("age", epsilon=1)
 
 
+def test_two_columns_by_group():
+    """The rows of a group in both columns belong together; ranges and ratios too, alone and in one request."""
+    groups = nb.Table(ROWS.assign(twice=ROWS.age * 2 + 1.0)).group_by("city", keys=KEYS)
+    ages = ROWS.age[ROWS.city == "x"]
+    assert groups.correlation("age", "twice", epsilon=50, rng=random.Random(1))["x"] == pytest.approx(1, abs=0.05)
+    ratios = groups.ratio("age", "twice", epsilon=50, rng=random.Random(1))
+    assert ratios["x"] == pytest.approx(ages.sum() / (2 * ages + 1).sum(), rel=0.05) and ratios["nobody"] is None
+    answers = groups.agg("iqr(age)", "covariance(age, twice)", "mean(age)", epsilon=50, rng=random.Random(1))
+    assert answers["iqr(age)"]["x"] == pytest.approx(36, abs=4)
+    assert answers["covariance(age, twice)"]["x"] == pytest.approx(2 * ages.var(), rel=0.1)
+
+
 def test_there_is_one_charge_and_it_comes_first():
     """For all groups, as for one; what is wrong is refused before it."""
     purse = Purse()

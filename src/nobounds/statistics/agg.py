@@ -14,12 +14,15 @@ from nobounds.accounting.loss import PrivacyLoss, rows_of
 from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
 from nobounds.engines.column import Column
+from nobounds.engines.pairs import Pair
 from nobounds.ladders.facts import Facts, viewed, where_in_words
 from nobounds.programs.program import Program
 from nobounds.release.answers import Answers
 from nobounds.release.release import Release
 from nobounds.statistics.door import INSIDE, Request, admit
+from nobounds.statistics.moments.pairs import correlation_of, covariance_of, ratio_of, weighted_mean_of
 from nobounds.statistics.moments.proportions import proportion
+from nobounds.statistics.moments.ranges import iqr
 from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
 from nobounds.statistics.split import AggPlan, Name, column_of
@@ -37,7 +40,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bounds": bounds,
     "std": std,
     "variance": variance,
+    "iqr": iqr,
     "proportion": proportion,
+    "ratio": lambda x, y, **options: ratio_of(Pair(x, y), options),
+    "weighted_mean": lambda x, y, **options: weighted_mean_of(Pair(x, y), options),
+    "covariance": lambda x, y, **options: covariance_of(Pair(x, y), options),
+    "correlation": lambda x, y, **options: correlation_of(Pair(x, y), options),
 }
 
 

@@ -18,6 +18,7 @@ from nobounds.release.answers import Answers
 from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
+from nobounds.statistics.agg import FUNCTIONS
 from nobounds.statistics.describe import describe
 from nobounds.statistics.keywords import (
     Bounded,
@@ -30,8 +31,6 @@ from nobounds.statistics.keywords import (
     spelled_out,
     stated_of,
 )
-from nobounds.statistics.moments.proportions import proportion
-from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
 from nobounds.statistics.split import RANKS
 from nobounds.tables.group_agg import LEARNING
@@ -111,12 +110,37 @@ class GroupedTable(SharedOnly):
     @spelled_out
     def std(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private standard deviation of each group, within a clip of its own; at most 10,000 keys."""
-        return self._number(std, ask.std(column), options)
+        return self._number(ask.std(column), options)
 
     @spelled_out
     def variance(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private variance of each group, within a clip of its own; at most 10,000 keys."""
-        return self._number(variance, ask.variance(column), options)
+        return self._number(ask.variance(column), options)
+
+    @spelled_out
+    def iqr(self, column: str, **options: Unpack[GroupedExtreme]) -> GroupedRelease:
+        """A private interquartile range of each group; at most 10,000 keys."""
+        return self._number(ask.iqr(column), options)
+
+    @spelled_out
+    def ratio(self, numerator: str, denominator: str, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private ratio of the sums of two columns in each group; at most 10,000 keys."""
+        return self._number(ask.ratio(numerator, denominator), options)
+
+    @spelled_out
+    def weighted_mean(self, column: str, weights: str, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private mean of a column in each group, weighted by another; at most 10,000 keys."""
+        return self._number(ask.weighted_mean(column, weights), options)
+
+    @spelled_out
+    def covariance(self, x: str, y: str, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private covariance of two columns in each group; at most 10,000 keys."""
+        return self._number(ask.covariance(x, y), options)
+
+    @spelled_out
+    def correlation(self, x: str, y: str, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private correlation of two columns in each group; at most 10,000 keys."""
+        return self._number(ask.correlation(x, y), options)
 
     @spelled_out
     def proportion(self, column: str, **options: Unpack[Spent]) -> GroupedRelease:
@@ -124,10 +148,11 @@ class GroupedTable(SharedOnly):
 
         `table.with_columns(late="delay > 15")` makes a boolean column of a condition.
         """
-        return self._number(proportion, ask.proportion(column), options)
+        return self._number(ask.proportion(column), options)
 
-    def _number(self, function: Any, each: ask.Ask, options: Any) -> GroupedRelease:
-        """A number of each group by the program of one column, or of several."""
+    def _number(self, each: ask.Ask, options: Any) -> GroupedRelease:
+        """A number of each group by the program of one column, or of two."""
+        function = FUNCTIONS[each.statistic]
         for name in each.columns:
             self._table.require_numeric(name)
         own = {name: given for name, given in options.items() if name not in ("epsilon", "rho", "rng")}
@@ -136,7 +161,7 @@ class GroupedTable(SharedOnly):
             return function(*(columns[name] for name in each.columns), **own, **keywords)  # type: ignore[no-any-return]
 
         def released(shown: Shown, results: list[Release], facts: dict[str, Facts]) -> GroupedRelease:
-            return shown.of_numbers(results, facts[each.columns[0]], [each])[each.name]
+            return shown.of_numbers(results, [each])[each.name]
 
         names, purpose = list(dict.fromkeys(each.columns)), f"{each.statistic} of {', '.join(each.columns)}"
         return self._grouping().one_by_one(
@@ -178,7 +203,7 @@ class GroupedTable(SharedOnly):
             return function(*given, **own, **keywords)  # type: ignore[no-any-return]
 
         def released(shown: Shown, results: list[Release], facts: dict[str, Facts]) -> Answers:
-            each = shown.of_numbers(results, facts[column], asks)
+            each = shown.of_numbers(results, asks)
             return Answers(each, shown.loss, dict(shown.parameters))
 
         return self._grouping().one_by_one(

@@ -28,6 +28,7 @@ from nobounds.ranks.problem import check_rank
 from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease, masked, ordered
 from nobounds.release.release import Release
+from nobounds.release.schema import type_in
 from nobounds.release.shares import RANKS, STATISTICS
 from nobounds.statistics.typed import type_of
 from nobounds.tables.group_answers import listed, taken
@@ -132,14 +133,14 @@ class Shown:
             reasons if any(reasons) else None,
         )
 
-    def of_numbers(self, releases: Sequence[Release], facts: Facts, asks: Sequence[Ask]) -> dict[str, GroupedRelease]:
+    def of_numbers(self, releases: Sequence[Release], asks: Sequence[Ask]) -> dict[str, GroupedRelease]:
         """A release by group for each number of the releases of the groups, by its name."""
         common, named = _common(releases), dict[str, GroupedRelease]()
+        own = type_in(common)
         for k, ask in enumerate(asks):
             numbers = [(*release.numbers[k][1:], release.reason) for release in releases]
             rank = {"q": str(check_rank(ask.q[0]))} if ask.q else {}
-            parameters = type_of(ask.statistic, facts.kind) | common | rank
-            named[ask.name] = self.release(ask.statistic, facts.kind.of_answer(ask.statistic), numbers, parameters)
+            named[ask.name] = self.release(ask.statistic, own.of_answer(ask.statistic), numbers, common | rank)
         return named
 
     def of_descriptions(
@@ -170,7 +171,7 @@ def _common(releases: Sequence[Release]) -> dict[str, Any]:
     if not releases:
         return {}
     first, *others = (release.parameters for release in releases)
-    left_out = {"split", "spending", "rows_per_unit", "type"}
+    left_out = {"split", "spending", "rows_per_unit"}
     return {
         name: value
         for name, value in first.items()
