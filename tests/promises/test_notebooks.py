@@ -114,3 +114,14 @@ if __name__ == "__main__":
     os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
     for asked in sys.argv[1:] or NAMES:
         store(asked)
+
+
+@pytest.mark.slow
+def test_each_kind_of_answer_is_shown_as_html_or_vector_graphics(tmp_path, jupyter):
+    """The notebook of docs/answers.md, in which a number, groups, their plot and a summary stand."""
+    from benchmarks.pages.notebook import CELLS, READ, SAMPLES, as_page
+
+    shutil.copy(SAMPLES / "adult.csv.gz", tmp_path / "people.csv.gz")
+    page = as_page([READ.format(file="people.csv.gz"), *CELLS], str(tmp_path))
+    assert page.count('<div class="out">') == len(CELLS) and "<script" not in page
+    assert page.count("<table") == 2 and page.count("<svg ") == 1 and "95% interval" in page
