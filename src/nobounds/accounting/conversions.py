@@ -14,6 +14,8 @@ from nobounds.exact import ball, rational, round_up, upper, working_precision
 @lru_cache(maxsize=4096)
 def rho_from_pure(epsilon: Fraction) -> float:
     """The rho of a pure mechanism: epsilon * tanh(epsilon / 2)."""
+    if epsilon == 0:
+        return 0.0
     with working_precision(256):
         return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
 

@@ -12,7 +12,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -78,6 +77,8 @@ class LeadingCounts:
         if threads == 1:
             _work(count, waiting, self._tables[0])
             return
+        from concurrent.futures import ThreadPoolExecutor  # not loaded by an import of nobounds
+
         with ThreadPoolExecutor(threads - 1) as pool:
             others = [pool.submit(_work, count, waiting, table) for table in self._tables[1:threads]]
             _work(count, waiting, self._tables[0])
