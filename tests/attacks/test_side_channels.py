@@ -57,6 +57,19 @@ FACTS = [
     {"upper": -5},
 ]
 
+OF_TWO_COLUMNS = {
+    "ratio": nb.ratio,
+    "weighted_mean": nb.weighted_mean,
+    "covariance": nb.covariance,
+    "correlation": nb.correlation,
+}
+
+
+def of_both(statistic):
+    """A statistic of two columns, of a column with itself."""
+    return lambda data, lower=None, upper=None, resolution=None, **options: statistic(data, data, **options)
+
+
 # What each public name of the package does with data. A new one has to be put here, and so be attacked.
 OF_A_COLUMN = {
     "quantile": lambda data, **options: nb.quantile(data, 0.3, **options),
@@ -68,6 +81,11 @@ OF_A_COLUMN = {
     "mean": nb.mean,
     "count": lambda data, lower=None, upper=None, resolution=None, **options: nb.count(data, **options),
     "describe": nb.describe,
+    "median": nb.median,
+    "std": nb.std,
+    "variance": nb.variance,
+    "iqr": nb.iqr,
+    **{name: of_both(statistic) for name, statistic in OF_TWO_COLUMNS.items()},
     "histogram": nb.histogram,
     "cdf": nb.cdf,
 }
@@ -82,8 +100,9 @@ OF_STREAMS = {
     "IterativeExponential": lambda rng, noise: nb.IterativeExponential(3, epsilon=1, rng=rng),
     "SparseVector": lambda rng, noise: nb.SparseVector(3, hits=2, epsilon=1, noise=noise, rng=rng),
 }
-OF_TABLES = {"Table"}
+OF_TABLES = {"Table", "proportion"}  # a proportion is attacked as that of a condition on a table
 WITHOUT_DATA = {
+    "Answers",
     "Budget",
     "BudgetExceeded",
     "Csv",
@@ -113,6 +132,15 @@ OF_A_TABLE = {
     "mean": lambda table, **options: table.mean("x", **options),
     "count": lambda table, **options: table.count("x", **options),
     "describe": lambda table, **options: table.describe(["x"], **options),
+    "median": lambda table, **options: table.median("x", **options),
+    "std": lambda table, **options: table.std("x", **options),
+    "variance": lambda table, **options: table.variance("x", **options),
+    "iqr": lambda table, **options: table.iqr("x", **options),
+    "proportion": lambda table, **options: table.proportion("x > 3", **options),
+    "ratio": lambda table, **options: table.ratio("x", "x", **options),
+    "weighted_mean": lambda table, **options: table.weighted_mean("x", "x", **options),
+    "covariance": lambda table, **options: table.covariance("x", "x", **options),
+    "correlation": lambda table, **options: table.correlation("x", "x", **options),
     "histogram": lambda table, **options: table.histogram("x", **options),
     "cdf": lambda table, **options: table.cdf("x", points=[1, 2], **options),
     "count_distinct": lambda table, **options: table.count_distinct("x", **options),

@@ -30,9 +30,8 @@ from nobounds.programs.program import Program
 
 # Of the epsilon for noise, for the mean that squares are taken around: its noise matters by its square alone.
 MEAN = Fraction(1, 8)
-# Squares need a wider clip than sums do, so that more is spent on seeing what lies around it. Over eight families with
-# 1,000 to 30,000 times 1 / epsilon rows, the error is 0.8 to 1 times that with the constants of a mean
-# (benchmarks/accuracy/new_statistics.py).
+# Squares need a wider clip than sums do, so that more is spent on seeing what lies around it, and less of each count is
+# taken as noise.
 TUNING = replace(CLIP_TUNING, tail=Fraction(1, 5), shrunk_two_sided=1.0)
 _OFF = 0.1  # of the chance that an interval fails, for the noise of the mean
 
