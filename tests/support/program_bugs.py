@@ -51,6 +51,7 @@ from nobounds.ranks.many.joint import JointRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
 from nobounds.statistics import agg, describe, split, sums
+from nobounds.statistics.bins.plan import BinPlan, Counting
 from nobounds.statistics.describe import DescribePlan
 from nobounds.tables import distinct, group_agg, group_answers, grouping, one_by_one
 from support.lockstep_cases import CASES
@@ -488,6 +489,25 @@ def one_row(self, cost, neighbors):
     return PrivacyLoss.of(cost, neighbors, self.name)
 
 
+def one_bin(self):
+    """The cost of one count, where a record that moves changes two."""
+    return self.noise.cost()
+
+
+def free_edges(self):
+    """The cost of the counts alone."""
+    return self.counting.cost()
+
+
+def edges_at_records(self, view, real=BinPlan.settled):
+    """Edges as they should be, and where they are not public one more at the number of records."""
+    edges, needed = yield from real(self, view)
+    if self.outer is None:
+        return edges, needed
+    size = int(view(self.outer).coarse.total)
+    return tuple(sorted({*edges, Fraction(size)})), needed
+
+
 def unbounded(unit, rows, groups, salt):
     """As many values of a unit as it has."""
     return Bounding(unit, rows, rows, salt)
@@ -667,9 +687,12 @@ PLANTED = {
     ),
     "a stream that never ends": ("AboveThreshold", f"{COST}|{RELEASES}", [(above_threshold, "hits_of", never_ends)]),
     "a stream without noise": ("AboveThreshold", f"{RELEASES}|{DECIDES}", [(above_threshold, "hits_of", bare_queries)]),
+    "a record in one bin alone, under swap": ("histogram", COST, [(Counting, "cost", one_bin)]),
+    "edges for free": ("histogram", f"{SUM}|{PRICE}", [(BinPlan, "cost", free_edges)]),
+    "edges at the records": ("histogram", f"{RELEASES}|{DECIDES}", [(BinPlan, "settled", edges_at_records)]),
     "values per unit forgotten": (
         "Table.count_distinct",
-        COST,
+        PRICE,
         [(Unit, "loss", one_row), (Spending, "each", whole_for_each)],
     ),
     "values of a unit not bounded": ("Table.count_distinct", COST, [(distinct, "Bounding", unbounded)]),

@@ -51,6 +51,7 @@ from nobounds.tables.one_by_one import Columns, GroupedColumns, Shown, cost_of, 
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
 KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
+VALUE_SHARE = Fraction(3, 5)  # likewise, where only counts are wanted: noise on these is small beside what keys need
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
 MOST_ONE_BY_ONE = 10_000  # public keys whose programs run one after the other
 R = TypeVar("R")
@@ -67,6 +68,7 @@ class Grouping:
     groups_per_unit: int
     budget: Chargeable | None
     view: View = field(default_factory=View)
+    key_share: Fraction = KEY_SHARE
 
     def quantile(
         self,
@@ -108,11 +110,13 @@ class Grouping:
 
     def value_counts(self, spending: Spending, rng: Rng) -> GroupedRelease:
         """How many rows have each key."""
-        return self._release("value_counts", "value counts", None, spending, CountPlan.of, counts_by_group, rng)
+        of_values = replace(self, key_share=VALUE_SHARE)
+        return of_values._release("value_counts", "value counts", None, spending, CountPlan.of, counts_by_group, rng)
 
     def top_k(self, k: int, spending: Spending, rng: Rng) -> GroupedRelease:
         """The k keys with the largest noisy counts."""
-        return self._release("top_k", f"top {k}", None, spending, CountPlan.of, partial(top_by_group, k), rng)
+        of_values = replace(self, key_share=VALUE_SHARE)
+        return of_values._release("top_k", f"top {k}", None, spending, CountPlan.of, partial(top_by_group, k), rng)
 
     def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool = True) -> GroupedRelease:
         """The sum of each group."""
@@ -269,12 +273,14 @@ class Grouping:
 
     def _terms(self, spending: Spending) -> Terms:
         """What is left for the statistic after the choice of keys."""
-        return Terms(spending if self.delta is None else replace(spending, amount=(1 - KEY_SHARE) * spending.amount))
+        return Terms(
+            spending if self.delta is None else replace(spending, amount=(1 - self.key_share) * spending.amount)
+        )
 
     def _selection(self, spending: Spending) -> KeySelection | None:
         if self.delta is None:
             return None
-        return KeySelection(KEY_SHARE * spending.amount, self.delta, self.groups_per_unit)
+        return KeySelection(self.key_share * spending.amount, self.delta, self.groups_per_unit)
 
     def _described(
         self, facts: Facts, spending: Spending, parts: dict[str, Cost], selection: KeySelection | None

@@ -43,6 +43,37 @@ def test_distinct_units_and_values_are_counted(visits):
     assert "count_distinct" in pages.stdout and " 4 " in pages.stdout
 
 
+@pytest.fixture
+def people(tmp_path):
+    """A file of 2,000 ages from 20 to 69."""
+    path = tmp_path / "people.csv"
+    path.write_text("age\n" + "".join(f"{20 + i % 50}\n" for i in range(2000)))
+    return str(path)
+
+
+def test_bins_are_shown_in_words(people):
+    """Public edges, with the open bins; and shares up to points as CSV, where nothing is missing."""
+    shown = run(
+        "histogram", people, "--header", "yes", "--column", "age", "--edges", "30, 50", "--epsilon", 1000
+    ).stdout
+    assert [line.rsplit(maxsplit=1) for line in shown.splitlines()[2:5]] == [
+        ["below 30", "400"],
+        ["30 to 50", "800"],
+        ["50 or more", "800"],
+    ]
+    assert "Noise of each answer" in shown
+    lines = run("cdf", people, "--column", "age", "--points", "29,49", "--epsilon", 1e6, "--csv").stdout.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["up_to", "29.0", "49.0"]
+    assert abs(float(lines[2].split(",")[1]) - 0.6) < 1e-3
+
+
+def test_edges_are_chosen_without_bounds(people):
+    """As JSON; most records lie between the edges."""
+    release = json.loads(run("histogram", people, "--column", "age", "--bins", 8, "--epsilon", 2, "--json").stdout)
+    assert release["parameters"]["edges"] == "private" and 3 <= len(release["values"]) <= 8
+    assert sum(release["values"][1:-1]) > 1500
+
+
 @pytest.mark.parametrize("given", [(), ("--keys", "p1", "--delta", "1e-6")])
 def test_values_are_public_or_chosen(visits, given):
     """One of the two must be given."""

@@ -149,6 +149,7 @@ def cases() -> Iterator[Case]:
         name = vectors.__name__.replace("_", " ")
         yield _case(name, "rho 1/2", "add-remove", of_column(vectors, rho=0.5), ROWS_ADDED, quick=True)
         yield _case(name, "rho 1/2", "swap", of_column(vectors, rho=0.5, **SWAP), ROWS_MOVED)
+    yield from _bins()
     yield from _values()
     yield from _tables()
     yield from _streams()
@@ -168,6 +169,11 @@ def _columns(name: str, statistic: Callable[..., Any], *args: Any, **options: An
             call = of_column(statistic, *args, **spent, **options, neighbors=neighbors)
             quick = number == 1 and neighbors == "add-remove"
             yield _case(name, f"{of}{amount} {number}{more}", neighbors, call, pairs, quick=quick)  # type: ignore[arg-type]
+
+
+def _bins() -> Iterator[Case]:
+    yield from _columns("histogram", nb.histogram, edges=[0, 2, 800])
+    yield from _columns("cdf", nb.cdf, points=[0, 2, 800])
 
 
 def _values() -> Iterator[Case]:
