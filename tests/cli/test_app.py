@@ -292,6 +292,22 @@ def test_out_writes_what_is_printed(people, tmp_path, words, name):
 
 
 @pytest.mark.medium
+def test_out_never_replaces_what_is_read(people, tmp_path):
+    """Neither the data, by whatever name, nor the budget; nothing is charged, and the files stay as they are."""
+    ledger, link = tmp_path / "team.json", tmp_path / "link.csv"
+    assert run("budget", "create", ledger, "--epsilon", "2").exit_code == 0
+    link.symlink_to(people)
+    before = people.read_bytes(), ledger.read_bytes()
+    for out in (people, link, ledger):
+        done = run("mean", people, "--column", "income", "--epsilon", "1", "--budget", ledger, "--out", out)
+        assert done.exit_code == 2 and "would replace" in done.stderr
+    assert run("budget", "export", ledger, "--out", ledger).exit_code == 2
+    (tmp_path / "new.csv").mkdir()
+    assert run("count", people, "--epsilon", "1", "--out", tmp_path / "new.csv").exit_code == 2
+    assert (people.read_bytes(), ledger.read_bytes()) == before
+
+
+@pytest.mark.medium
 def test_several_columns_are_written_below_each_other(tmp_path):
     """With their names; values of several types are texts in Parquet."""
     path, days = tmp_path / "people.parquet", pa.array(np.arange(3000), pa.int32()).cast(pa.date32())

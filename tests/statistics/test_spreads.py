@@ -35,6 +35,18 @@ def test_a_standard_deviation_is_the_root_of_the_variance():
     assert std.interval[0] <= AGES.std() <= std.interval[1]
 
 
+def test_spreads_near_the_ends_of_the_floats_hold_and_can_be_printed():
+    """A variance beyond the floats has no upper end, its root is a float all the same, and no range is infinite."""
+    far = np.array([1e300, -1e300] * 1500)
+    std, variance = (statistic(far, epsilon=1, rng=seeded()) for statistic in (nb.std, nb.variance))
+    assert std.interval[0] <= 1e300 <= std.interval[1] and std.value == pytest.approx(1e300, rel=0.1)
+    assert variance.interval[1] == np.inf
+    for wide in ({}, {"interval": 0.95}):
+        release = nb.iqr(np.array([1.7e308, -1.7e308] * 1500), epsilon=1, rng=seeded(), **wide)
+        assert np.isfinite(release.value) and str(release)
+        assert all(low <= release.value <= high for low, high in release.intervals)
+
+
 def test_the_spread_of_dates_is_a_duration():
     """In days, whatever the unit of the type is; a clip is in dates; JSON gives the duration back."""
     std = nb.std(DAYS, epsilon=5, rng=seeded())

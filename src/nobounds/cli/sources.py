@@ -75,6 +75,7 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
     spend, whom = common.spend, common.whom
     Spending.of(spend.epsilon, spend.rho)
     budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
+    _keep_inputs(common)
     with watched(common.quiet) as watch, ExitStack() as stack:
         only = None if every else [name for name in (whom.unit, *columns, *_named(common.data)) if name is not None]
         stream, name = stream_of(common.data, only, stack)
@@ -93,6 +94,15 @@ def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> 
         handle = Opened(table, name, kinds, purse, spend.budget)
         with handle.paid():
             yield handle
+
+
+def _keep_inputs(common: CommonOptions) -> None:
+    """Refuse an output file that is one of the files that are read, or the budget."""
+    files = common.data.files or []
+    read = [] if common.out is None or files == ["-"] or not files else expand(files)
+    for path in (*read, *([] if common.spend.budget is None else [common.spend.budget])):
+        if common.out is not None and common.out.exists() and path.exists() and common.out.samefile(path):
+            raise ValueError(f"--out would replace {printable(path.name)}, which is read here; give another file")
 
 
 def _label(data: Data, name: str) -> str | None:

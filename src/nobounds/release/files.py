@@ -24,6 +24,8 @@ def check_out(path: Path) -> None:
     """Raise, before anything is spent, if no answer can be written to this file."""
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"the name of an output file must end in {', '.join(SUFFIXES)}, got {path.name}")
+    if path.is_dir():
+        raise ValueError(f"an output file cannot be a folder, got {path}")
     if not path.parent.is_dir():
         raise ValueError(f"the folder of an output file must exist, got {path.parent}")
 

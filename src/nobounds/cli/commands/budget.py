@@ -113,6 +113,8 @@ def export(file: File, out: Out) -> None:
             raise ValueError(f"--out must end in .csv or .json, got {printable(out.name)}")
         check_out(out)
         statement = read(require_budget(file))
+        if out.exists() and out.samefile(file):
+            raise ValueError("--out would replace the budget itself; give another file")
         plain = json.dumps(_plain(statement), indent=2, allow_nan=False) + "\n" if as_json else ""
         write_text(plain or csv_text(_columns(statement)), out)
         many = len(statement.history)

@@ -72,19 +72,19 @@ class Variance:
         off = Fraction(self.mean.half_interval(_OFF * CHANCE)) * self.squares.lattice.step
         return max(self.value - self.bar - off**2, Fraction(0))
 
-    def interval(self, tailed: Tailed) -> tuple[float, float]:
+    def interval(self, tailed: Tailed) -> tuple[Fraction, Fraction | float]:
         """The 95% interval of the variance of all records; the upper end is infinite where too much may lie beyond."""
         if not tailed.clip.trusted:
-            return 0.0, math.inf
+            return Fraction(0), math.inf
         if tailed.sides is None:
-            return finite_float(self.low), math.inf
+            return self.low, math.inf
         unit = max((side.width for side in tailed.sides), default=Fraction(0)) or Fraction(1)
         records = max(self.average.count, Fraction(1))
         bar, total = (finite_float(each * records / unit**2) for each in (self.bar, self.value))
         above = reach_above(self._beyond(tailed, unit), bar, total, tailed.rule.zcdp)
         if not math.isfinite(above):
-            return finite_float(self.low), math.inf
-        return finite_float(self.low), finite_float(self.value + Fraction(above) * unit**2 / records)
+            return self.low, math.inf
+        return self.low, self.value + Fraction(above) * unit**2 / records
 
     def _beyond(self, tailed: Tailed, unit: Fraction) -> Floats:
         """Points of the law of what the squares of clipped records lack, in squares of `unit`.

@@ -9,6 +9,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.counting.second_look import Counts
 from nobounds.engines.column import Column
+from nobounds.exact import finite_float
 from nobounds.kinds.kind import Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
@@ -111,4 +112,8 @@ def _ranged(noisy: Answer, kind: Kind) -> Answer:
         return replace(noisy, value=None)
     first, last = min(low, high), max(low, high)
     quartiles = [kind.to_json(kind.value(end)) for end in (first, last)]
-    return replace(noisy, value=last - first, parameters=noisy.parameters | {"quartiles": quartiles})
+    apart = Fraction(last) - Fraction(first)
+    value = int(apart) if isinstance(first, int) and isinstance(last, int) else finite_float(apart)
+    # The value is in its interval, also where the intervals of the quartiles lie in the wrong order.
+    bars = tuple((min(start, value), max(end, value)) for start, end in noisy.intervals)
+    return replace(noisy, value=value, intervals=bars, parameters=noisy.parameters | {"quartiles": quartiles})

@@ -1,12 +1,13 @@
 """Standard deviation, variance and interquartile range of data whose bounds nobody knows: the public functions."""
 
 import math
+from fractions import Fraction
 from typing import Any, Unpack
 
 from nobounds.clipping.moments.variance import Variance, VariancePlan
 from nobounds.clipping.plan import Settled
 from nobounds.engines.column import Column
-from nobounds.exact import finite_float
+from nobounds.exact import MAX, finite_float
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
@@ -56,13 +57,26 @@ def _spread(statistic: str, data: object, options: Any) -> Release:
     )
 
 
+def _float(number: Fraction | float) -> float:
+    """The nearest float, infinite beyond the floats."""
+    return math.inf if number > MAX else finite_float(Fraction(number))
+
+
+def _root(variance: Fraction | float) -> float:
+    """The root of a variance, which may lie beyond the floats where its root does not."""
+    if isinstance(variance, float):
+        return math.sqrt(variance)
+    octaves = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
+    return _float(Fraction(math.sqrt(variance / Fraction(4) ** octaves)) * Fraction(2) ** octaves)
+
+
 def _answered(statistic: str, settled: Settled, noisy: Variance, marks: bool) -> Answer:
     """The answer, with the interval that its clip allows; without any end it is left out."""
     plan, clip = settled.plan, settled.clip
-    value, bar = finite_float(noisy.value), noisy.interval(settled.tailed)
-    known = clip.trusted and bar != (0.0, math.inf)
-    if statistic == "std":
-        value, bar = math.sqrt(value), (math.sqrt(bar[0]), math.sqrt(bar[1]))
+    low, high = noisy.interval(settled.tailed)
+    known = clip.trusted and (low > 0 or high < math.inf)
+    written = _root if statistic == "std" else _float
+    value, bar = min(written(noisy.value), MAX), (min(written(low), MAX), written(high))
     parameters: dict[str, Any] = {
         "clip": [finite_float(clip.low) + 0.0, finite_float(clip.high) + 0.0],
         "interval": settled.tailed.describe(),
