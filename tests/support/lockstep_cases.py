@@ -758,6 +758,8 @@ ONE_BY_ONE = {  # groups whose programs run one after the other
     "std": lambda groups, **options: groups.std("x", marks=False, **options),
     "variance": lambda groups, **options: groups.variance("x", marks=False, **options),
     "proportion": lambda groups, **options: groups.proportion("high", marks=False, **options),  # of a computed column
+    "histogram": lambda groups, **options: groups.histogram("x", edges=[0, 5, 20], **options),
+    "cdf": lambda groups, **options: groups.cdf("x", points=[0, 5, 20], **options),
     "iqr": lambda groups, **options: groups.iqr("x", marks=False, **options),
     "ratio": lambda groups, **options: groups.ratio("x", "x", marks=False, **options),
     "weighted_mean": lambda groups, **options: groups.weighted_mean("x", "x", marks=False, **options),
@@ -932,6 +934,22 @@ CASES |= {
         *([Case("rho 0.2, rows", of_table(ask, None, how, rho=0.2), ROWS[:1], [], False)] if keys == "public" else []),
     ]
     for name, ask in ONE_BY_ONE.items()
+    for keys, how in (("public", PUBLIC), ("private", PRIVATE))
+}
+
+
+def values_of_groups(groups, **options):
+    """How often each user occurs in a group."""
+    values = {} if groups._keys is None else {"keys": ["a", "u3", "nobody"]}
+    return groups.value_counts("user", **values, **options)
+
+
+CASES |= {
+    f"group_by, {keys} keys, value_counts": [
+        Case(
+            "epsilon 1, rows", of_table(values_of_groups, None, how, epsilon=1), [*ROWS[:2], ROWS[5]], ROWS[2:5], False
+        )
+    ]
     for keys, how in (("public", PUBLIC), ("private", PRIVATE))
 }
 

@@ -97,6 +97,25 @@ def test_spreads_and_proportions_by_group():
         groups.proportion("age", epsilon=1)
 
 
+def test_bins_and_values_by_group():
+    """A count for each key and bin, or value; with edges that are chosen privately each group has its own."""
+    groups = nb.Table(ROWS).group_by("city", keys=KEYS)
+    counts = groups.histogram("age", edges=[30, 60], epsilon=50, rng=random.Random(1))
+    assert counts.by == ("city", "from", "to") and len(counts) == 9
+    ages = ROWS.age[ROWS.city == "y"]
+    assert counts["y", 30, 60] == pytest.approx(ages.between(30, 59).sum(), abs=3)
+    assert counts["nobody", 30, 60] == pytest.approx(0, abs=3)
+    shares = groups.cdf("age", points=[30, 60], epsilon=50, rng=random.Random(1))
+    assert shares["y", 60] == pytest.approx((ages <= 60).mean(), abs=0.01)
+    assert len(groups.histogram("fare", epsilon=5)) > 6
+    ones = nb.Table(ROWS).with_columns(old="age >= 60").group_by("city", keys=KEYS)
+    table = ones.value_counts("old", keys=[True, False], epsilon=50, rng=random.Random(1))
+    assert table["y", True] == pytest.approx((ages >= 60).sum(), abs=3) and len(table) == 6
+    with pytest.raises(ValueError, match="needs keys"):
+        ones.value_counts("old", epsilon=1)
+    assert len(nb.Table(ROWS[:5]).group_by("city", delta=1e-9).histogram("age", edges=[30], epsilon=0.1)) == 0
+
+
 def test_two_columns_by_group():
     """The rows of a group in both columns belong together; ranges and ratios too, alone and in one request."""
     groups = nb.Table(ROWS.assign(twice=ROWS.age * 2 + 1.0)).group_by("city", keys=KEYS)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.exact import printable
 from nobounds.kinds.kind import Kind, Value
 from nobounds.release.answer import Answer
 from nobounds.release.digits import said
@@ -19,6 +18,7 @@ from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import (
     cut_in_words,
     edges_in_words,
+    key_heads,
     key_in_words,
     rows_in_words,
     shown_in_words,
@@ -140,8 +140,7 @@ class GroupedRelease(Answer):
     def __str__(self) -> str:
         keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
         shown = [(key_in_words(self.statistic, key), value) for key, value in zip(keys, self.said(_SHOWN), strict=True)]
-        binned = self.statistic == "histogram"
-        heads = "bin" if binned else ", ".join(map(printable, self.by)), self.statistic
+        heads = ", ".join(key_heads(self.statistic, self.by)), self.statistic
         widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
         more = [cut_in_words(len(self), _SHOWN)] if len(self) > _SHOWN else []

@@ -75,15 +75,23 @@ def rows_in_words(parameters: Mapping[str, Any]) -> str:
 
 def key_in_words(statistic: str, key: Sequence[Any]) -> str:
     """A key for people; of a histogram the bin from one edge to the next, or beyond the last one."""
-    if statistic not in ("histogram", "cdf"):
-        return ", ".join(printable(str(part)) for part in key)
-    parts = [None if part is None else printable(part) if isinstance(part, str) else in_digits(part) for part in key]
-    if statistic == "cdf":
-        return str(parts[0])
-    low, high = parts
+    own = {"histogram": 2, "cdf": 1}.get(statistic, 0)  # of the bin; others are those of a group
+    words = [printable(str(part)) for part in key[: len(key) - own]]
+    place = key[len(key) - own :]
+    parts = [None if part is None else printable(part) if isinstance(part, str) else in_digits(part) for part in place]
+    return ", ".join([*words, *([_bin_in_words(*parts)] if parts else [])])
+
+
+def _bin_in_words(low: str | None, high: str | None = "") -> str:
+    """The bin between two edges, each None if it is open there; or a point alone."""
     if low is None:
         return "all" if high is None else f"below {high}"
-    return f"{low} or more" if high is None else f"{low} to {high}"
+    return f"{low} or more" if high is None else f"{low} to {high}" if high else low
+
+
+def key_heads(statistic: str, by: Sequence[str]) -> list[str]:
+    """The heads of a column of keys in words: those of its columns, or of a bin one for both of its edges."""
+    return [*map(printable, by[:-2]), "bin"] if statistic == "histogram" else [*map(printable, by)]
 
 
 def edges_in_words(parameters: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import product
 from typing import Any, Unpack
 
 from nobounds import ask
@@ -20,12 +21,15 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.statistics.agg import FUNCTIONS
 from nobounds.statistics.describe import describe
+from nobounds.statistics.histograms import cdf, histogram
 from nobounds.statistics.keywords import (
+    Binned,
     Bounded,
     Each,
     Grouped,
     GroupedExtreme,
     Keys,
+    Pointed,
     Spent,
     flag,
     spelled_out,
@@ -116,6 +120,56 @@ class GroupedTable(SharedOnly):
     def variance(self, column: str, **options: Unpack[Bounded]) -> GroupedRelease:
         """A private variance of each group, within a clip of its own; at most 10,000 keys."""
         return self._number(ask.variance(column), options)
+
+    @spelled_out
+    def histogram(self, column: str, **options: Unpack[Binned]) -> GroupedRelease:
+        """A private histogram of each group, as `nobounds.histogram` gives it: a count for each key and bin.
+
+        At most 10,000 keys.
+        """
+        return self._binned(histogram, "histogram", ("from", "to"), column, options)
+
+    @spelled_out
+    def cdf(self, column: str, **options: Unpack[Pointed]) -> GroupedRelease:
+        """A private cumulative distribution of each group, as `nobounds.cdf` gives it; at most 10,000 keys."""
+        return self._binned(cdf, "cdf", ("up_to",), column, options)
+
+    def _binned(
+        self, function: Any, statistic: str, inner: tuple[str, ...], column: str, options: Any
+    ) -> GroupedRelease:
+        self._table.require_numeric(column)
+        if taken := [name for name in inner if name in self._by]:
+            raise ValueError(f"group_by has a column {taken[0]!r}, as the bins have; rename it with with_columns")
+        own = {name: given for name, given in options.items() if name not in ("epsilon", "rho", "rng")}
+        own |= {name: list(own[name]) for name in ("edges", "points") if own.get(name) is not None}
+
+        def program(columns: Columns, keywords: dict[str, Any]) -> Program[GroupedRelease]:
+            return function(columns[column], **own, **keywords)  # type: ignore[no-any-return]
+
+        def released(shown: Shown, results: list[GroupedRelease], facts: dict[str, Facts]) -> GroupedRelease:
+            return shown.of_bins(statistic, inner, results)
+
+        return self._grouping().one_by_one(
+            [column], f"{statistic} of {column}", self._spending(options), program, released, options.get("rng")
+        )
+
+    @spelled_out
+    def value_counts(self, column: str, *, keys: Keys | None = None, **options: Unpack[Spent]) -> GroupedRelease:
+        """Private numbers of rows of each group with each value of a column.
+
+        keys: the public values of the column, where those of the groups are public; with a delta, the pairs of a group
+        and a value that enough units have are chosen privately.
+        """
+        if (keys is None) != (self._keys is None):
+            raise ValueError("value_counts needs keys, the values of the column, where the keys of groups are public")
+        pairs = None
+        if keys is not None and self._keys is not None:
+            values = _enum(self._table, (column,)) if isinstance(keys, str) and keys == ENUM else keys
+            groups = zip(*(array.to_pylist() for array in self._keys), strict=True)
+            pairs = [(*group, value) for group, value in product(groups, _by_column(values, 1)[0])]
+        most = self._groups_per_unit
+        cells = GroupedTable(self._table, (*self._by, column), pairs, self._delta, most)
+        return cells._grouping().value_counts(self._spending(options), options.get("rng"))
 
     @spelled_out
     def iqr(self, column: str, **options: Unpack[GroupedExtreme]) -> GroupedRelease:

@@ -20,7 +20,7 @@ from nobounds.engines.grouped import GroupedRecords
 from nobounds.engines.source import Bounding, Keyed, TableSource
 from nobounds.groups import GroupPrograms
 from nobounds.groups.key_selection import KeepKeys, KeySelection
-from nobounds.kinds.kind import Kind
+from nobounds.kinds.kind import NUMBER, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import Program
@@ -143,6 +143,27 @@ class Shown:
             named[ask.name] = self.release(ask.statistic, own.of_answer(ask.statistic), numbers, common | rank)
         return named
 
+    def of_bins(self, statistic: str, inner: tuple[str, ...], binned: Sequence[GroupedRelease]) -> GroupedRelease:
+        """The bins of all groups below each other: the keys of a group stand beside each of its bins."""
+        import pyarrow as pa
+
+        each = np.repeat(np.arange(len(binned)), [len(release) for release in binned])
+        places = [pa.concat_arrays([release.arrays[k] for release in binned]) for k in range(len(inner)) if binned]
+        numbers = [value for release in binned for value in release.values.tolist()]
+        bars = np.concatenate([np.zeros((0, 2)), *(release.intervals for release in binned)])
+        reasons = [why for release in binned for why in release.reasons or (None,) * len(release)]
+        return GroupedRelease(
+            statistic,
+            (*self.by, *inner),
+            (*taken(self.keys, each), *(places or [pa.nulls(0)] * len(inner))),
+            masked(numbers, NUMBER),
+            self.loss,
+            _common(binned) | dict(self.parameters),
+            bars,
+            None,
+            tuple(reasons) if any(reasons) else None,
+        )
+
     def of_descriptions(
         self, described: Sequence[Description], facts: Mapping[str, Facts]
     ) -> dict[str, GroupedRelease]:
@@ -166,7 +187,7 @@ class Shown:
         return releases
 
 
-def _common(releases: Sequence[Release]) -> dict[str, Any]:
+def _common(releases: Sequence[Release] | Sequence[GroupedRelease]) -> dict[str, Any]:
     """The parameters that are the same for all groups; those of one group alone are left out."""
     if not releases:
         return {}

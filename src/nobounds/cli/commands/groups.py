@@ -13,6 +13,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.words import (
     cut_in_words,
     edges_in_words,
+    key_heads,
     key_in_words,
     rows_in_words,
     shown_in_words,
@@ -50,8 +51,9 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
 def _table(release: GroupedRelease, shown: int) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     binned = release.statistic in ("histogram", "cdf")
-    for name in ["bin"] if release.statistic == "histogram" else release.by:
-        table.add_column(_printable(name), no_wrap=True)
+    heads = key_heads(release.statistic, release.by)
+    for head in [", ".join(heads)] if binned else heads:
+        table.add_column(head, no_wrap=True)
     table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
     keys = [array[:shown].to_pylist() for array in release.arrays]
     answers = release.said(shown)
