@@ -162,3 +162,12 @@ def test_forecasts_know_statistics_of_two_columns():
         assert nb.rows_needed(statistic, epsilon=1) > 100
     with pytest.raises(ValueError, match="up to 131,072 records"):
         nb.plan("ratio", data="uniform", n=10**6, epsilon=1)
+
+
+@each
+@pytest.mark.parametrize("scale", [1e-320, 5e-324, 1e300, 1.7e308])
+def test_no_number_is_too_large_or_too_small(statistic, scale):
+    """Nothing warns or overflows, and what comes out is finite; infinite records are clipped."""
+    data = np.append(scale * np.linspace(-1, 1, 400), [np.inf, -np.inf, 0.0])
+    release = getattr(nb, statistic)(data, data[::-1], epsilon=100, rng=seeded(), marks=False)
+    assert np.isfinite(release.value)

@@ -22,7 +22,7 @@ from nobounds.clipping.moments.variance import TUNING
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import totals
 from nobounds.counting.scan import Joined, first_of, second_of
-from nobounds.exact import finite_float
+from nobounds.exact import MAX, finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
@@ -162,10 +162,11 @@ def weighted_mean(plan: PairPlan, joined: Joined) -> Program[Weighted]:
 def _weighted(low: float, high: float, top: float, below: bool, x: Floats, weights: Floats) -> Floats:
     """The weight of each record times its distance from the low or the high end of a clip, in whole numbers."""
     width = high / 2 - low / 2
-    places = (np.clip(x, low, high) / 2 - low / 2) / width if width > 0 else np.where(np.isnan(x), np.nan, 0.0)
-    shares = np.clip(weights, 0.0, top) / top if top > 0 else np.where(np.isnan(weights), np.nan, 0.0)
-    steps = np.rint(np.clip(places, 0.0, 1.0) * _PLACES)
-    return np.asarray(np.rint(shares * _WEIGHTS) * (_PLACES - steps if below else steps))
+    with np.errstate(all="ignore"):  # a warning would tell of a record
+        places = (np.clip(x, low, high) / 2 - low / 2) / width if width > 0 else np.where(np.isnan(x), np.nan, 0.0)
+        shares = np.clip(weights, 0.0, top) / top if top > 0 else np.where(np.isnan(weights), np.nan, 0.0)
+        steps = np.rint(np.clip(places, 0.0, 1.0) * _PLACES)
+        return np.asarray(np.rint(shares * _WEIGHTS) * (_PLACES - steps if below else steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +192,9 @@ class Side:
         """The deviations of clipped values from the mean, in whole numbers from -_STEPS to _STEPS."""
         if self.radius == 0:
             return np.where(np.isnan(values), np.nan, 0.0)
-        away = np.clip(values, self.low, self.high) / self.radius - self.center / self.radius
-        return np.asarray(np.rint(np.clip(away, -1.0, 1.0) * _STEPS))
+        with np.errstate(all="ignore"):  # a warning would tell of a record
+            away = (np.clip(values, self.low, self.high) / 2 - self.center / 2) / (self.radius / 2)
+            return np.asarray(np.rint(np.clip(away, -1.0, 1.0) * _STEPS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +210,13 @@ class Products:
     def covariance(self) -> tuple[float, float, float]:
         """The covariance of the clipped records, and the ends of what noise leaves open."""
         value, bar = self.both
-        unit, bar = self.x.radius * self.y.radius, bar + self.x.off * self.y.off
-        return value * unit, (value - bar) * unit, (value + bar) * unit
+        unit, bar = Fraction(self.x.radius) * Fraction(self.y.radius), bar + self.x.off * self.y.off
+        low, high = (Fraction(value + sign * bar) * unit for sign in (-1, 1))
+        return (
+            finite_float(Fraction(value) * unit),
+            -math.inf if low < -MAX else finite_float(low),
+            math.inf if high > MAX else finite_float(high),
+        )
 
     def correlation(self) -> tuple[float, float, float]:
         """The same for the correlation; from -1 to 1 if nothing is known of it."""
