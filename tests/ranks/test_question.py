@@ -120,10 +120,13 @@ def test_every_method_answers_every_quantile(method):
 
 
 def test_levels_of_the_size_are_mixed_in_the_law():
-    """The law over a noisy size is that over its levels, so its masses add up to one."""
+    """The law over a noisy size is that over its levels, so its masses add up to one.
+
+    A frame is bought with probability 1e-5; its many centres are each so unlikely that the law leaves them out.
+    """
     data = np.random.default_rng(4).normal(5, 1, 100)
     law = answer_law(data, 0.5, epsilon=1)
-    assert sum(chance for chance, *_ in law.lasts) == pytest.approx(1, abs=1e-6)
+    assert sum(chance for chance, *_ in law.lasts) == pytest.approx(1, abs=2e-5)
     values, masses = law.points()
     assert masses.sum() == pytest.approx(1, abs=1e-3)
     assert np.all(np.diff(values) >= 0)

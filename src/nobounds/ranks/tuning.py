@@ -23,7 +23,7 @@ class RankTuning:
     # failure in a thousand would be most of the mean error.
     more_center: int = 30
     sure_share: Fraction = Fraction(1, 50)  # of epsilon, at most, for these
-    framed_inner: int = 800  # nats from which a frame is bought for inner quantiles, ...
+    framed_inner: int = 450  # nats from which a frame is bought for inner quantiles, ...
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
     most_center: Fraction = Fraction(2, 5)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
