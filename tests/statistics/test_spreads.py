@@ -41,6 +41,8 @@ def test_spreads_near_the_ends_of_the_floats_hold_and_can_be_printed():
     std, variance = (statistic(far, epsilon=1, rng=seeded()) for statistic in (nb.std, nb.variance))
     assert std.interval[0] <= 1e300 <= std.interval[1] and std.value == pytest.approx(1e300, rel=0.1)
     assert variance.interval[1] == np.inf
+    covariance = nb.covariance(far, far, epsilon=8, rng=seeded())
+    assert np.isfinite(covariance.value) and covariance.interval[1] == np.inf and str(covariance)
     for wide in ({}, {"interval": 0.95}):
         release = nb.iqr(np.array([1.7e308, -1.7e308] * 1500), epsilon=1, rng=seeded(), **wide)
         assert np.isfinite(release.value) and str(release)
