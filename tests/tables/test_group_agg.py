@@ -84,6 +84,8 @@ def test_what_is_wrong_is_refused_before_the_charge():
         ((quantile("age", 2),), "between 0 and 1"),
         ((), "needs a statistic"),
         (("count", "count"), "twice"),
+        (("bounds(age)", "maximum(age)"), "twice"),
+        (("quantiles(age, 0.5, 0.9)", "quantile(age, 0.9)"), "twice"),
     ]:
         with pytest.raises(ValueError, match=says):
             groups.agg(*asks, epsilon=1)

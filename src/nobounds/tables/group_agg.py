@@ -94,6 +94,13 @@ def learns(ask: Ask) -> bool:
     return ask.statistic in LEARNING and "interval" not in dict(ask.options)
 
 
+def numbers_of(ask: Ask) -> list[Ask]:
+    """The numbers that a statistic of groups gives, each by its name: two bounds, or several quantiles."""
+    if ask.statistic == "bounds":
+        return [Ask(name, ask.columns) for name in ("minimum", "maximum")]
+    return [Ask("quantile", ask.columns, (q,)) for q in ask.q] if ask.statistic == "quantiles" else [ask]
+
+
 def counts_of(ask: Ask, facts: dict[Name, Facts]) -> Name:
     """Whose counts a statistic goes by: those of its column, or of the rows where no record can be missing."""
     column = column_of(ask)

@@ -147,7 +147,7 @@ class GroupedTable(SharedOnly):
             return function(columns[column], **own, **keywords)  # type: ignore[no-any-return]
 
         def released(shown: Shown, results: list[GroupedRelease], facts: dict[str, Facts]) -> GroupedRelease:
-            return shown.of_bins(statistic, inner, results)
+            return shown.of_bins(statistic, inner, facts[column].kind, results)
 
         return self._grouping().one_by_one(
             [column], f"{statistic} of {column}", self._spending(options), program, released, options.get("rng")

@@ -36,7 +36,7 @@ from nobounds.statistics.agg import check_asks
 from nobounds.statistics.door import INSIDE, ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
 from nobounds.statistics.typed import require_type, type_of, typed_array
-from nobounds.tables.group_agg import GroupSplit, Part, agg_program
+from nobounds.tables.group_agg import GroupSplit, Part, agg_program, numbers_of
 from nobounds.tables.group_answers import (
     GroupAnswers,
     GroupedColumn,
@@ -224,6 +224,7 @@ class Grouping:
     def agg(self, asks: tuple[Ask, ...], spending: Spending, part: Part, rng: Rng) -> Answers:
         """Several statistics of each group, through the door; `part` is the program of one of them."""
         check_asks(asks)
+        check_asks(tuple(number for each in asks for number in numbers_of(each)))
         terms, selection = self._terms(spending), self._selection(spending)
         names = dict.fromkeys([None, *(name for each in asks for name in each.columns)])
         facts = {name: self._facts(name) for name in names}

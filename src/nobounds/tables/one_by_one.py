@@ -26,6 +26,7 @@ from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import Program
 from nobounds.ranks.problem import check_rank
 from nobounds.release.description import Description
+from nobounds.release.frames import answer_array
 from nobounds.release.grouped import GroupedRelease, masked, ordered
 from nobounds.release.release import Release
 from nobounds.release.schema import type_in
@@ -143,19 +144,22 @@ class Shown:
             named[ask.name] = self.release(ask.statistic, own.of_answer(ask.statistic), numbers, common | rank)
         return named
 
-    def of_bins(self, statistic: str, inner: tuple[str, ...], binned: Sequence[GroupedRelease]) -> GroupedRelease:
-        """The bins of all groups below each other: the keys of a group stand beside each of its bins."""
-        import pyarrow as pa
+    def of_bins(
+        self, statistic: str, inner: tuple[str, ...], kind: Kind, binned: Sequence[GroupedRelease]
+    ) -> GroupedRelease:
+        """The bins of all groups below each other: the keys of a group stand beside each of its bins.
 
+        Their edges are of one type, which those of one group alone need not have.
+        """
         each = np.repeat(np.arange(len(binned)), [len(release) for release in binned])
-        places = [pa.concat_arrays([release.arrays[k] for release in binned]) for k in range(len(inner)) if binned]
+        edges = [[edge for release in binned for edge in release.arrays[k].to_pylist()] for k in range(len(inner))]
         numbers = [value for release in binned for value in release.values.tolist()]
         bars = np.concatenate([np.zeros((0, 2)), *(release.intervals for release in binned)])
         reasons = [why for release in binned for why in release.reasons or (None,) * len(release)]
         return GroupedRelease(
             statistic,
             (*self.by, *inner),
-            (*taken(self.keys, each), *(places or [pa.nulls(0)] * len(inner))),
+            (*taken(self.keys, each), *(answer_array(ends, kind) for ends in edges)),
             masked(numbers, NUMBER),
             self.loss,
             _common(binned) | dict(self.parameters),
