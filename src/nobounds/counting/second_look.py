@@ -44,6 +44,8 @@ class Counts:
         if ladder == self.coarse.ladder:
             return self.coarse
         first, last = self._rungs(ladder, low, high)
+        if (first, last) == (ladder.first, ladder.last):
+            return self.full(ladder)
         smallest, largest = ladder.span(first, last)
         below, inside = scan(self.chunks(), partial(_inside, ladder, smallest, largest), _added)
         moved = np.array([below, max(0, self.coarse.total - inside.total - below)])

@@ -20,8 +20,9 @@ CHUNK = 65_536
 class Column:
     """One column of numbers: its public facts, and its records as float64 chunks.
 
-    `chunks` starts a pass over the records and may be called again; each chunk is a fresh contiguous array, with NaN
-    for the missing records. `rows` counts all records, missing ones too: sensitive unless neighbours have equal sizes.
+    `chunks` starts a pass over the records and may be called again; each chunk is a contiguous array, with NaN for
+    the missing records, and may be the data themselves. `rows` counts all records, missing ones too: sensitive unless
+    neighbours have equal sizes.
     """
 
     facts: Facts

@@ -74,18 +74,19 @@ def _from_numpy(data: NDArray[Any]) -> Column:
 
     def chunks() -> Iterator[NDArray[np.float64]]:
         for window in windows(len(records)):
-            floats = _nearest_floats(records[window])
+            floats = _nearest_floats(records[window], copy=masked)
             if masked:
                 floats[np.ma.getmaskarray(data[window])] = np.nan
+            floats.flags.writeable = False  # they may be the user's
             yield floats
 
     stated = type_bounds(boolean=data.dtype.kind == "b", unsigned=data.dtype.kind == "u")
     return Column(Facts(integral, masked or not integral, **stated), chunks, rows=lambda: len(records))
 
 
-def _nearest_floats(records: NDArray[Any]) -> NDArray[np.float64]:
+def _nearest_floats(records: NDArray[Any], copy: bool = True) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
-        return records.astype(np.float64, order="C")
+        return records.astype(np.float64, order="C", copy=copy)
 
 
 def _from_buffer(data: "array[Any]") -> NDArray[Any]:

@@ -1,0 +1,103 @@
+"""How much work a call does, counted and not timed: passes over the data, rungs that are weighed, bytes in use."""
+
+import random
+import subprocess
+import sys
+import tracemalloc
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import nobounds as nb
+from nobounds.engines.memory import arrays
+from nobounds.mechanisms.joint.stretches import Stretches
+from nobounds.mechanisms.runs import Runs
+
+N = 300_000
+VALUES = np.random.default_rng(0).lognormal(3, 0.8, N)
+DECILES = [k / 10 for k in range(1, 10)]
+# Passes, rungs weighed at once over records, and bytes at the peak, each at most. A private frame weighs what rungs of
+# 16 bits are occupied: no more than 2**16 in each octave, however many records there are.
+MOST = {
+    "median": (4, 1.3, 36e6),
+    "tail": (4, 1.3, 36e6),
+    "maximum": (3, 1.3, 36e6),
+    "sum": (5, 0.001, 4e6),
+    "mean": (6, 1.3, 36e6),
+    "deciles": (2, 0.1, 4e6),
+    "quartiles": (5, 1.3, 36e6),
+}
+CALLS: dict[str, Any] = {
+    "median": lambda data, **options: nb.quantile(data, 0.5, **options),
+    "tail": lambda data, **options: nb.quantile(data, 0.9, **options),
+    "maximum": lambda data, **options: nb.maximum(data, **options),
+    "sum": lambda data, **options: nb.sum(data, **options),
+    "mean": lambda data, **options: nb.mean(data, **options),
+    "deciles": lambda data, **options: nb.quantiles(data, DECILES, **options),
+    "quartiles": lambda data, **options: nb.quantiles(data, [0.25, 0.5, 0.75], **options),
+}
+
+
+class Work(NamedTuple):
+    passes: int
+    weighed: int
+    peak: int
+
+
+def work(call: Any, data: Any) -> Work:
+    """What a call does, once everything public is planned."""
+    call(data, epsilon=1, rng=random.Random(1))
+    passes, weighed = [], [0]
+    windows, between, stretches = arrays.windows, Runs.between.__func__, Stretches.of.__func__
+
+    def runs_between(cls: Any, starts: Any, *rest: Any, **options: Any) -> Runs:
+        weighed.append(len(starts))
+        return between(cls, starts, *rest, **options)
+
+    def stretches_of(cls: Any, *rest: Any) -> Stretches:
+        made = stretches(cls, *rest)
+        weighed.append(len(made.starts))
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrays, "windows", lambda length: passes.append(length) or windows(length))
+        patch.setattr(Runs, "between", classmethod(runs_between))
+        patch.setattr(Stretches, "of", classmethod(stretches_of))
+        tracemalloc.start()
+        try:
+            call(data, epsilon=1, rng=random.Random(1))
+            return Work(len(passes), max(weighed), tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_does_no_more_than_this(name):
+    """The work of each statistic on 300,000 records; none of it depends on the machine."""
+    done, (passes, weighed, peak) = work(CALLS[name], VALUES), MOST[name]
+    assert done.passes <= passes and done.weighed <= weighed * N and done.peak <= peak, done
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("name", ["deciles", "sum"])
+def test_work_beside_the_passes_does_not_grow_with_the_records(name):
+    """Four times as many records take as many passes, and no more memory than for a window of ranks around each."""
+    few, many = work(CALLS[name], VALUES), work(CALLS[name], np.tile(VALUES, 4) * np.linspace(1, 1.0001, 4 * N))
+    assert many.passes == few.passes and many.peak <= 2 * few.peak + 2**20
+
+
+@pytest.mark.medium
+def test_an_import_loads_nothing_and_a_call_no_more_than_it_needs():
+    """Neither numpy for the names alone, nor tables, plans, audits, other libraries' frames or numba for a quantile."""
+    code = """
+import sys, nobounds as nb
+assert "numpy" not in sys.modules
+nb.quantile([1.0] * 100, 0.5, epsilon=1)
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    for unused in ("pandas", "polars", "duckdb", "pyarrow", "numba", "sklearn", "nobounds.tables", "nobounds.planning"):
+        assert unused not in loaded, unused
