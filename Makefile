@@ -39,9 +39,8 @@ explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if 
 	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests
 	cd tests && ../$(BIN)/python -m support.lockstep --slow
 
-bench: $(PEERS)/.ready ## time, memory and error beside named peers, docs/speed.md (a quarter of an hour)
-	$(PEERS)/bin/python benchmarks/speed/core.py
-	$(PEERS)/bin/python benchmarks/speed/peers.py
+bench: $(PEERS)/.ready ## processor time and memory beside named peers, docs/speed.md (five minutes)
+	$(PEERS)/bin/python benchmarks/speed/ratios.py
 	$(PEERS)/bin/python benchmarks/speed/csv_files.py --page docs/speed.md
 
 accuracy: $(READY) ## nobounds and its rivals near 0 and far from it, docs/accuracy/offsets.md (hours; QUICK=--quick: half an hour)
@@ -113,7 +112,7 @@ $(READY): pyproject.toml
 # named, and left out.
 $(PEERS)/.ready: pyproject.toml benchmarks/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -e '.[arrow,fast,plots]'
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -e '.[arrow,cli,fast,plots]'
 	@while read -r peer; do \
 		$(PEERS)/bin/pip install --quiet --disable-pip-version-check $$peer || echo "does not install here: $$peer"; \
 	done < benchmarks/requirements.txt
