@@ -34,7 +34,7 @@ SPENT = ({"epsilon": 1}, {"rho": 0.1})
 HALVES = [0.25, 0.5, 0.75]
 NO_STATISTICS = {"Budget", "BudgetExceeded", "Csv", "Description", "Forecast", "GroupedRelease", "Histogram", "Ladder"}
 NO_STATISTICS |= {"DescribeForecast", "Law", "PrivacyLoss", "Release", "Schema", "Table", "explain", "plan"}
-NO_STATISTICS |= {"plan_describe", "rows_needed"}
+NO_STATISTICS |= {"Answers", "plan_describe", "rows_needed"}
 STREAMS = {"AboveThreshold", "IterativeExponential", "SparseVector"}  # of answers to queries: they read no records
 
 
@@ -107,6 +107,7 @@ class HiddenSource:
         return tuple(pa.array(keys) for keys in given)
 
     tally = unread
+    records = unread
 
 
 class HiddenClipper(PrivateClipper):
@@ -179,6 +180,7 @@ def of_tables(spent, make, column="x", condition="b"):
     ]
     alone += [(name, (column,)) for name in ("median", "iqr", "std", "variance")] + [("proportion", (condition,))]
     alone += [(name, (column, column)) for name in ("ratio", "weighted_mean", "covariance", "correlation")]
+    asks = (f"mean({column})", f"median({column})", "count()")
     about_units = [
         ("suggest_rows_per_unit", ()),
         ("rows_left_out", ()),
@@ -188,10 +190,16 @@ def of_tables(spent, make, column="x", condition="b"):
     for unit in ({}, {"unit": "who", "rows_per_unit": 2}):
         for name, args in [*whole, *alone, *(about_units if unit else [])]:
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent)
+        yield "Table.agg", partial(of_table, make, unit, None, "agg", asks, spent)
+        if condition == "b":
+            counted = partial(of_table, make, unit, {"keys": ["k0"]}, "value_counts", ("who",), spent | {"keys": ["a"]})
+            yield "GroupedTable.value_counts", counted
         for name, args in (("value_counts", ("k",)), ("top_k", ("k", 1))):
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent | {"keys": ["k0", "k1"]})
         for by in ({"keys": ["k0", "k1"]}, *([{"delta": 1e-6}] if "epsilon" in spent else [])):
-            for name, args in whole:
+            left_out = {"count_distinct"} if condition == "b" else {"count_distinct", "proportion"}
+            one_by_one = [each for each in alone if each[0] not in left_out] + [("agg", asks)]
+            for name, args in [*whole, *one_by_one]:
                 yield f"GroupedTable.{name}", partial(of_table, make, unit, by, name, args, spent)
 
 

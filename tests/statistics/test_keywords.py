@@ -75,6 +75,23 @@ METHODS = {
     Table.top_k: SPENT | {"keys", "delta", "groups_per_unit"},
     Table.describe: BOUNDED,
     GroupedTable.quantile: BOUNDED | {"interval", "of", "guarantee"},
+    GroupedTable.median: BOUNDED | {"interval", "of", "guarantee"},
+    GroupedTable.quantiles: BOUNDED,
+    GroupedTable.bounds: BOUNDED | {"interval"},
+    GroupedTable.describe: BOUNDED,
+    GroupedTable.std: BOUNDED,
+    GroupedTable.variance: BOUNDED,
+    GroupedTable.iqr: BOUNDED | {"interval"},
+    GroupedTable.proportion: SPENT,
+    GroupedTable.ratio: SPENT,
+    GroupedTable.weighted_mean: SPENT,
+    GroupedTable.covariance: SPENT,
+    GroupedTable.correlation: SPENT,
+    GroupedTable.histogram: BOUNDED | {"edges", "bins"},
+    GroupedTable.cdf: BOUNDED | {"points", "bins"},
+    GroupedTable.value_counts: SPENT | {"keys"},
+    Table.agg: SPENT,
+    GroupedTable.agg: SPENT,
     GroupedTable.maximum: BOUNDED | {"interval"},
     GroupedTable.minimum: BOUNDED | {"interval"},
     GroupedTable.sum: BOUNDED,
@@ -107,7 +124,7 @@ def only_keywords(statistic):
 def called(statistic, **options):
     """A call of a statistic on some data."""
     names = [name for name in inspect.signature(statistic).parameters if name not in only_keywords(statistic)]
-    table = nb.Table({"x": VALUES, "k": np.arange(300) % 2})
+    table = nb.Table({"x": VALUES, "k": np.arange(300) % 2, "b": VALUES > 20})
     grouped = table.group_by("k", keys=[0, 1])
     vectors = statistic in (nb.vector_sum, nb.vector_mean)
     values = {
@@ -115,7 +132,8 @@ def called(statistic, **options):
         "data": VALUES.reshape(-1, 3) if vectors else VALUES > 20 if statistic is nb.proportion else VALUES,
         "condition": "x > 20",
         **dict.fromkeys(("x", "y", "numerator", "denominator", "weights"), VALUES if statistic in FUNCTIONS else "x"),
-        "column": "x",
+        "column": "b" if statistic is GroupedTable.proportion else "x",
+        "asks": "mean(x)",
         "columns": ["x"],
         "k": 3,
         "q": [0.5, 0.75] if statistic.__name__ == "quantiles" else 0.5,
@@ -179,6 +197,7 @@ def test_an_unknown_keyword_is_refused_by_the_name_of_the_function(statistic):
 def test_a_keyword_at_its_default_changes_nothing(statistic):
     """What the signature states is what the function does."""
     spent = {"epsilon": 1, "delta": 1e-6} if "delta" in STATISTICS[statistic] else {"epsilon": 1}
+    spent |= {"keys": [1.0]} if statistic is GroupedTable.value_counts else {}
     plain = called(statistic, **spent).to_json()
     defaults = {name: one.default for name, one in only_keywords(statistic).items() if name != "rng"}
     assert called(statistic, **(defaults | spent)).to_json() == plain

@@ -121,6 +121,12 @@ class Distinct(Spent, total=False):
     values_per_unit: int | None
 
 
+class ValuesOfGroups(Spent, total=False):
+    """The public values of a column that is counted by group."""
+
+    keys: Keys | None
+
+
 class Ranged(Counted, Interval, total=False):
     """An interquartile range."""
 

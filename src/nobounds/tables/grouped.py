@@ -31,6 +31,7 @@ from nobounds.statistics.keywords import (
     Keys,
     Pointed,
     Spent,
+    ValuesOfGroups,
     flag,
     spelled_out,
     stated_of,
@@ -154,12 +155,13 @@ class GroupedTable(SharedOnly):
         )
 
     @spelled_out
-    def value_counts(self, column: str, *, keys: Keys | None = None, **options: Unpack[Spent]) -> GroupedRelease:
+    def value_counts(self, column: str, **options: Unpack[ValuesOfGroups]) -> GroupedRelease:
         """Private numbers of rows of each group with each value of a column.
 
-        keys: the public values of the column, where those of the groups are public; with a delta, the pairs of a group
-        and a value that enough units have are chosen privately.
+        `keys` are the public values of the column, where those of the groups are public; with a delta, the pairs of a
+        group and a value that enough units have are chosen privately.
         """
+        keys = options.get("keys")
         if (keys is None) != (self._keys is None):
             raise ValueError("value_counts needs keys, the values of the column, where the keys of groups are public")
         pairs = None
@@ -297,7 +299,7 @@ class GroupedTable(SharedOnly):
 
     @spelled_out
     def agg(self, *asks: ask.Ask | str, **options: Unpack[Spent]) -> Answers:
-        """Several statistics of each group, for one epsilon that is charged once and split by need.
+        """Private statistics of each group, for one epsilon that is charged once and split by need.
 
         The keys are chosen once for all of them, if they are not public. `answers["mean(pay)"]` has the mean of each
         group; `Table.agg` says what can be asked.

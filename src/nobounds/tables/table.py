@@ -326,7 +326,7 @@ class Table(SharedOnly):
 
     @spelled_out
     def agg(self, *asks: Ask | str, **options: Unpack[Spent]) -> Answers:
-        """Several statistics of several columns, for one epsilon that is charged once and split by need.
+        """Private statistics of several columns, for one epsilon that is charged once and split by need.
 
         asks: by the functions of `nobounds.ask`, or as text.
 
