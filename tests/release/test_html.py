@@ -72,6 +72,14 @@ def test_a_number_has_its_interval_and_its_cost():
     assert "not answered" in page(missing).text and "about 1,200 rows" in page(missing).text
 
 
+@pytest.mark.parametrize("text", EVIL)
+def test_a_value_that_a_file_says_is_text(text):
+    """JSON from somebody else may have a text in the place of a number: it is shown as text."""
+    for value in (text, (text, text)):
+        page(nb.Release("mean", value, LOSS))
+        page(nb.Release.from_json(nb.Release("mean", value, LOSS).to_json()))
+
+
 def test_several_numbers_are_a_table():
     """Ranks or ends beside their numbers; a long vector is cut, and says so."""
     quantiles = nb.Release("quantiles", (2, None), LOSS, {"q": ["1/2", "199/200"]}, (), "too few rows")

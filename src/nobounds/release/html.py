@@ -55,7 +55,7 @@ def _release(release: Release) -> str:
     else:
         ((_, value, bar),) = numbers
         rank = "" if q is None else _muted(f" ({rank_in_words(q)})")
-        large = _number(_muted("not answered") if value is None else said(value, bar, kind))
+        large = _number(_muted("not answered") if value is None else _escaped(said(value, bar, kind)))
         interval = "" if bar is None or value is None else f"<div>{between(bar, kind, value)}{_level(release)}</div>"
         body = _heading(title + rank) + large + interval
     why = release.reason and f"Not answered, {release.reason}{needed_in_words(release.parameters)}."
@@ -68,7 +68,7 @@ def _numbers(release: Release) -> str:
     rows = [
         [
             _muted(_escaped(rank_in_words(name) if ranked else name if release.statistic == "bounds" else str(k + 1))),
-            _empty(release.reason) if value is None else said(value, bar, kind),
+            _empty(release.reason) if value is None else _escaped(said(value, bar, kind)),
             *([] if not release.intervals else ["" if bar is None or value is None else between(bar, kind, value)]),
         ]
         for k, (name, value, bar) in enumerate(release.numbers[:_SHOWN])
@@ -81,7 +81,7 @@ def _numbers(release: Release) -> str:
 def _groups(release: GroupedRelease) -> str:
     kind, bars = type_in(release.parameters).of_answer(release.statistic), release.bars[:_SHOWN]
     reasons = (release.reasons or (None,) * len(release))[:_SHOWN]
-    answers = [_empty(why) if why else text for text, why in zip(release.said(_SHOWN), reasons, strict=True)]
+    answers = [_empty(why) if why else _escaped(text) for text, why in zip(release.said(_SHOWN), reasons, strict=True)]
     columns: list[Sequence[str]] = [
         [_escaped("" if key is None else key) for key in array[:_SHOWN].to_pylist()] for array in release.arrays
     ]
@@ -124,7 +124,7 @@ def _cell(described: Description, column: str, statistic: str) -> str:
     summary, margin = described.columns[column], described.margin(column, statistic)
     if summary.values[statistic] is None:
         return _empty(summary.reasons.get(statistic))
-    return described.said(column, statistic) + (_muted(f" {margin}") if margin else "")
+    return _escaped(described.said(column, statistic)) + (_muted(f" {margin}") if margin else "")
 
 
 def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str) -> list[str]:
