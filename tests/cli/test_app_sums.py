@@ -26,7 +26,7 @@ def test_the_table_of_a_mean_says_what_its_range_is(people):
     few.write_text("income\n5\n7\n")
     declared = ["--type", "income=number"]
     assert "too few rows" in run("mean", few, "--column", "income", "--epsilon", "1", *declared).stdout
-    assert "hardly any numbers" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
+    assert "too few numbers" in run("mean", few, "--column", "income", "--epsilon", "1").stdout
 
 
 def test_describe_shows_every_column_and_what_each_number_cost(people):

@@ -310,18 +310,19 @@ def test_keys_may_be_chosen_privately(folder):
 
 
 def test_the_table_of_groups_has_keys_left_and_numbers_right(folder):
-    """A row for each group, the noise, and the loss in words, without colour codes in a pipe."""
+    """A row for each group with its interval, the clip, and the loss in words, without colour codes in a pipe."""
     result = run("sum", folder / "sales.parquet", *AMOUNT, *BY, "--epsilon", "1e6")
-    head, _, first, *_, noise, loss = result.stdout.splitlines()
-    assert head.split() == ["region", "sum"] and first.startswith("north ") and len(first) == len(head)
-    assert noise.startswith("Noise of each answer: ± ") and " Clip: " in noise
+    head, _, first, *_, clip, loss = result.stdout.splitlines()
+    assert head.split() == ["region", "sum", "95%", "interval"] and first.startswith("north ")
+    assert " to " in first and len(first) == len(head) and clip.startswith("Clip: ")
     assert loss.startswith("Total privacy loss: epsilon 1e+06 (zCDP: rho ") and "\x1b" not in result.stdout
 
 
 def test_groups_without_any_number_have_next_to_nothing(folder):
     """A column of text has no mean, and says so."""
     result = run("mean", folder / "sales.csv", "--column", "region", "--by", "store", "--keys", "1,2", "--epsilon", "1")
-    assert all("hardly any numbers" in line for line in result.stdout.splitlines()[2:4])
+    assert "Clip" not in result.stdout
+    assert all("too few numbers" in line for line in result.stdout.splitlines()[2:4])
 
 
 def test_csv_is_the_keys_and_the_answers(folder):

@@ -74,3 +74,17 @@ def test_rows_and_groups_per_unit_are_suggested(visits: Path):
     assert release["value"] == [4, 4] and release["loss"]["unit"] == "user"
     few = run("suggest", visits, "--unit", "user", "--epsilon", 0.001)
     assert few.exit_code == 0 and "too few rows" in few.stdout
+
+
+def test_the_number_of_units_needs_no_limit_of_their_rows(visits: Path):
+    """One more unit changes it by 1; the number of values in another column needs a limit, and is refused."""
+    assert " 600 " in run("count-distinct", visits, "--unit", "user", "--epsilon", 100).stdout
+    refused = run("count-distinct", visits, "--unit", "user", "--column", "paid", "--epsilon", 1)
+    assert refused.exit_code == 2 and "--unit needs --rows-per-unit" in refused.stderr
+
+
+def test_options_that_two_commands_share_stand_under_the_heading_of_each():
+    """--delta is about groups where there is --by, and about values where these are counted."""
+    for command, heading in (("mean", "Answers by groups:"), ("value-counts", "Which values are counted:")):
+        section = run(command, "--help").stdout.split(heading)[1].split("\n\n")[0]
+        assert "--delta" in section and "--groups-per-unit" in section

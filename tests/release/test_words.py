@@ -5,7 +5,10 @@ from datetime import date
 
 import pytest
 
+import nobounds as nb
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.kinds.kind import Kind
+from nobounds.release.description import Description, Summary
 from nobounds.release.words import UNKNOWN, bars_in_words, between, margin_in_words, needed_in_words
 
 
@@ -43,3 +46,25 @@ def test_what_would_do():
     """Rows, or more of the spending; nothing if it is not stated."""
     assert needed_in_words({"needed": {"rows": 1200, "rho": 0.21}}) == ": about 1,200 rows or rho 0.21 would do"
     assert needed_in_words({}) == ""
+
+
+def test_a_column_with_hardly_any_numbers_may_hold_dates():
+    """Then the words say how to state its type; not where a few more numbers would do."""
+    assert "state its type (--type, or schema=)" in needed_in_words({"needed": {"rows": 130}, "values_read": 16})
+    assert "state its type" not in needed_in_words({"needed": {"rows": 130}, "values_read": 100})
+
+
+def test_what_is_negligible_in_its_column_is_printed_as_0():
+    """A median of 9e-206 beside a maximum of 1; the value itself is kept."""
+    values = {"count": 9, "min": 0, "50%": 9.0529e-206, "max": 1.125}
+    described = Description({"late": Summary(values, {}, {})}, {}, PrivacyLoss.pure(1))
+    assert described.said("late", "50%") == "0" and described["late"].values["50%"] > 0
+    assert described.said("late", "max") == "1.125"
+
+
+def test_groups_print_their_intervals_and_why_they_are_not_answered():
+    """Beside each answer, under the level."""
+    table = nb.Table({"town": ["a"] * 800, "paid": list(range(10)) * 80})
+    text = str(table.group_by("town", keys=["a", "c"]).mean("paid", epsilon=20, lower=0, upper=10))
+    assert text.splitlines()[0].split() == ["town", "mean", "95%", "interval"] and " to " in text.splitlines()[1]
+    assert "no rows seen" in text.splitlines()[2]

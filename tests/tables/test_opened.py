@@ -6,7 +6,7 @@ import re
 import pytest
 
 import nobounds as nb
-from nobounds.release.words import HARDLY, TOO_FEW
+from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 from nobounds.tables.opened import OpenedTable
 
 ROWS = 3000
@@ -36,9 +36,9 @@ def test_a_column_of_texts_is_marked_and_not_answered_by_0(path, statistic, neig
     """Its release carries the noisy number of values that could be read; numbers are answered beside that number."""
     table = nb.Table(path, csv=nb.Csv(header=True), neighbors=neighbors)
     names = ASKED[statistic](table, "name", epsilon=2, rng=random.Random(1))
-    assert names.value in (None, (None, None)) and names.reason == HARDLY
+    assert names.value in (None, (None, None)) and names.reason == TOO_FEW_NUMBERS
     assert 0 <= names.parameters["values_read"] < 100
-    assert "hardly any numbers: about" in re.sub(r"\s+", " ", str(nb.explain(names)))
+    assert "too few numbers: about" in re.sub(r"\s+", " ", str(nb.explain(names)))
     ages = ASKED[statistic](table, "age", epsilon=2, rng=random.Random(1))
     assert ages.reason is None and abs(ages.parameters["values_read"] - ROWS) < 400
     declared = nb.Table(path, schema={"age": "integer"}, neighbors=neighbors)
@@ -51,10 +51,10 @@ def test_summaries_and_groups_say_the_same(path):
     """Cells and groups without an answer."""
     table = nb.Table(path, csv=nb.Csv(header=True))
     described = table.describe(["name", "age"], epsilon=2, rng=random.Random(1))
-    assert set(described.columns["name"].reasons.values()) == {HARDLY} and not described.columns["age"].reasons
-    assert f"Empty cells: {HARDLY}." in str(described)
+    assert set(described.columns["name"].reasons.values()) == {TOO_FEW_NUMBERS} and not described.columns["age"].reasons
+    assert f"Empty cells: {TOO_FEW_NUMBERS} for the epsilon." in str(described)
     groups = table.group_by("city", keys=["0", "1", "2"]).mean("name", epsilon=2, rng=random.Random(1))
-    assert set(groups.reasons) == {HARDLY} and groups.values.mask.all()
+    assert set(groups.reasons) == {TOO_FEW_NUMBERS} and groups.values.mask.all()
 
 
 def test_types_are_those_of_a_schema(path):

@@ -1,10 +1,11 @@
 """Options in groups: a command takes dataclasses of options, and each of their fields is an option in the shell."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from typer.models import OptionInfo
 
@@ -34,13 +35,21 @@ def _fields(group: Any) -> list[Parameter]:
     """The fields of a group, nested groups included, as parameters."""
     hints, parameters = get_type_hints(group, include_extras=True), []
     for each in fields(group):
-        for option in getattr(hints[each.name], "__metadata__", ()):
-            if isinstance(option, OptionInfo):
-                option.rich_help_panel = option.rich_help_panel or getattr(group, "panel", None)
+        hint = _under(hints[each.name], getattr(group, "panel", None))
         default = Parameter.empty if each.default is MISSING else each.default
-        plain = Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[each.name])
+        plain = Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
         parameters += _fields(hints[each.name]) if is_dataclass(hints[each.name]) else [plain]
     return parameters
+
+
+def _under(hint: Any, panel: str | None) -> Any:
+    """The annotation of an option with its heading; of a copy, because groups may share options."""
+    given = getattr(hint, "__metadata__", ())
+    options = [copy(one) if isinstance(one, OptionInfo) else one for one in given]
+    for option in options:
+        if isinstance(option, OptionInfo):
+            option.rich_help_panel = option.rich_help_panel or panel
+    return Annotated[(hint.__origin__, *options)] if given else hint
 
 
 def _made(group: Any, given: dict[str, Any]) -> Any:

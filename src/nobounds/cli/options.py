@@ -226,6 +226,9 @@ class Whom:
             raise ValueError("--unit needs --neighbors add-remove")
         if self.unit is None and self.rows_per_unit is not None:
             raise ValueError("--rows-per-unit needs --unit, the column that says whose row it is")
+
+    def require_rows(self) -> None:
+        """Refuse a unit whose rows are not limited, where they have to be."""
         if self.unit is not None and self.rows_per_unit is None:
             raise ValueError("--unit needs --rows-per-unit; the command nobounds rows-per-unit helps to choose it")
 

@@ -59,7 +59,7 @@ def _show_one(console: Console, release: nb.Release) -> None:
     if "clip" in release.parameters and stated.get("of") == "noise":
         say(console, CLIPPING)
     if "clips" in release.parameters and release.value is not None:
-        first, second = (_clip(clip, NUMBER) for clip in release.parameters["clips"])
+        first, second = (clip_in_words(clip, NUMBER) for clip in release.parameters["clips"])
         included = "What that changed is not in the range." if stated.get("of") == "noise" else ""
         say(console, f"Clipped: the first column to {first}, the second to {second}. {included}".rstrip())
     if "assumes" in stated and release.value is not None:
@@ -208,7 +208,7 @@ def _table(release: nb.Release) -> Table:
         if release.intervals:
             cells.append("" if bar is None or value is None else between(bar, kind, value))
         if "clip" in release.parameters:
-            cells.append(_clip(release.parameters["clip"], column_type_in(release.parameters)))
+            cells.append(clip_in_words(release.parameters["clip"], column_type_in(release.parameters)))
         table.add_row(*cells, cost if k == 0 else "together" if k == 1 else "")
     return table
 
@@ -218,7 +218,8 @@ def _decimal(q: str) -> str:
     return f"{float(Fraction(q)):.10g}"
 
 
-def _clip(clip: list[int | float], kind: Kind) -> str:
+def clip_in_words(clip: list[int | float], kind: Kind) -> str:
+    """The ends of a clip, of a column of this type."""
     if kind.typed:
         return " to ".join(short_text(kind.value(end)) for end in clip)
     least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0

@@ -67,12 +67,17 @@ class Opened:
 
 
 @contextmanager
-def opened(common: CommonOptions, *columns: str | None, every: bool = False) -> Iterator[Opened]:
+def opened(
+    common: CommonOptions, *columns: str | None, every: bool = False, rows_limited: bool = True
+) -> Iterator[Opened]:
     """The table with these columns, or with every column, open for reading.
 
     The amount and the budget are checked before the table is opened.
+    rows_limited: whether --unit needs --rows-per-unit.
     """
     spend, whom = common.spend, common.whom
+    if rows_limited:
+        whom.require_rows()
     Spending.of(spend.epsilon, spend.rho)
     budget = None if spend.budget is None else nb.Budget(path=require_budget(spend.budget))
     _keep_inputs(common)

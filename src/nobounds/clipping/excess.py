@@ -17,7 +17,7 @@ from nobounds.arrays import Floats, Ints
 
 POINTS = 512  # that stand for the law of the excess
 BELOW = 2  # octaves below the clip that the model is fitted to
-ASSUMES = "counts of octaves fall log-concavely beyond the clip: no separate group of very large values"
+ASSUMES = "values beyond the clip become rarer and rarer, with no separate group of very large ones"
 RELATIVE = 0.2  # standard deviation of a count over its mean, where the mean is large
 _CURVES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.5])  # g
 _PRIOR = np.log(np.array([20.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))

@@ -21,8 +21,8 @@ from nobounds.clipping.tailing import Tailed
 from nobounds.exact import finite_float
 
 ASSUMES = (
-    "counts of octaves fall log-concavely beyond the clip, in each group about as in all of them: "
-    "no separate cluster of very large values"
+    "values beyond the clip become rarer and rarer, in each group about as in all of them, "
+    "with no separate cluster of very large ones"
 )
 _NUMBERS = 24  # noisy numbers that ends are worked out for; those of the others lie between them
 _SMALL = 40.0  # means up to which a part of a number of records is drawn one by one

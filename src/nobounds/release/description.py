@@ -13,7 +13,9 @@ from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import HARDLY, TOO_FEW, margin_in_words, rows_in_words, units_in_words
+from nobounds.release.words import margin_in_words, rows_in_words, units_in_words
+
+_NEGLIGIBLE = 1e-6  # a number this far below the largest of its column is printed as 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,12 @@ class Summary:
     intervals: dict[str, Interval]
     costs: dict[str, float]
     reasons: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude of the values of the column that are numbers: minimum, quantiles and maximum."""
+        values = (value for name, value in self.values.items() if name not in ("count", "mean", "std"))
+        return float(max((abs(value) for value in values if isinstance(value, int | float)), default=0))
 
     def to_dict(self, kind: Kind = NUMBER) -> dict[str, Any]:
         """Plain values, for JSON; `kind` is that of the column."""
@@ -69,6 +77,8 @@ class Description(Answer):
         """A statistic of a column for people, with the digits that its interval supports; empty if not answered."""
         summary, value = self.columns[name], self.columns[name].values[statistic]
         bar = summary.intervals.get(statistic)
+        if bar is None and isinstance(value, float) and abs(value) < _NEGLIGIBLE * summary.largest:
+            return "0"
         return "" if value is None else said(value, bar, self.kind(name).of_answer(statistic))
 
     def margin(self, name: str, statistic: str) -> str:
@@ -177,9 +187,8 @@ class Description(Answer):
         parts = [f"{part} {text_up(100 * amount / total, 2)} %" for part, amount in split.items()]
         sentence = f"{name} {text_up(total)}, split by noisy counts: {', '.join(parts) or 'nothing'}."
         reasons = {why for summary in self.columns.values() for why in summary.reasons.values()}
-        few = f"{TOO_FEW} for the {name.lower()}" if reasons - {HARDLY} else ""
-        why = " or ".join(filter(None, [few, HARDLY if HARDLY in reasons else ""]))
-        return f"{sentence} Empty cells: {why}." if why else sentence
+        why = " or ".join(sorted(reasons))
+        return f"{sentence} Empty cells: {why} for the {name.lower()}." if why else sentence
 
     def __str__(self) -> str:
         names = {name: printable(name) for name in self.columns}

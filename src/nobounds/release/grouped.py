@@ -16,8 +16,10 @@ from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import (
+    between,
     cut_in_words,
     edges_in_words,
+    interval_heading,
     key_heads,
     key_in_words,
     rows_in_words,
@@ -139,10 +141,12 @@ class GroupedRelease(Answer):
 
     def __str__(self) -> str:
         keys = zip(*(array[:_SHOWN].to_pylist() for array in self.arrays), strict=True)
-        shown = [(key_in_words(self.statistic, key), value) for key, value in zip(keys, self.said(_SHOWN), strict=True)]
-        heads = ", ".join(key_heads(self.statistic, self.by)), self.statistic
-        widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
-        lines = [f"{key.ljust(widths[0])}  {value.rjust(widths[1])}" for key, value in [heads, *shown]]
+        texts = (key_in_words(self.statistic, key) for key in keys)
+        by = ", ".join(key_heads(self.statistic, self.by))
+        heading = "" if self.intervals is None else interval_heading(self.parameters)
+        rows = [(by, self.statistic, heading), *zip(texts, self.said_or_why(_SHOWN), self.ranges(_SHOWN), strict=True)]
+        wide, right, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+        lines = [f"{key.ljust(wide)}  {answer.rjust(right)}  {ends}".rstrip() for key, answer, ends in rows]
         more = [cut_in_words(len(self), _SHOWN)] if len(self) > _SHOWN else []
         notes = (
             edges_in_words(self.parameters),
@@ -157,6 +161,18 @@ class GroupedRelease(Answer):
         kind = type_in(self.parameters).of_answer(self.statistic)
         values, bars = self.values[:most].tolist(), self.bars[:most]
         return ["-" if value is None else said(value, bar, kind) for value, bar in zip(values, bars, strict=True)]
+
+    def said_or_why(self, most: int | None = None) -> list[str]:
+        """The same, with the reason where a group is not answered."""
+        answers = self.said(most)
+        reasons = (self.reasons or (None,) * len(self))[:most]
+        return [why or answer for answer, why in zip(answers, reasons, strict=True)]
+
+    def ranges(self, most: int | None = None) -> list[str]:
+        """The intervals of the first groups for people; empty where there is none, or no answer."""
+        kind = type_in(self.parameters).of_answer(self.statistic)
+        shown = zip(self.values[:most].tolist(), self.bars[:most], strict=True)
+        return ["" if bar is None or value is None else between(bar, kind, value) for value, bar in shown]
 
     @property
     def bars(self) -> list[tuple[Any, Any] | None]:

@@ -19,6 +19,7 @@ from nobounds.release.shares import STATISTICS
 from nobounds.release.words import (
     between,
     cut_in_words,
+    interval_heading,
     needed_in_words,
     rank_in_words,
     rows_in_words,
@@ -73,13 +74,12 @@ def _numbers(release: Release) -> str:
         ]
         for k, (name, value, bar) in enumerate(release.numbers[:_SHOWN])
     ]
-    heads = ["", "value", *([f"{_percent(release)} interval"] if release.intervals else [])]
+    heads = ["", "value", *([interval_heading(release.parameters)] if release.intervals else [])]
     more = len(release.numbers) - len(rows)
     return _table(heads, rows, 1) + (_muted(f"... and {more:,} more numbers") if more else "")
 
 
 def _groups(release: GroupedRelease) -> str:
-    kind, bars = type_in(release.parameters).of_answer(release.statistic), release.bars[:_SHOWN]
     reasons = (release.reasons or (None,) * len(release))[:_SHOWN]
     answers = [_empty(why) if why else _escaped(text) for text, why in zip(release.said(_SHOWN), reasons, strict=True)]
     columns: list[Sequence[str]] = [
@@ -88,9 +88,8 @@ def _groups(release: GroupedRelease) -> str:
     heads = [*release.by, release.statistic]
     columns.append(answers)
     if release.intervals is not None:
-        heads.append(f"{_percent(release)} interval")
-        shown = zip(release.values[:_SHOWN].tolist(), bars, reasons, strict=True)
-        columns.append(["" if bar is None or why else between(bar, kind, value) for value, bar, why in shown])
+        heads.append(interval_heading(release.parameters))
+        columns.append(release.ranges(_SHOWN))
     if release.counts is not None:
         heads.append("noisy rows")
         columns.append([_muted(said(count)) for count in release.counts[:_SHOWN].tolist()])
@@ -140,14 +139,10 @@ def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str)
     ]
 
 
-def _percent(release: Release | GroupedRelease) -> str:
-    return f"{100 * release.parameters.get('interval', {}).get('level', 0.95):.4g}%"
-
-
 def _level(release: Release) -> str:
     """What an interval is for, beside it."""
     noise = " for the noise" if release.parameters.get("interval", {}).get("of") == "noise" else ""
-    return _muted(f" {_percent(release)} interval{noise}")
+    return _muted(f" {interval_heading(release.parameters)}{noise}")
 
 
 def _escaped(text: object) -> str:

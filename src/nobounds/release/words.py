@@ -12,7 +12,7 @@ from nobounds.release.digits import said_ends, said_reach
 from nobounds.release.schema import Interval, type_in
 
 TOO_FEW = "too few rows"  # why a number is not answered
-HARDLY = "hardly any numbers"  # the same, of a column whose type is not declared
+TOO_FEW_NUMBERS = "too few numbers"  # the same, of a column whose type is not declared
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 UNKNOWN = "its error is not known"
 
@@ -48,7 +48,8 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
     """
     needed, read = parameters.get("needed", {}), parameters.get("values_read")
     if read is not None and "rows" in needed:
-        return f": about {read:,} of its values are numbers, and about {needed['rows']:,} would do"
+        typed = "; if it holds dates or times, state its type (--type, or schema=)" if 2 * read < needed["rows"] else ""
+        return f": about {read:,} of its values are numbers, and about {needed['rows']:,} would do{typed}"
     ways = [f"about {needed['rows']:,} rows"] if "rows" in needed else []
     ways += [f"{kind} {text_up(needed[kind], 2)}" for kind in ("epsilon", "rho") if kind in needed]
     return f": {' or '.join(ways)} would do" if ways else ""
@@ -110,6 +111,11 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
     units = "rows" if unit == "row" else "units"
     sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95 times of 100)"
     return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."
+
+
+def interval_heading(parameters: Mapping[str, Any]) -> str:
+    """The heading of a column of intervals, such as "95% interval"."""
+    return f"{100 * parameters.get('interval', {}).get('level', 0.95):.4g}% interval"
 
 
 def rank_in_words(q: str) -> str:

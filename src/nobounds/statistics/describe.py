@@ -49,7 +49,7 @@ from nobounds.ranks.tuning import TUNING
 from nobounds.ranks.view import View
 from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
-from nobounds.release.words import HARDLY, TOO_FEW
+from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, flag, spelled_out, terms_of
 from nobounds.statistics.typed import typed_summary, types_of
@@ -274,7 +274,7 @@ class _Job:
             shown,
             bars,
             {name: round_up(cost * self._times) for name, cost in self._costs().items()},
-            {name: HARDLY if self.facts.texts else TOO_FEW for name, value in shown.items() if value is None},
+            {name: TOO_FEW_NUMBERS if self.facts.texts else TOO_FEW for name, value in shown.items() if value is None},
         )
 
     def _count_bar(self) -> tuple[float, float]:

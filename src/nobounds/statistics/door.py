@@ -21,7 +21,7 @@ from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
-from nobounds.release.words import HARDLY
+from nobounds.release.words import TOO_FEW_NUMBERS
 from nobounds.statistics.typed import require_type, type_of, typed_answer, typed_rung
 
 F_co = TypeVar("F_co", covariant=True)
@@ -134,7 +134,7 @@ def release_column(
         noisy = yield from answer(plan, data)
         breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
         kind = facts.kind.of_answer(statistic)
-        reason = HARDLY if facts.texts and noisy.reason is not None else noisy.reason
+        reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason is not None else noisy.reason
         read = {"values_read": noisy.size} if facts.texts and noisy.size is not None else {}
         parameters = (
             facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | read | breakdown

@@ -26,7 +26,7 @@ from nobounds.ranks.plan import problem_of
 from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.release.release import Release
 from nobounds.release.shares import SIZE_SHARE, shared
-from nobounds.release.words import HARDLY, TOO_FEW
+from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 
 Name = str | None  # of a column; None stands for the rows
 
@@ -180,7 +180,7 @@ class Split:
         parameters["needed"] = {"rows": self._rows()}
         several = ask.statistic in ("quantiles", "bounds")
         value = (None,) * len(ranks) if several else None
-        return Release(ask.statistic, value, loss, parameters, (), HARDLY if facts.texts else TOO_FEW)
+        return Release(ask.statistic, value, loss, parameters, (), TOO_FEW_NUMBERS if facts.texts else TOO_FEW)
 
     def _rows(self) -> int:
         """About how many rows all statistics need together."""

@@ -31,7 +31,7 @@ from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
 from nobounds.release.answers import Answers
 from nobounds.release.grouped import GroupedRelease
-from nobounds.release.words import HARDLY
+from nobounds.release.words import TOO_FEW_NUMBERS
 from nobounds.statistics.agg import check_asks
 from nobounds.statistics.door import INSIDE, ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
@@ -296,10 +296,10 @@ class Grouping:
 
 
 def _reasons(noisy: GroupAnswers, facts: Facts) -> tuple[str | None, ...] | None:
-    """Why groups are not answered; of texts because hardly any are numbers."""
+    """Why groups are not answered; of texts because too few are numbers."""
     if noisy.reasons is None or not facts.texts:
         return noisy.reasons
-    return tuple(None if why is None else HARDLY for why in noisy.reasons)
+    return tuple(None if why is None else TOO_FEW_NUMBERS for why in noisy.reasons)
 
 
 def check_delta(delta: Number) -> Fraction:

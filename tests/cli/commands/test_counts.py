@@ -24,7 +24,7 @@ def visits(tmp_path):
 def test_values_are_counted(visits):
     """Public values in their order; as CSV, too."""
     asked = ("value-counts", visits, "--header", "yes", "--column", "page", "--keys", "p1,none", "--epsilon", 1000)
-    assert [line.split() for line in run(*asked).stdout.splitlines()[2:4]] == [["p1", "200"], ["none", "0"]]
+    assert [line.split()[:2] for line in run(*asked).stdout.splitlines()[2:4]] == [["p1", "200"], ["none", "0"]]
     assert run(*asked, "--csv").stdout.splitlines()[1].startswith("p1,200,")
 
 

@@ -65,9 +65,10 @@ def count_distinct(
 ) -> None:
     """The number of distinct units, or of distinct values in a column.
 
-    Example: nobounds count-distinct people.csv --column user_id --epsilon 1
+    Example: nobounds count-distinct people.csv --unit user_id --epsilon 1
     """
-    with opened(common, column) as handle:
+    limited = column not in (None, common.whom.unit) and values_per_unit is None
+    with opened(common, column, rows_limited=limited) as handle:
         release = handle.table.count_distinct(column, values_per_unit=values_per_unit, **common.spend.amount)
     with handle.shown(), written(release, out=common.out):
         show(release, as_json=common.as_json)

@@ -5,14 +5,15 @@ import sys
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from nobounds.cli.output import CLIPPING, Printer, say_all, show_table, total_in_words
+from nobounds.cli.output import CLIPPING, Printer, clip_in_words, say_all, show_table, total_in_words
 from nobounds.exact import printable
-from nobounds.release.digits import said
 from nobounds.release.files import write_csv
 from nobounds.release.grouped import GroupedRelease
+from nobounds.release.schema import column_type_in
 from nobounds.release.words import (
     cut_in_words,
     edges_in_words,
+    interval_heading,
     key_heads,
     key_in_words,
     rows_in_words,
@@ -39,7 +40,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     console.print()
     say_all(
         console,
-        _noise(release),
+        _clip(release),
         edges_in_words(release.parameters),
         shown_in_words(release.parameters, len(release), release.loss.unit),
         rows_in_words(release.parameters),
@@ -55,26 +56,24 @@ def _table(release: GroupedRelease, shown: int) -> Table:
     for head in [", ".join(heads)] if binned else heads:
         table.add_column(head, no_wrap=True)
     table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
+    if release.intervals is not None:
+        table.add_column(interval_heading(release.parameters), no_wrap=True)
     keys = [array[:shown].to_pylist() for array in release.arrays]
-    answers = release.said(shown)
-    reasons = release.reasons[:shown] if release.reasons else [None] * len(answers)
-    for *key, answer, reason in zip(*keys, answers, reasons, strict=True):
+    for *key, answer, ends in zip(*keys, release.said_or_why(shown), release.ranges(shown), strict=True):
         shown_key = [key_in_words(release.statistic, key)] if binned else map(_printable, key)
-        table.add_row(*shown_key, reason or answer)
+        table.add_row(*shown_key, answer, *([] if release.intervals is None else [ends]))
     return table
 
 
-def _noise(release: GroupedRelease) -> str:
-    """The noise of each answer and the clip, as far as they are known."""
-    half, clip = release.parameters.get("half_interval"), release.parameters.get("clip")
-    parts = [] if half is None else [f"Noise of each answer: ± {said(float(f'{half:.2g}'))} at 95 %."]
-    parts += [] if clip is None else [f"Clip: {said(clip[0])} to {said(clip[1])}."]
-    stated = release.parameters.get("interval", {})
-    if clip is not None and "assumes" in stated:
-        parts.append(f"Intervals (--csv, --json) include what it changed, and assume: {printable(stated['assumes'])}.")
-    elif clip is not None and stated.get("of") == "noise":
-        parts.append(CLIPPING)
-    return " ".join(parts)
+def _clip(release: GroupedRelease) -> str:
+    """The clip, and what intervals say of it, if any group is answered."""
+    clip, stated = release.parameters.get("clip"), release.parameters.get("interval", {})
+    if clip is None or all(release.reasons or [not len(release)]):
+        return ""
+    sentence = f"Clip: {clip_in_words(clip, column_type_in(release.parameters))}."
+    if "assumes" in stated:
+        return f"{sentence} Intervals include what it changed, and assume: {printable(stated['assumes'])}."
+    return f"{sentence} {CLIPPING}" if stated.get("of") == "noise" else sentence
 
 
 def _printable(key: object) -> str:
