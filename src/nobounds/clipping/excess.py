@@ -28,6 +28,7 @@ _SLOPES = np.arange(-4.0, 1.6, 0.35)  # d, at the octave below the clip
 _STEP, _LEAST = 0.4, -4.0  # of s
 _FINE, _LOWEST = 0.2, -10.0  # of the logarithms of means in tables
 _NUMBERS = 100  # numbers of records in a table
+_SMALL = 50  # and small ones: far octaves have few records, however large the noise
 _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
@@ -154,8 +155,10 @@ def _cell(count: float, noise: CountNoise, table: int) -> _Cell:
     """A noisy count: numbers of records around it, negative binomial with variance m + (RELATIVE m)**2, and noise."""
     around = _AROUND * noise.scale
     low, high = max(math.floor(count - around), 0), max(math.ceil(count + around), math.ceil(around))
-    numbers = np.unique(np.rint(np.linspace(low, high, _NUMBERS)))
-    steps = np.gradient(numbers) if len(numbers) > 1 else np.ones(1)
+    evenly, small = np.linspace(low, high, _NUMBERS), np.geomspace(1, max(high, 2), _SMALL)
+    numbers = np.unique(np.rint(np.append(evenly, small[small > low])))
+    middles = (numbers[1:] + numbers[:-1]) / 2
+    steps = np.diff(middles, prepend=numbers[0] - 0.5, append=numbers[-1] + 0.5)  # whole numbers that each stands for
     own = np.array([_ways(x) for x in numbers.tolist()]) - math.lgamma(_SHAPE)
     own += np.log(steps) + noise.log_density(numbers - count)
     failures, success = _logs(table)
