@@ -65,7 +65,7 @@ def test_wider_noise_gives_a_wider_law():
 @pytest.mark.parametrize("count", [-20.0, 0.0, 60.0])
 @pytest.mark.parametrize("scale", [1.0, 33.0, 400.0])
 def test_the_likelihood_of_a_noisy_count_is_that_of_all_whole_numbers(scale, count):
-    """Whatever the noise: a table of few numbers once weighed 0 records too much, and intervals missed at small epsilons."""
+    """Whatever the noise: were 0 records to stand for several numbers, intervals would miss at small epsilons."""
     noise = CountNoise(scale, False)
     cell = module._cell(count, noise, 70)
     failures, success = module._logs(70)

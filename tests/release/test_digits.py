@@ -118,7 +118,7 @@ def test_every_text_has_the_digits_that_intervals_support():
     table = nb.Table({"x": x, "k": [str(i % 2) for i in range(5000)]})
     groups = table.group_by("k", keys=["0", "1"]).sum("x", epsilon=1, rng=random.Random(1))
     for value, bar, text in zip(groups.values.tolist(), groups.bars, groups.said(), strict=True):
-        assert text == said(value, bar) and f"  {text}\n" in str(groups) and text in str(nb.explain(groups))
+        assert text == said(value, bar) and f"  {text}  " in str(groups) and text in str(nb.explain(groups))
 
 
 def test_a_cut_is_stated():

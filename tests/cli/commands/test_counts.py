@@ -56,12 +56,11 @@ def test_bins_are_shown_in_words(people):
     shown = run(
         "histogram", people, "--header", "yes", "--column", "age", "--edges", "30, 50", "--epsilon", 1000
     ).stdout
-    assert [line.rsplit(maxsplit=1) for line in shown.splitlines()[2:5]] == [
+    assert [line.rsplit(maxsplit=4)[:2] for line in shown.splitlines()[2:5]] == [
         ["below 30", "400"],
         ["30 to 50", "800"],
         ["50 or more", "800"],
     ]
-    assert "Noise of each answer" in shown
     lines = run("cdf", people, "--column", "age", "--points", "29,49", "--epsilon", 1e6, "--csv").stdout.splitlines()
     assert [line.split(",")[0] for line in lines] == ["up_to", "29.0", "49.0"]
     assert abs(float(lines[2].split(",")[1]) - 0.6) < 1e-3
