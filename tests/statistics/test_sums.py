@@ -304,3 +304,15 @@ def test_intervals_of_sums_with_missing_records(missing):
         low, high = nb.sum(data, epsilon=1, neighbors="swap", rng=seeded(seed)).interval
         held += low <= np.nansum(data) <= high
     assert held >= 15
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 1, 1.5, 3, 5])
+def test_intervals_of_small_whole_numbers_hold(epsilon):
+    """Noise on a sum of booleans is a whole number: with half an interval just below one it would hold 90% of runs."""
+    late = np.arange(1000) % 3 == 0
+    release = nb.sum(late, epsilon=epsilon, rng=random.Random(1))
+    beyond = math.floor(release.parameters["half_interval"]) + 1
+    assert 2 * math.exp(-epsilon * beyond) / (1 + math.exp(-epsilon)) <= 0.05
+    assert release.interval == (release.value - beyond + 1, release.value + beyond - 1)
+    average = nb.mean(late, epsilon=epsilon, rng=random.Random(1))
+    assert average.interval[1] - average.interval[0] > 1.9 * (average.parameters["half_interval"])

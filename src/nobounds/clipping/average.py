@@ -46,7 +46,7 @@ class Average:
         """The noise alone moves the average by more than this with at most this probability."""
         if self.count <= 0:
             return float(self.width)
-        return min(self.noise.half_interval(*self.scales, chance) / float(self.count), float(self.width))
+        return min(self.noise.half_steps(*self.scales, chance) / float(self.count), float(self.width))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from nobounds.exact import finite_float
 CHANCE = 0.05  # intervals hold 95% of the time
 # An end is of use if the excess reaches no further than this many half intervals of the noise, or this part of the sum.
 USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
+_NOTHING = 1e-300  # noise so small, in units of the clip, that it is none
 _STEPS = 60  # of a bisection
 _STRIDE = 197  # through the points of one side for those of the other; it has no factor 2
 
@@ -104,13 +105,14 @@ def ends_of(points: Floats, bar: float, gaussian: bool, chance: float) -> Floats
 
 def _tail(away: Floats, bar: float, gaussian: bool) -> Floats:
     """The probability that noise with this 95% half interval is above each number."""
-    if bar == 0:
+    if bar < _NOTHING:
         return np.where(away < 0, 1.0, 0.0)
     if gaussian:
         scale = bar / NormalDist().inv_cdf(1 - CHANCE / 2)
         part = away / (scale * math.sqrt(2))
         return np.array([0.5 * math.erfc(x) for x in part.ravel().tolist()]).reshape(part.shape)
-    part = away * (-math.log(CHANCE) / bar)
+    with np.errstate(over="ignore"):
+        part = away * (-math.log(CHANCE) / bar)
     small = np.exp(-np.abs(part)) / 2
     return np.where(part > 0, small, 1 - small)
 

@@ -15,6 +15,8 @@ from nobounds.noise.discrete import discrete_laplace
 from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian
 from nobounds.noise.source import RandomSource
 
+_MANY = 1 << 16  # steps of which one does not matter
+
 
 @dataclass(frozen=True, slots=True)
 class Additive:
@@ -49,6 +51,16 @@ class Additive:
     def half_interval(self, a: float, b: float, chance: float) -> float:
         """The smallest z with P(|a X + b Y| > z) <= chance, for independent noise X and Y of scale 1."""
         return two_normal(a, b, chance) if self.zcdp else two_laplace(a, b, chance)
+
+    def half_steps(self, a: float, b: float, chance: float) -> float:
+        """The same for whole numbers: rounded up, because the next one may be likely; among many that is nothing.
+
+        >>> noise = Additive(Fraction(3))
+        >>> round(noise.half_interval(1 / 3, 0, 0.05), 4), noise.half_steps(1 / 3, 0, 0.05)
+        (0.9986, 1.0)
+        """
+        half = self.half_interval(a, b, chance)
+        return float(math.ceil(half)) if half < _MANY else half
 
 
 @dataclass(frozen=True, slots=True)

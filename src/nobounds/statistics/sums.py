@@ -123,7 +123,7 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
         noise = plan.additive
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
-    bar = Fraction(plan.additive.half_interval(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
+    bar = Fraction(plan.additive.half_steps(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
     return Summed(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step)
 
 

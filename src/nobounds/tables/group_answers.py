@@ -325,7 +325,7 @@ def _sums(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
     noisy = yield NoisyGroups(sums + lattice.low * counts, plan.additive, plan.additive.cost, lattice.largest)
     rows = yield NoisyGroups(counts, plan.for_counts, plan.for_counts.cost)
     scale = plan.additive.scale(lattice.largest)
-    steps = plan.additive.half_interval(scale, 0.0, CHANCE)
+    steps = plan.additive.half_steps(scale, 0.0, CHANCE)
     bar = _worth(steps, lattice)
     values = _scaled(noisy, lattice.exponent, plan.integral)
     parameters = {"noise_scale": _worth(scale, lattice), "half_interval": bar if clip.trusted else None}
@@ -352,7 +352,7 @@ def _means(plan: SumPlan, clip: Clip, tallied: Tallied) -> Program["Summed"]:
     values = np.clip(low * (1 - share) + high * share, low, high)  # high - low may be beyond the floats
     # The noise of the two sums counts with weights that add up to 1: at most as much as that of one of them.
     scale = plan.additive.scale(width)
-    steps = plan.additive.half_interval(scale, 0.0, CHANCE)
+    steps = plan.additive.half_steps(scale, 0.0, CHANCE)
     bar = steps / np.maximum(whole, 1.0)
     each = plan.additive.scale(1)
     seen = plan.additive.half_interval(each, each, 2 * CHANCE)
