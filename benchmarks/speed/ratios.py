@@ -61,6 +61,14 @@ n^{describe:.2f}.
 
 Not private, beside them: {exact}.
 
+## The pass
+
+What answers start with: counts of the records on a ladder, in numpy alone and with numba, which is used for arrays of
+more than a million records when it is loaded already, or when a process has counted 10^8.
+
+| ladder | {powers} |
+|---|---|---|---|
+{passes}
 ## The start
 
 Processor time of a new process, and how many times as long as `import numpy` that is.
@@ -142,10 +150,15 @@ def competitors() -> dict[tuple[str, str], Action]:
     """Every call, by statistic and name."""
     import polars
 
+    import nobounds as nb
+
     found: dict[tuple[str, str], Action] = {("pass", "numpy.sum"): np.sum}
     for statistic, action in nobounds_calls().items():
         for name, compiled in zip(OURS, (False, True), strict=True):
             found[statistic, name] = with_numba(action, compiled)
+    for ladder, rungs in {"float-bits": nb.Ladder.float_bits(), "grid of cents": nb.Ladder.grid(0.01)}.items():
+        for more, compiled in {"": False, ", numba": True}.items():
+            found["pass", ladder + more] = with_numba(lambda data, on=rungs: nb.Histogram.of([data], on), compiled)
     for statistic in ("median", "sum", "mean"):
         found[statistic, "PyDP"] = from_pydp(statistic)
         found[statistic, "diffprivlib"] = from_diffprivlib(statistic)
@@ -228,11 +241,10 @@ def page(times: Times, memory: dict[str, float], started: dict[str, float], core
     """docs/speed.md, but for its last section."""
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     text = INTRODUCTION.format(cores=cores, python=platform.python_version(), versions=versions, patience=PATIENCE)
-    text += (
-        "| statistic | | " + " | ".join(f"10^{len(str(size)) - 1}" for size in SIZES) + " |\n|---|---|---|---|---|\n"
-    )
+    powers = " | ".join(f"10^{len(str(size)) - 1}" for size in SIZES)
+    text += f"| statistic | | {powers} |\n|---|---|---|---|---|\n"
     for statistic, name in dict.fromkeys(key[:2] for key in times):
-        if not name.startswith(("numpy", "polars")):
+        if statistic != "pass" and not name.startswith(("numpy", "polars")):
             cells = (_cell(times, statistic, name, size) for size in SIZES)
             text += f"| {statistic} | {name} | {' | '.join(cells)} |\n"
     exact = ", ".join(
@@ -244,6 +256,12 @@ def page(times: Times, memory: dict[str, float], started: dict[str, float], core
         deciles=_slope(times, "nine deciles"),
         describe=_slope(times, "describe"),
         exact=f"at 10^7, {exact}",
+        powers=powers,
+        passes="".join(
+            f"| {name} | {' | '.join(_cell(times, 'pass', name, size) for size in SIZES)} |\n"
+            for statistic, name in dict.fromkeys(key[:2] for key in times)
+            if statistic == "pass" and name != "numpy.sum"
+        ),
     )
     base = started["import numpy"]
     return text + "".join(f"| {name} | {1e3 * each:.0f} | {each / base:.1f} |\n" for name, each in started.items())

@@ -102,6 +102,7 @@ def test_counting_by_leading_bits_agrees(ladder, values, at, many, weights, wait
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.counting.histogram, "_MANY", many)
         patch.setattr(nobounds.counting.histogram, "_EACH", 1 << 20)
+        patch.setattr(nobounds.counting.histogram, "_ALL", 2 * many)
         patch.setattr(nobounds.counting.histogram, "_WAITING", waiting)
         found = table(Histogram.of(chunks, ladder))
     assert found == brute_force(values, ladder)

@@ -23,6 +23,8 @@ _SPARSE = 4  # rungs that a table may span for each value: sorting takes less ti
 _FEW = 1 << 14  # values converted to rungs at a time: the temporaries stay in the cache, in memory already mapped
 _MANY = 1 << 12  # values from which a table of leading bits is faster, ...
 _EACH = 4  # ... if an octave has no more of them than this for each value
+_ALL = 1 << 17  # values from which a table of all octaves is faster, ...
+_ALL_BITS = 9  # ... if they are no finer than this: it has 16 MB
 _MOST_BITS = 18  # of the mantissa, for a table of octaves
 _OCTAVES = 12  # log2 of the patterns of sign and exponent
 _UNSEEN = -(1 << 40)  # where the table of an octave would begin that has none
@@ -110,7 +112,7 @@ class _Counter:
         """Count each value with its weight, or once without weights."""
         self._seen += len(values)
         if self._octaves is not None and self._seen > self._many:
-            left = self._octaves.add(values, weights)
+            left = self._octaves.add(values, weights, self._seen > _ALL)
             if left is None:
                 return
             values, weights = values[left], None if weights is None else weights[left]
@@ -151,10 +153,16 @@ class _Octaves:
         self._starts = np.full(1 << _OCTAVES, _UNSEEN)  # where each octave begins in the table, minus its first pattern
         self._firsts: list[int] = []  # what is subtracted there, in the order of the table
         self._table: Ints = np.zeros(0, dtype=np.int64)
+        self._all: Ints = np.zeros(0, dtype=np.int64)
 
-    def add(self, values: Floats, weights: Ints | None) -> Ints | None:
+    def add(self, values: Floats, weights: Ints | None, many: bool) -> Ints | None:
         """Count these values; returns the places of those for whose octaves there is no room."""
         keys = self._map.leading(values)
+        if many and self._bits <= _ALL_BITS:
+            if not len(self._all):
+                self._all = np.zeros(1 << _OCTAVES + self._bits, dtype=np.int64)
+            np.add.at(self._all, keys, 1 if weights is None else weights)
+            return None
         places = keys + self._starts[keys >> self._bits]
         left = None
         if int(places.min()) < 0:
@@ -178,7 +186,9 @@ class _Octaves:
         """Rungs of the map and their counts, in any order."""
         places = np.flatnonzero(self._table != 0)  # faster than without the comparison
         firsts = np.array(self._firsts, dtype=np.int64)[places >> self._bits]
-        return self._map.of_leading(places - firsts), self._table[places]
+        every = np.flatnonzero(self._all != 0)
+        keys = np.concatenate([places - firsts, every])
+        return self._map.of_leading(keys), np.concatenate([self._table[places], self._all[every]])
 
 
 def merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

@@ -20,7 +20,7 @@ from nobounds.counting.histogram import Histogram, merged
 from nobounds.counting.scan import CHUNK, Chunk, Chunks, blocks, scan
 from nobounds.ladders.ladder import Ladder
 
-_BITS = 8  # of the mantissa, by which records are told apart first
+_BITS = 8  # of the mantissa, by which most records are left out first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
