@@ -23,9 +23,9 @@ MOST = {
     "median": (4, 1.3, 36e6),
     "tail": (4, 1.3, 36e6),
     "maximum": (3, 1.3, 36e6),
-    "sum": (5, 0.001, 4e6),
+    "sum": (5, 0.001, 13e6),
     "mean": (6, 1.3, 36e6),
-    "deciles": (2, 0.1, 4e6),
+    "deciles": (2, 0.1, 13e6),
     "quartiles": (5, 1.3, 36e6),
 }
 CALLS: dict[str, Any] = {
