@@ -252,7 +252,7 @@ class SumPlan:
     @property
     def tailing(self) -> Tailing:
         """How the clip is moved, and what is said of its tail."""
-        return Tailing(self.search, self.tail, self.eps_noise / self.groups, self.power)
+        return Tailing(self.search, self.tail, self.eps_noise, self.power)
 
     @property
     def slack(self) -> int:

@@ -66,7 +66,7 @@ class Tailed:
 class Tailing:
     """How a clip is moved, all of it public: by a search, the counts of octaves, and the epsilon of the noise.
 
-    Where groups share the clip, it is that of the noise over their number: each of them has noise.
+    Where groups share the clip, as many records more may lie outside as where the search begins (see `ClipStart`).
     """
 
     search: Search
@@ -91,7 +91,7 @@ class Tailing:
         if not any(anchors):
             return self.unknown(search.clip_at(start, rungs, trusted))
         counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
-        moves = np.atleast_1d(self.moves(counts)).tolist()
+        moves = np.atleast_1d(self.moves(counts, start.outside)).tolist()
         ends = [moved_rung(anchor, move) for anchor, move in zip(anchors, moves, strict=True)]
         clip = search.clip_at(start, ends, trusted)
         ends = ends if search.two_sided else ends * len(signs)
@@ -112,13 +112,14 @@ class Tailing:
         sides = ((1, high is None or high > center), (-1, low is None or low < center))
         return tuple(sign for sign, some in sides if some)
 
-    def moves(self, counts: Floats) -> Ints:
+    def moves(self, counts: Floats, outside: int = 0) -> Ints:
         """The powers of two that the sides of a clip are moved by, for noisy counts of each side (in the last axes).
 
-        Where magnitudes are clipped, both sides move together.
+        Where magnitudes are clipped, both sides move together. `outside` is as in `ClipStart`: with more groups than
+        records, the noise of all groups together would outweigh every record.
         """
         weight, shrunk = self.search.tuning.moves(self.search.neighbors, self.search.two_sided)
-        unit, less = weight / float(self.eps_noise), shrunk * self.rule.count_noise.scale
+        unit, less = weight / float(self.eps_noise) + weight * outside, shrunk * self.rule.count_noise.scale
         beyond = biases(counts, less, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
         moved: Ints = MOVES[np.argmin(beyond + unit * 2.0 ** (self.power * MOVES), axis=-1)]

@@ -139,7 +139,7 @@ def _moved(
         chance: dict[int, float] = {}
         for look in range(TAIL_LOOKS):
             noise = _count_noise(plan, counts.shape, TAIL_LOOKS * number + look)
-            moves = plan.tailing.moves(counts + noise).reshape(len(anchors))
+            moves = plan.tailing.moves(counts + noise, start.outside).reshape(len(anchors))
             for rung, anchor, move, mass in zip(rungs, anchors, moves.tolist(), chances.tolist(), strict=True):
                 end = moved_rung(anchor, move) if anchor else rung
                 chance[end] = chance.get(end, 0.0) + mass / TAIL_LOOKS
