@@ -637,11 +637,11 @@ class TestRelease:
         assert release.to_arrow().column_names == names
 
     def test_what_is_shown(self):
-        """A line a group, not too many of them, and the loss; keys stay on their lines."""
+        """A line a group with its interval, not too many of them, and the loss; keys stay on their lines."""
         assert str(self.release()).splitlines() == [
-            "day         count",
-            "2024-01-02     50",
-            "2024-01-01     50",
+            "day         count  95% interval",
+            "2024-01-02     50  49 to 51",
+            "2024-01-01     50  49 to 51",
             "For epsilon 1000 (add-remove, per row; rho 1001)",
         ]
         many = TABLE.group_by("year", keys=range(1000)).count(epsilon=1)
