@@ -20,7 +20,7 @@ def test_sum_mean_and_count_are_right_at_a_huge_epsilon(people):
 def test_the_table_of_a_mean_says_what_its_range_is(people):
     """The clip and the interval are columns."""
     text = run("mean", people, "--column", "income", "--epsilon", "1").stdout
-    assert " 95 % " in text and "noise, 95 %" not in text and "…" not in text
+    assert " 95% interval " in text and "for the noise" not in text and "…" not in text
     assert "clip" in text
     few = people.with_name("few.csv")
     few.write_text("income\n5\n7\n")

@@ -17,7 +17,7 @@ import nobounds as nb
 from nobounds.accounting.loss import of_query
 from nobounds.cli import PIPE_CLOSED
 from nobounds.exact import printable, text_up
-from nobounds.kinds.kind import NUMBER, Kind, Value, short_text
+from nobounds.kinds.kind import NUMBER, Kind, Value
 from nobounds.release.answer import Answer, write
 from nobounds.release.answers import Answers
 from nobounds.release.digits import said
@@ -25,7 +25,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import column_type_in, type_in
 from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import between, needed_in_words, rows_in_words, units_in_words
+from nobounds.release.words import between, interval_heading, needed_in_words, rows_in_words, units_in_words
 
 CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
 SUMMARIES = "The ranges are at 95 %; those of means include what clipping changed."
@@ -221,16 +221,15 @@ def _decimal(q: str) -> str:
 def clip_in_words(clip: list[int | float], kind: Kind) -> str:
     """The ends of a clip, of a column of this type."""
     if kind.typed:
-        return " to ".join(short_text(kind.value(end)) for end in clip)
+        return " to ".join(said(kind.value(end)) for end in clip)
     least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0
     return " to ".join(said(end if abs(end) >= least else 0) for end in clip)
 
 
 def _heading(release: nb.Release) -> str:
     """The heading of intervals: their level, and that they are for the noise alone where they are."""
-    stated = release.parameters.get("interval", {})
-    noise = "noise, " if stated.get("of") == "noise" else ""
-    return f"{noise}{100 * stated.get('level', 0.95):.4g} %"
+    noise = " for the noise" if release.parameters.get("interval", {}).get("of") == "noise" else ""
+    return f"{interval_heading(release.parameters)}{noise}"
 
 
 def _value(release: nb.Release, value: Value | tuple[Value | None, ...] | None, k: int) -> str:

@@ -129,8 +129,9 @@ class Answers(Answer):
     def lines(self, most: int | None = None) -> list[tuple[str, ...]]:
         """A table of texts: a row for each answer, or with groups one for each of the first `most`; the head first."""
         if not self.by:
-            heads = ("statistic", "answer", "interval")
-            return [heads, *((name, *_cells(release)) for name, release in self.releases.items())]
+            rows = [(name, *_cells(release)) for name, release in self.releases.items()]
+            many = 3 if any(bar for *_, bar in rows) else 2  # no column of intervals where there are none
+            return [row[:many] for row in (("statistic", "answer", "interval"), *rows)]
         columns = [list(column) for column in zip(self.by, strict=True)]
         for place, array in enumerate(next(iter(self._grouped.values())).arrays):
             columns[place] += [str(key) for key in array[:most].to_pylist()]
@@ -169,7 +170,8 @@ def _cells(release: Any) -> tuple[str, str]:
     if release.value is None:
         return f"not answered, {release.reason}{needed_in_words(release.parameters)}", ""
     if isinstance(release.value, tuple):
-        return ", ".join("-" if each is None else said(each, None, kind) for each in release.value), ""
+        between_them = " to " if release.statistic == "bounds" else ", "
+        return between_them.join("-" if each is None else said(each, None, kind) for each in release.value), ""
     return said(release.value, bar, kind), "" if bar is None else between(bar, kind, release.value)
 
 
