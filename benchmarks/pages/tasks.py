@@ -237,8 +237,8 @@ block on this page runs in the tests. `python benchmarks/pages/tasks.py --out do
 
 Each task takes one command. One new user, with `--help` and the messages alone, typed this many until the answer was
 there. The first ones lacked the keys of `--by`, `--rows-per-unit`, `--header yes`, `--condition` or the type of a
-column of dates, and the message said so. Tasks 5, 7 and 8 count as they work now: the options that they use were added after
-that.
+column of dates, and the message said so. Tasks 5, 7 and 8 count as they work now: the options that they use
+were added after that.
 
 | task | commands typed |
 |---|---:|
