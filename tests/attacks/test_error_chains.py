@@ -212,7 +212,7 @@ def test_neither_do_the_studio_and_the_shell(tmp_path):
     """Errors that nobody planned are named by their type, or not at all."""
 
     class Origin:
-        name, unit, budget = "people", None, tmp_path / "people.budget"
+        name, label, unit, budget = "people", "people", None, tmp_path / "people.budget"
 
         def table(self, purse):
             return nb.Table(Stream(), budget=purse)

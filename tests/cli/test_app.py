@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 
@@ -327,17 +328,20 @@ def test_several_columns_are_written_below_each_other(tmp_path):
             assert frame["value"].tolist() == (list(map(str, values)) if text else values)
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(people, tmp_path):
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(people, tmp_path, monkeypatch):
     """By its type or its folder; if writing fails later, the answer that was paid for is printed all the same."""
     words = ["count", people, "--epsilon", "1", "--budget", tmp_path / "b", "--out"]
+    (folder := tmp_path / "folder.csv").mkdir()
     assert run("budget", "create", tmp_path / "b", "--epsilon", "3").exit_code == 0
     for wrong, message in (
         (tmp_path / "x.txt", "must end in .csv, .json, .parquet"),
         (tmp_path / "no" / "x.csv", "exist"),
+        (tmp_path, "must end in"),
+        (folder, "cannot be a folder"),
     ):
         refused = run(*words, wrong)
         assert refused.exit_code == 2 and message in refused.stderr and refused.stdout == ""
     assert json.loads(run("budget", "show", tmp_path / "b", "--json").stdout)["remaining"] == 3
-    (tmp_path / "folder.csv").mkdir()
-    failed = run(*words, tmp_path / "folder.csv")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    failed = run(*words, tmp_path / "x.csv")
     assert failed.exit_code == 2 and "the budget was charged" in failed.stderr and "Total privacy loss" in failed.stdout
