@@ -11,7 +11,8 @@ def test_a_unit_lies_in_one_cell(most):
     """Cells follow each other without gaps, and those up to `kept` hold no unit with more rows than count."""
     cells = Cells.of(most)
     assert cells.lows == (1, *(high + 1 for high in cells.highs[:-1]))
-    assert cells.highs[cells.kept - 1] == most and len(cells.highs) == cells.kept + OCTAVES
+    assert cells.highs[cells.kept - 1] == most and cells.highs[-2] < most << OCTAVES < cells.highs[-1]
+    assert all(high <= 1.5 * low + 1 for low, high in zip(cells.lows[:-1], cells.highs[:-1], strict=True))
     rows = np.array([1, most, most + 1, 2 * most, 2 * most + 1, 10**9], dtype=float)
     counts = cells.counts(rows)
     assert counts.sum() == len(rows)
