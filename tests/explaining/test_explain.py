@@ -299,6 +299,15 @@ def test_what_was_charged_is_within_the_limit_that_is_told(tmp_path):
     assert "at delta 1.00001e-06 together" in words(found)
 
 
+def test_who_charged_what_and_why_is_told(tmp_path):
+    """Label, author and note of a charge stand beside it, safe on a terminal."""
+    path = tmp_path / "people.budget"
+    noted = nb.Budget(epsilon=3, path=path).noted("annual \x1b[2Jreport", author="Ada", label="visits.csv")
+    nb.count(X, epsilon=0.5, budget=noted)
+    text = words(parsed(invoke("budget", "show", path, "--json").stdout))
+    assert "count, for epsilon 0.5 (from visits.csv; by Ada; note: 'annual " in text and "\x1b" not in text
+
+
 def test_a_description_is_of_the_columns_that_were_asked_for():
     """What is told of one column does not claim to be about all."""
     text = words(nb.Table({"pay": X, "age": X}).describe(["age"], epsilon=1, rng=seeded()).to_dict())

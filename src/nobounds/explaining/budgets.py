@@ -10,6 +10,7 @@ from nobounds.explaining.reading import ReleaseFields, neighbors
 from nobounds.explaining.words import Paragraph, price
 
 _SHOWN = 50  # charges
+_REMARKS = {"label": "from {}", "author": "by {}", "note": "note: {}"}
 
 
 def budget(fields: ReleaseFields) -> list[Paragraph]:
@@ -55,7 +56,8 @@ def _charge(charge: ReleaseFields) -> str:
         when = f"{datetime.fromisoformat(charge.text('when')):%Y-%m-%d %H:%M}"
     except ValueError:
         raise ValueError("charges.when must be a time, as 2026-01-31T12:00:00+00:00") from None
-    return f"{when} UTC: {charge.word('what')}, for {price(charge.loss())}."
+    remark = "; ".join(text.format(charge.word(name)) for name, text in _REMARKS.items() if name in charge)
+    return f"{when} UTC: {charge.word('what')}, for {price(charge.loss())}{f' ({remark})' if remark else ''}."
 
 
 def _whom(fields: ReleaseFields) -> str:

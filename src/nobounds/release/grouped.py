@@ -16,6 +16,7 @@ from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import (
+    assumed_in_words,
     between,
     cut_in_words,
     edges_in_words,
@@ -151,6 +152,7 @@ class GroupedRelease(Answer):
         notes = (
             edges_in_words(self.parameters),
             shown_in_words(self.parameters, len(self), self.loss.unit),
+            assumed_in_words(self.parameters),
             rows_in_words(self.parameters),
             units_in_words(self.parameters, self.loss.unit),
         )

@@ -17,6 +17,7 @@ from nobounds.release.release import Release
 from nobounds.release.schema import type_in
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import (
+    assumed_in_words,
     between,
     cut_in_words,
     interval_heading,
@@ -129,11 +130,10 @@ def _cell(described: Description, column: str, statistic: str) -> str:
 def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str) -> list[str]:
     """The cost, and what else is to be known."""
     parameters, unit = answer.parameters, answer.loss.unit
-    assumed = parameters.get("interval", {}).get("assumes")
     return [
         f"For {answer.loss.in_words(parameters)}.",
         *more,
-        f"The interval assumes: {printable(assumed)}." if assumed else "",
+        assumed_in_words(parameters),
         rows_in_words(parameters),
         units_in_words(parameters, unit),
     ]

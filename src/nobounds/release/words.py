@@ -65,6 +65,12 @@ def units_in_words(parameters: Mapping[str, Any], unit: str) -> str:
     return f"Of each {printable(unit)} at most {number}; the other {of}s are left out."
 
 
+def assumed_in_words(parameters: Mapping[str, Any]) -> str:
+    """What an interval assumes, if anything."""
+    assumed = parameters.get("interval", {}).get("assumes")
+    return f"The interval assumes: {printable(assumed)}." if assumed else ""
+
+
 def rows_in_words(parameters: Mapping[str, Any]) -> str:
     """Which rows count, and what computed columns are: "Rows where age >= 18, with rate = late / trips."."""
     where, formulas = parameters.get("where"), parameters.get("formulas", {})
