@@ -4,7 +4,7 @@ A unit lies in one cell: of those with 1, 2 ... 8 rows up to m, else in a half o
 rows on, the numbers of units are assumed to fall log-concavely: at u octaves from there, an octave has about
 exp(a + b u - g u^2) units, or exp(a + b u - c (2^u - 1 - u ln 2)) (power laws, lognormal and gamma-like laws are among
 them). Large counts speak for themselves, small ones are read through this assumption. The ends of the interval are the
-outer ones of two posteriors, whose priors favour few and many rows beyond: where the counts do not decide, they lie far
+outer ones of posteriors whose priors favour few and many rows beyond: where the counts do not decide, they lie far
 apart. All of it is computed from noisy counts, by posteriors on a fixed lattice and fixed draws from them.
 """
 
@@ -13,18 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 
 ASSUMES = "units with more and more rows become fewer and fewer; none with far more rows than the others"
 OCTAVES = 16  # beyond m; the last cell is open
 _SINGLE = 8  # up to this m, cells below it are single numbers
-_LOOSE = 0.4  # how far the number of units in a cell may lie from the curve, in parts of it
+_LOOSE = 0.35  # how far the number of units in a cell may lie from the curve, in parts of it
 _SPREAD = 0.2  # how far the mean number of rows in a cell may lie from that of the curve, in parts of the cell
 _APART = 0.05  # the chance that a cell has nothing to do with the curve; half of it an octave further
 _SLOPES = np.linspace(-16, 4, 81)  # from octave to octave, for which mean numbers of rows are tabled
-_TILTS = (-0.5, -1.0, 1.0)  # powers of 1 + rows beyond over rows kept: for the median, and for the ends
-_STRAIGHT = 18.0  # the prior weight of curves without a bend over that of others
+# Of the median and of the two ends: the power of 1 + rows beyond over rows kept in the prior, and the prior weight of
+# curves without a bend over that of others.
+_PRIORS = ((-0.5, 3.0), (-1.0, 1.0), (1.0, 18.0))
 _DRAWS = 1000
 _HERMITE = 48
 
@@ -84,15 +86,17 @@ def share_beyond(noisy: Sequence[int], cells: Cells, scale: float, gaussian: boo
     noise = _Noise(scale, scale**2 * (1 if gaussian else 2), gaussian, float(np.maximum(counts, 0).sum()) + 10 * scale)
     middles, widths = cells.octaves()
     peak = int(np.argmax((counts - 2 * scale) / widths))
-    curves, slopes, prior = _curves(math.log(max(counts[peak], scale) / widths[peak]), middles[peak:] - middles[peak])
+    curves, slopes, straight = _curves(
+        math.log(max(counts[peak], scale) / widths[peak]), middles[peak:] - middles[peak]
+    )
     curves = curves + np.log(widths[peak:])
     logs = noise.log_likelihood(counts[peak:], curves, middles[peak:] - middles[peak])
     sizes = np.column_stack([cells.sizes(peak + j, slope) for j, slope in enumerate(slopes.T)])
     tail = (np.exp(curves) * np.maximum(sizes - cells.most, 0)).sum(axis=1)
     kept = max(float(np.maximum(counts, 0) @ np.minimum(cells.lows, cells.most)), 1.0)
     shares = []
-    for tilt in _TILTS:
-        weights = prior * np.exp(logs - logs.max()) * (1 + tail / kept) ** tilt
+    for tilt, weight in _PRIORS:
+        weights = np.where(straight, weight, 1) * np.exp(logs - logs.max()) * (1 + tail / kept) ** tilt
         passed = np.cumsum(weights) / weights.sum()
         chosen = np.minimum(np.searchsorted(passed, (np.arange(_DRAWS) + 0.5) / _DRAWS), len(passed) - 1)
         shares.append(_shares(counts, cells, noise, peak, curves[chosen], sizes[chosen]))
@@ -127,8 +131,8 @@ def _shares(counts: Floats, cells: Cells, noise: "_Noise", peak: int, curves: Fl
     return np.asarray(beyond / (within + beyond))
 
 
-def _curves(height: float, octaves: Floats) -> tuple[Floats, Floats, Floats]:
-    """The logarithms of the numbers of units per octave, their slopes, and prior weights: a curve in each row."""
+def _curves(height: float, octaves: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """The logarithms of the numbers of units per octave, their slopes, and which are straight: a curve in each row."""
     heights = height + np.linspace(-0.8, 0.8, 7)
     slopes = np.concatenate([np.linspace(-16, -4, 13), np.linspace(-3.75, 0.5, 35)])
     bends = [(0.0, 0.0)] + [(g, 0.0) for g in (0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0)]
@@ -137,7 +141,7 @@ def _curves(height: float, octaves: Floats) -> tuple[Floats, Floats, Floats]:
     g, c = np.array(bends)[k[:, 0]].T[:, :, None]
     curves = a + b * octaves - g * octaves**2 - c * (2**octaves - 1 - octaves * math.log(2))
     steep = b - 2 * g * octaves - c * math.log(2) * (2**octaves - 1)
-    return np.maximum(curves, -50), steep, np.where(k[:, 0] == 0, _STRAIGHT, 1.0)
+    return np.maximum(curves, -50), steep, k[:, 0] == 0
 
 
 @dataclass(frozen=True, slots=True)
