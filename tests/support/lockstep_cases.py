@@ -471,6 +471,8 @@ CASES = {
             ],
         ),
         hundreds(nb.sum, epsilon=1),
+        hundreds(nb.sum, epsilon=5, lower=0, upper=90),  # about as many in the outer third as make it the clip
+        hundreds(nb.sum, rho=1, lower=0, upper=90),
         hundreds(nb.sum, epsilon=1, **SWAP),
     ],
     "mean": [
@@ -487,6 +489,7 @@ CASES = {
             ],
         ),
         hundreds(nb.mean, epsilon=1),
+        hundreds(nb.mean, epsilon=36, lower=0, upper=100),
         hundreds(nb.mean, epsilon=4, **SWAP),
     ],
 }

@@ -52,6 +52,10 @@ class ClipView(Protocol):
         """The noisy number of records that are not missing."""
         ...
 
+    def outer(self, low: float, high: float, noise: Additive, cost: Price) -> Decision[list[int]]:
+        """The noisy numbers of records up to `low`, between, and from `high` on."""
+        ...
+
     def ranks(self, ladder: Ladder) -> RankView:
         """The records as programs for ranks see them."""
         ...
@@ -106,6 +110,25 @@ class Search:
     def cost(self) -> Cost:
         """Whatever the size, the centre and the scale turn out to be, the parts cost epsilon together."""
         return pure(self.epsilon)
+
+    @property
+    def outer(self) -> tuple[float, float] | None:
+        """Where the outer parts of what is between the public bounds begin; None if there is a bound to search for.
+
+        They are below and above a centre, or those of the largest magnitudes.
+        """
+        low, high, part = self.ladder.lower, self.ladder.upper, self.tuning.outer
+        if low is None or high is None or self.ladder.is_settled:
+            return None
+        if self.two_sided:
+            return finite_float(low + (high - low) * part / 2), finite_float(high - (high - low) * part / 2)
+        inner = max(abs(low), abs(high)) * (1 - part)
+        return finite_float(-inner), finite_float(inner)
+
+    def fills(self, below: int, above: int, epsilon: Fraction) -> bool:
+        """Whether records fill what is between the public bounds, by noisy numbers of those in its outer parts."""
+        least = self.tuning.outer_nats / epsilon
+        return min(below, above) >= least if self.two_sided else max(below, above) >= least
 
     def program(self, view: ClipView, size: int, slack: int) -> Program[Clip]:
         """The clip for about `size` records, of which `slack` may be noise."""

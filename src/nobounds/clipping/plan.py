@@ -72,6 +72,7 @@ class SumPlan:
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
     known: int | None = None  # a noisy number of records that is paid for already
     power: int = 1  # 2 if the clip is for squares
+    outer: tuple[float, float] | None = None  # where the outer parts of what is between public bounds begin
 
     @classmethod
     def of(
@@ -86,9 +87,10 @@ class SumPlan:
         """The plan for a sum, or for a mean (`centered`), of records or (`power` 2) of their squared deviations."""
         ladder, neighbors, rows = stated.ladder(facts), terms.neighbors, facts.rows
         search = Search(Fraction(0), neighbors, ladder, centered or neighbors == "swap", facts.nullable, tuning=tuning)
+        outer = search.outer if rows is None and facts.size is None and power == 1 else None
 
         def plan(total: Fraction, zcdp: bool) -> "SumPlan":
-            eps_size = total * tuning.size_share
+            eps_size = total * (tuning.size_share if outer is None else tuning.bounded_share)
             if rows is not None:
                 eps_size = min(eps_size, Fraction(tuning.size_nats, max(rows, 1))) if facts.nullable else Fraction(0)
             if ladder.is_settled or facts.size is not None:
@@ -97,7 +99,7 @@ class SumPlan:
             tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail_part(neighbors), zcdp)
             own = facts.kind.resolution if facts.kind.name == "decimal" else None
             first = cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own, known=facts.size)
-            return replace(first, power=power).at(rows or 0)
+            return replace(first, power=power, outer=outer).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
@@ -202,6 +204,8 @@ class SumPlan:
 
     def _pure_cost(self) -> Cost:
         """The cost of the clip and the noise, whatever part of epsilon a size gives to the clip."""
+        if self.outer is not None:  # all of it may be for the noise, as one mechanism
+            return pure(self.left)
         search = self.search
         left = self.after_tail
         parts = search.tuning.clip_parts(left, search.neighbors, search.two_sided)
@@ -235,15 +239,13 @@ class SumPlan:
 
     def program(self, records: Records) -> Program["Settled"]:
         """The plan for the noisy size, and the clip; these are the bounds, if there is nothing to search for."""
-        if self.search.ladder.is_settled:
+        view = RecordsView(records)
+        plan, size, start = yield from self.begun(view)
+        if start is None:
             low, high = self.search.ladder.lower, self.search.ladder.upper
             assert low is not None
             assert high is not None
-            return Settled(self, 0, self.tailing.bounded(Clip(low, high, low, True)))
-        view = RecordsView(records)
-        size = yield from self.size(view)
-        plan = self.at(size) if self.rows is None else self
-        start = yield from plan.search.start(view, self.careful(size))
+            return Settled(plan, size, plan.tailing.bounded(Clip(low, high, low, True)))
         rungs, trusted = yield from plan.search.halted(view, start, size - self.slack)
         if not self.eps_tail:
             return Settled(plan, size, plan.tailing.unknown(plan.search.clip_at(start, rungs, trusted)))
@@ -257,19 +259,40 @@ class SumPlan:
     @property
     def slack(self) -> int:
         """How much larger than the number of records its noisy number may be."""
-        return math.ceil(self.search.tuning.slack / self.eps_size) if self.eps_size else 0
+        return math.ceil(self._noises * self.search.tuning.slack / self.eps_size) if self.eps_size else 0
 
     def start(self, view: ClipView) -> Program[tuple["SumPlan", ClipStart | None]]:
         """The plan for the noisy size, and where its search starts; None if there is nothing to search for."""
+        plan, _, start = yield from self.begun(view)
+        return plan, start
+
+    def begun(self, view: ClipView) -> Program[tuple["SumPlan", int, ClipStart | None]]:
+        """What `start` returns, with the noisy size between them."""
         if self.search.ladder.is_settled:
-            return self, None
-        size = yield from self.size(view)
-        settled = self.at(size) if self.rows is None else self
-        return settled, (yield from settled.search.start(view, self.careful(size)))
+            return self, 0, None
+        if self.outer is None:
+            size = yield from self.size(view)
+        else:
+            below, between, above = yield view.outer(*self.outer, Additive(self.eps_size), self._size_cost)
+            size = max(0, below + between + above)
+            if self.search.fills(below, above, self.eps_size):
+                return self._unsearched(), size, None
+        plan = self.at(size) if self.rows is None else self
+        return plan, size, (yield from plan.search.start(view, self.careful(size)))
+
+    def _unsearched(self) -> "SumPlan":
+        """The plan where the public bounds are the clip: what is left is for the noise."""
+        search = replace(self.search, epsilon=Fraction(0))
+        return replace(self, search=search, eps_tail=Fraction(0), eps_noise=self.left)
 
     def careful(self, size: int) -> int:
         """The size without what may well be noise in it: a frame that fails does much harm."""
-        return max(size - math.ceil(1 / self.eps_size), 0) if self.eps_size else size
+        return max(size - math.ceil(self._noises / self.eps_size), 0) if self.eps_size else size
+
+    @property
+    def _noises(self) -> int:
+        """A sum of three counts is off by about twice as much as one."""
+        return 1 if self.outer is None else 2
 
     def size(self, view: ClipView) -> Program[int]:
         """The number of records that are not missing: public, or noisy and at most that of the rows."""

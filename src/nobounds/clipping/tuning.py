@@ -64,6 +64,11 @@ class ClipTuning:
     shrunk_swap: float = 1.0
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
+    # Where both bounds are stated, records in the outer third between them are counted apart, for this part of epsilon.
+    # From this many nats on the bounds are the clip: a search would cost more than it could gain.
+    bounded_share: Fraction = Fraction(1, 25)
+    outer: Fraction = Fraction(1, 3)
+    outer_nats: int = 20
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
     # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).

@@ -4,14 +4,14 @@ from functools import partial
 
 import numpy as np
 
-from nobounds.arrays import Floats
+from nobounds.arrays import Floats, Ints
 from nobounds.clipping.widths import DEVIATIONS
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.lattice import totals
 from nobounds.counting.scan import Records, mapped
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.decisions import Noisy
+from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.noise.additive import Additive
 from nobounds.ranks.route import Price
 from nobounds.ranks.view import View
@@ -29,6 +29,10 @@ class RecordsView:
     def number(self, noise: Additive, cost: Price) -> Noisy:
         return Noisy(totals(self._records())[0], noise, cost)
 
+    def outer(self, low: float, high: float, noise: Additive, cost: Price) -> NoisyMany:
+        n, below, above = totals(self._records(), partial(_up_to, low), partial(_from, high))
+        return NoisyMany([below, n - below - above, above], noise, cost)
+
     def ranks(self, ladder: Ladder) -> View:
         return View(Counts.of(self._records, ladder))
 
@@ -45,3 +49,11 @@ def _deviations(center: float, low: float, high: float, all_present: bool, octav
     if all_present:
         deviations[np.isnan(deviations)] = 0.0
     return deviations
+
+
+def _up_to(end: float, values: Floats) -> Ints:
+    return (values <= end).astype(np.int64)
+
+
+def _from(end: float, values: Floats) -> Ints:
+    return (values >= end).astype(np.int64)

@@ -21,7 +21,7 @@ from nobounds.clipping.widths import DEVIATIONS, WidthWalk
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import finite_float
 from nobounds.ladders.ladder import Ladder
-from nobounds.mechanisms.decisions import Nested, Noisy
+from nobounds.mechanisms.decisions import Nested, Noisy, NoisyMany
 from nobounds.mechanisms.quick_laws import spread, walk_blocks
 from nobounds.noise.additive import Additive
 from nobounds.planning.answer_errors import quick_outcomes
@@ -55,6 +55,18 @@ class SamplePoint:
             return ((noisy, 1.0),)
 
         return Nested(lambda: alone(Noisy(n, noise, cost)), cost, point)
+
+    def outer(self, low: float, high: float, noise: Additive, cost: Price) -> Nested[list[int]]:
+        """The numbers of records below, between and above two ends, with the noise of all in that between."""
+        values, counts = self.sample.values, self.sample.counts
+        below, above = int(counts[values <= low].sum()), int(counts[values >= high].sum())
+        exact = [below, self.sample.total - below - above, above]
+
+        def point() -> tuple[tuple[list[int], float]]:
+            shift = int(_noise(noise, 1, np.array([self.size]), False)[0])
+            return (([below, exact[1] + shift, above], 1.0),)
+
+        return Nested(lambda: alone(NoisyMany(exact, noise, cost)), cost, point)
 
     def ranks(self, ladder: Ladder) -> SampleView:
         return SampleView(self.sample, ladder)
