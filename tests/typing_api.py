@@ -59,6 +59,7 @@ assert_type(nb.Table({"who": x}, unit="who", rows_per_unit=2).rows_left_out(epsi
 assert_type(nb.Table({"who": x}, unit="who").suggest_contributions("who", epsilon=1, later=0.5), nb.Release)
 assert_type(nb.Budget(epsilon=3).noted("report", author="Ada", label="x").budget, nb.Budget)
 assert_type(nb.plan_describe(3, rows=1000, epsilon=1), nb.DescribeForecast)
+assert_type(nb.plan("histogram", edges=[20, 40], epsilon=1), nb.Forecast)
 assert_type(nb.rows_needed("quantile", q=0.5, epsilon=1), int)
 assert_type(table.columns, dict[str, str])
 assert_type(table.quantiles("x", [0.5, "0.9"], epsilon=1, lower=0, upper=Decimal(9)), nb.Release)

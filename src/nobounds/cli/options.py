@@ -427,6 +427,11 @@ class SearchOptions:
         return {"interval": self.interval, "of": self.of, "guarantee": self.guarantee}
 
 
+def listed(texts: str | None) -> list[str] | None:
+    """The values of an option, between commas."""
+    return None if texts is None else [text.strip() for text in texts.split(",")]
+
+
 def _option(field: str) -> str:
     """The name of an option on the command line."""
     return "--" + field.replace("_", "-")

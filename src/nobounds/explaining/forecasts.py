@@ -9,6 +9,13 @@ _SHOWN = 12
 _NOTHING = (
     "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to sign off."
 )
+_SHAPED = (
+    "The forecast is as good as the shape: data of another shape have other errors in value, though hardly in ranks."
+)
+_COUNTED = (
+    "The forecast is of the noise, which is the same for all data. "
+    "Records that are not used, because their unit has too many, are not part of it."
+)
 
 
 def forecast(fields: ReleaseFields) -> list[Paragraph]:
@@ -16,11 +23,13 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
     parameters, rows = fields.inner("parameters"), [ReleaseFields.of(row, "rows") for row in fields.items("rows")]
     if not rows:
         raise ValueError("rows must have at least one row, got none")
-    statistic, n, neighboring = fields.word("statistic"), parameters.whole("n"), neighbors(parameters)
+    statistic, neighboring, shaped = fields.word("statistic"), neighbors(parameters), "data" in parameters
+    size = f" of {parameters.whole('n'):,} records" if shaped or "n" in parameters else ""
+    shape = f" of the shape {parameters.word('data')}" if shaped else ""
     ranks = f" (q = {', '.join(f'{float(q):g}' for q in parameters.ranks('q'))})" if "q" in parameters else ""
     subject = (
-        f"This is a forecast: the error to expect of a private {statistic}{ranks} of {n:,} records "
-        f"of the shape {parameters.word('data')}, with neighbouring data sets by {neighboring}."
+        f"This is a forecast: the error to expect of a private {statistic}{ranks}{size}"
+        f"{shape}, with neighbouring data sets by {neighboring}."
     )
     lines = [_line(row) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
@@ -30,10 +39,7 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
         Paragraph("What error to expect", tuple(lines)),
         Paragraph(
             "What is not promised",
-            (
-                "The forecast is as good as the shape: "
-                "data of another shape have other errors in value, though hardly in ranks.",
-            ),
+            (_SHAPED if shaped else _COUNTED,),
         ),
     ]
 

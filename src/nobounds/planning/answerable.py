@@ -16,7 +16,7 @@ from nobounds.ranks.answerable import needed_rows
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_separately, plan_together
 
-_ROOM = 3  # scales of its noise that a number of rows may be too low by, in 5% of runs
+ROOM = 3  # scales of its noise that a number of rows may be too low by, in 5% of runs
 _ROWS = 1000  # that are public under swap: how much epsilon their noisy number gets hardly depends on it
 _ENDS = {"maximum": (Fraction(1),), "minimum": (Fraction(0),), "bounds": (Fraction(0), Fraction(1))}
 _ENDS |= {"median": (Fraction(1, 2),), "iqr": (Fraction(1, 4), Fraction(3, 4))}
@@ -32,7 +32,7 @@ def rows_to_answer(statistic: str, qs: tuple[Fraction, ...], spending: Spending,
     if statistic in ("sum", "mean"):
         plan = SumPlan.of(facts, terms, stated, centered=statistic == "mean")
         noise = 1 / plan.eps_size if plan.eps_size else Fraction(0)
-        return smallest(plan.enough, 1) + math.ceil(_ROOM * noise)
+        return smallest(plan.enough, 1) + math.ceil(ROOM * noise)
     if statistic in ("std", "variance"):
         clipped = VariancePlan.of(facts, terms, stated).clipped
         return _SPREAD * smallest(clipped.enough, 1)
@@ -47,4 +47,4 @@ def rows_to_answer(statistic: str, qs: tuple[Fraction, ...], spending: Spending,
     ranks = qs or _ENDS[statistic]
     planned = plan_together if statistic in ("quantiles", "iqr") else plan_separately
     searched = planned(facts, terms, Options.of({}), ranks)
-    return needed_rows(searched) + _ROOM * searched.size.noise
+    return needed_rows(searched) + ROOM * searched.size.noise

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from nobounds.plots import plot_forecast
 
+_ONE = {"histogram": "a count", "value_counts": "a count", "top_k": "a count", "cdf": "a share"}
 _HEADS = {
     "rank_error": "rank error",
     "value_error": "value error",
@@ -43,6 +44,7 @@ class Forecast:
     typical: the true values, one for each number released, where every record lies at its expected place.
     sampled: whether noise was drawn because there is no closed law; errors are then accurate to about 5%,
     else to 3%.
+    notes: sentences on what else a reader should know.
     """
 
     statistic: str
@@ -51,6 +53,7 @@ class Forecast:
     typical: tuple[float, ...]
     parameters: dict[str, Any] = field(default_factory=dict)
     sampled: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float:
@@ -75,6 +78,7 @@ class Forecast:
         for name, head in _HEADS.items():
             values = self._line(name)
             if None not in values:
+                head = head.replace("group", self._group)
                 cells[head] = [digits(value) for value in values]
         return cells
 
@@ -89,31 +93,44 @@ class Forecast:
 
     def title(self) -> str:
         """What is forecast, in a line."""
-        q, scale = self.parameters.get("q"), self.parameters.get("scale")
-        of = f" (q = {', '.join(q) if isinstance(q, list) else q})" if q else ""
-        shape = self.parameters["data"] + (f", scale {scale}" if scale else "")
-        groups = self.parameters.get("groups")
-        each = "" if groups is None else f" in each of {groups:,} groups"
-        return f"{self.statistic}{of} of {self.parameters['n']:,} records{each} ({shape})"
+        q, scale, bins = (self.parameters.get(name) for name in ("q", "scale", "bins"))
+        of = f" (q = {', '.join(q) if isinstance(q, list) else q})" if q else f" of {bins} bins" if bins else ""
+        shape = self.parameters.get("data", "") + (f", scale {scale}" if scale else "")
+        groups, n = self.parameters.get("groups"), self.parameters.get("n")
+        records = "" if n is None else f" of {n:,} records" if not bins else f" and {n:,} records"
+        each = "" if groups is None else f"{' in each' if n else ''} of {groups:,} {self._group}s"
+        return f"{self.statistic}{of}{records}{each}{f' ({shape})' if shape else ''}"
+
+    @property
+    def _group(self) -> str:
+        """What a group is called."""
+        return "value" if self.statistic in ("value_counts", "top_k") else "group"
 
     def sentences(self) -> list[str]:
         """The expected errors in words, for the row that is nearest to 1."""
-        row = min(self.rows, key=lambda row: abs(math.log(row.spent)))
-        ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {self.parameters['n']:,} ranks, or "
-        about = f" (the truth is about {' and '.join(map(digits, self.typical))})" if len(self.typical) <= 2 else ""
+        row, n = min(self.rows, key=lambda row: abs(math.log(row.spent))), self.parameters.get("n")
+        ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
+        one, say = _ONE.get(self.statistic, "the answer"), _points if self.statistic == "cdf" else digits
         sentences = [
-            f"For {self.spending} {row.spent:.10g} the answer is off {ranks}by {digits(row.value_error)} on average"
-            f"{about}, and 95 times of 100 by at most {digits(row.error_95)}."
+            f"For {self.spending} {row.spent:.10g} {one} is off {ranks}by {say(row.value_error)} on average"
+            f"{self._about(row)}, and 95 times of 100 by at most {say(row.error_95)}."
         ]
         if row.units is not None:
-            small = ": these groups are mostly left out" if row.units > self.parameters["n"] else ""
+            small = f": these {self._group}s are mostly left out" if n is not None and row.units > n else ""
             sentences.append(
-                f"About {row.units:,} units per group are needed at this epsilon and delta for a group to be shown "
-                f"95 times of 100{small}."
+                f"About {row.units:,} units per {self._group} are needed at this epsilon and delta for a {self._group} "
+                f"to be shown 95 times of 100{small}."
             )
         if self.sampled:
             sentences.append("These are simulated releases: there is no closed law of all answers together.")
-        return sentences
+        return [*sentences, *self.notes]
+
+    def _about(self, row: ForecastRow) -> str:
+        """The size of the truth, and for one count among several what part of it the error is."""
+        if self.statistic in _ONE and self.typical:
+            part = 100 * row.value_error / self.typical[0]
+            return f" ({digits(part)}% of {digits(self.typical[0])}, if all have as many)"
+        return f" (the truth is about {' and '.join(map(digits, self.typical))})" if 1 <= len(self.typical) <= 2 else ""
 
     def __str__(self) -> str:
         return "\n".join([self.title(), self.table(), *self.sentences()])
@@ -128,7 +145,7 @@ class Forecast:
             "typical": list(self.typical),
             "parameters": dict(self.parameters),
             "sampled": self.sampled,
-        }
+        } | ({"notes": list(self.notes)} if self.notes else {})
 
     def to_json(self) -> str:
         """The forecast as one line of JSON."""
@@ -144,6 +161,10 @@ class Forecast:
 
     def _line(self, name: str) -> list[float]:
         return [getattr(row, name) for row in self.rows]
+
+
+def _points(share: float) -> str:
+    return f"{digits(100 * share)} percentage points"
 
 
 def digits(value: float) -> str:

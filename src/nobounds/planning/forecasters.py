@@ -49,6 +49,11 @@ Statistic: TypeAlias = Literal[
     "weighted_mean",
     "covariance",
     "correlation",
+    "histogram",
+    "cdf",
+    "value_counts",
+    "top_k",
+    "count_distinct",
 ]
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 RANKS: dict[str, tuple[Fraction, ...]] = {

@@ -17,12 +17,14 @@ class PlannedGroups:
     """How many groups of equal size there are, and whom privacy is for; all public.
 
     delta: of keys that are chosen privately, else None.
+    key_share: what their choice gets of epsilon.
     """
 
     groups: int = 1
     delta: Fraction | None = None
     rows_per_unit: int = 1
     groups_per_unit: int = 1
+    key_share: Fraction = KEY_SHARE
 
     @classmethod
     def of(
@@ -47,7 +49,7 @@ class PlannedGroups:
     def spending(self, spending: Spending) -> Spending:
         """What is left for the statistic of a row, after the choice of keys."""
         if self.delta is not None:
-            spending = replace(spending, amount=(1 - KEY_SHARE) * spending.amount)
+            spending = replace(spending, amount=(1 - self.key_share) * spending.amount)
         return spending.each(self.rows_per_unit)
 
     def needed(self, spending: Spending) -> int | None:
@@ -56,7 +58,7 @@ class PlannedGroups:
             return None
         if spending.zcdp:
             raise ValueError("keys that are chosen privately need epsilon, got rho; give epsilon, or leave out delta")
-        return KeySelection(KEY_SHARE * spending.amount, self.delta, self.groups_per_unit).needed()
+        return KeySelection(self.key_share * spending.amount, self.delta, self.groups_per_unit).needed()
 
     def stated(self) -> dict[str, Any]:
         """For the parameters of a forecast: what differs from a table without groups and units."""

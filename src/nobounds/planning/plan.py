@@ -4,6 +4,7 @@ Data sets are drawn from a family or a public sample with fixed seeds, and the e
 answers, without noise. They are accurate to about 3%.
 """
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from typing import Any, Literal
 from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, positive, rational, shown
+from nobounds.planning.counts.counted import COUNTED, Counted
 from nobounds.planning.expectation import ROUNDS, Errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecast import Forecast, ForecastRow
@@ -27,7 +29,7 @@ _QUICK, _FEW = (64,), (16,)  # data sets for a first look
 def plan(
     statistic: Statistic,
     *,
-    data: object,
+    data: object = None,
     n: Number | None = None,
     q: Number | Iterable[Number] | None = None,
     epsilon: Number | Iterable[Number] | None = None,
@@ -43,20 +45,25 @@ def plan(
     delta: Number | None = None,
     rows_per_unit: int | None = None,
     groups_per_unit: int | None = None,
+    bins: int | None = None,
+    edges: Iterable[Any] | None = None,
+    points: Iterable[Any] | None = None,
     quick: bool = False,
 ) -> Forecast:
     """The error to expect of a statistic of n records, for one or more epsilon or rho; nothing is spent.
 
     statistic: "quantile", "median", "quantiles", "maximum", "minimum", "bounds", "sum", "mean", "count", "std",
     "variance", "iqr", "proportion" (of a share near a half), "ratio", "weighted_mean", "covariance" or "correlation"
-    (of a column and the sum of that and an independent one).
+    (of a column and the sum of that and an independent one); or "histogram", "cdf", "value_counts", "top_k" or
+    "count_distinct", whose noise is the same for all data: these need no `data`, and only "cdf" needs n.
     data: "uniform", "normal", "lognormal", "exponential", "pareto" or "poisson" (see `families`), or a public sample
     with the shape of the data. Never the sensitive data themselves: a forecast protects nobody.
     n: the number of records; that of the sample by default.
     q: for "quantile" a number, for "quantiles" a list.
     rank_error, value_error: an expected error, instead of epsilon: the smallest epsilon that reaches it is computed.
     scale: a family is multiplied by it.
-    groups: the number of groups, if the statistic is answered by group; the n records are in groups of equal size.
+    groups: the number of groups, if the statistic is answered by group; the n records are in groups of equal size. For
+    "value_counts" and "top_k" it is the number of values.
     delta: of keys that are chosen privately; then `units` of a row says how many units a group needs to be shown.
     rows_per_unit, groups_per_unit: of a table with a unit.
     quick: use a few data sets only, for errors accurate to about 10% in less time.
@@ -67,6 +74,18 @@ def plan(
     1.1...
     """
     statistic, neighbors = check_statistic(statistic), check_neighbors(neighbors)
+    cells = {"bins": bins, "edges": edges, "points": points}
+    if statistic in COUNTED:
+        requested_ranks(statistic, q)
+        unused = {"data": data, "scale": scale, "lower": lower, "upper": upper, "resolution": resolution}
+        each = PlannedGroups.of(groups, delta, rows_per_unit, groups_per_unit, neighbors)
+        counted = Counted.of(statistic, each, neighbors, None if n is None else _whole(n), cells | unused)
+        goals = {"rank_error": rank_error, "value_error": value_error}
+        return _of_counts(counted, _requested(counted, goals, epsilon, rho))
+    if wrong := [name for name, given in cells.items() if given is not None]:
+        raise ValueError(f"{wrong[0]} is for histogram and cdf, got it for {statistic}")
+    if data is None:
+        raise ValueError("data must be given: a family such as 'lognormal', or a public sample")
     shape = Shape.of(data, scale, resolution)
     options = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
     ranks = requested_ranks(statistic, q)
@@ -74,10 +93,7 @@ def plan(
     forecaster = Forecaster.of(statistic, ranks, grouping.size(size), shape, options, grouping.groups)
     if grouping != PlannedGroups() and (rank_error is not None or value_error is not None):
         raise ValueError("with groups or units give epsilon or rho, not an error")
-    if rank_error is not None or value_error is not None:
-        spendings = [_needed(forecaster, rank_error, value_error, epsilon is not None or rho is not None)]
-    else:
-        spendings = _spendings(epsilon, rho)
+    spendings = _requested(forecaster, {"rank_error": rank_error, "value_error": value_error}, epsilon, rho)
     rounds = _FEW if quick else ROUNDS
     rows = tuple(
         _row(spending, forecaster.errors(grouping.spending(spending), rounds), grouping.needed(spending))
@@ -90,6 +106,15 @@ def plan(
     parameters |= {name: str(value) for name, value in stated.items() if value is not None} | grouping.stated()
     kind: Literal["epsilon", "rho"] = "rho" if spendings[0].zcdp else "epsilon"
     return Forecast(statistic, kind, rows, forecaster.typical(), parameters, forecaster.sampled)
+
+
+def _of_counts(counted: Counted, spendings: list[Spending]) -> Forecast:
+    """The forecast of counts, in closed form."""
+    rows = tuple(_row(each, counted.errors(each), counted.grouping.needed(each)) for each in spendings)
+    nearest = min(spendings, key=lambda each: abs(math.log(each.amount)))  # of which the sentences are
+    parameters = {"neighbors": counted.neighbors} | counted.stated() | counted.grouping.stated()
+    kind: Literal["epsilon", "rho"] = "rho" if spendings[0].zcdp else "epsilon"
+    return Forecast(counted.statistic, kind, rows, counted.typical(), parameters, notes=counted.notes(nearest))
 
 
 def _row(spending: Spending, errors: Errors, units: int | None) -> ForecastRow:
@@ -116,10 +141,26 @@ def _size(n: Number | None, shape: Shape) -> int:
         if not shape.size:
             raise ValueError(f"n must be given with data={shape.name!r}: the number of records")
         return shape.size
+    return _whole(n)
+
+
+def _whole(n: Number) -> int:
     size = rational(n, "n")
     if size.denominator != 1 or not 1 <= size <= MOST_RECORDS:
         raise ValueError(f"n must be a whole number of records between 1 and {MOST_RECORDS:.0e}, got n={shown(n)}")
     return int(size)
+
+
+def _requested(
+    forecaster: Forecaster | Counted,
+    goals: dict[str, Number | None],
+    epsilon: Number | Iterable[Number] | None,
+    rho: Number | Iterable[Number] | None,
+) -> list[Spending]:
+    """What was given, or the epsilon that an error needs."""
+    if all(goal is None for goal in goals.values()):
+        return _spendings(epsilon, rho)
+    return [_needed(forecaster, **goals, spent=epsilon is not None or rho is not None)]
 
 
 def _spendings(epsilon: Number | Iterable[Number] | None, rho: Number | Iterable[Number] | None) -> list[Spending]:
@@ -139,7 +180,9 @@ def _each(numbers: Number | Iterable[Number]) -> list[Any]:
     return list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str | bytes) else [numbers]
 
 
-def _needed(forecaster: Forecaster, rank_error: Number | None, value_error: Number | None, spent: bool) -> Spending:
+def _needed(
+    forecaster: Forecaster | Counted, *, rank_error: Number | None, value_error: Number | None, spent: bool
+) -> Spending:
     """The smallest epsilon with three digits whose expected error is within the one given."""
     if spent or (rank_error is not None and value_error is not None):
         raise ValueError(

@@ -8,9 +8,11 @@ from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, positive, shown
 from nobounds.planning.answerable import rows_to_answer
+from nobounds.planning.counts.counted import COUNTED, Counted
 from nobounds.planning.expectation import Errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import RANKED, Forecaster, Statistic, check_statistic
+from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.plan import MOST_RECORDS, requested_ranks
 
 _ROUNDS, _QUICK = (64,), (16,)  # data sets for each look
@@ -32,26 +34,41 @@ def rows_needed(
     upper: Number | None = None,
     resolution: Number | None = None,
     neighbors: Neighbors = "add-remove",
+    groups: int | None = None,
+    delta: Number | None = None,
+    bins: int | None = None,
+    edges: Iterable[Any] | None = None,
+    points: Iterable[Any] | None = None,
 ) -> int:
     """The number of rows that a statistic needs at an epsilon or a rho; nothing is spent, and no data are read.
 
     percentiles: the expected error of a quantile or an extreme, in percentiles.
     value_error, relative_error: the expected error in value, or as a part of the true value.
     Give one of the three, and `data`, the shape of the data as for `plan`; without them, it is the number of rows with
-    which the statistic is answered at all. The others are those of `plan`.
+    which the statistic is answered at all. The others are those of `plan`; groups, delta, bins, edges and points are
+    for counts of bins and values.
 
     >>> rows_needed("quantile", q=0.5, epsilon=1)
     250
     """
     statistic, spending = check_statistic(statistic), Spending.of(epsilon, rho)
     ranks = requested_ranks(statistic, q)
-    least = rows_to_answer(statistic, ranks, spending, check_neighbors(neighbors))
+    neighbors, cells = check_neighbors(neighbors), {"bins": bins, "edges": edges, "points": points}
+    if statistic not in COUNTED and (wrong := _given(cells | {"groups": groups, "delta": delta})):
+        raise ValueError(f"{next(iter(wrong))} is for counts of bins and values, got it for {statistic}")
     goals = {"percentiles": percentiles, "value_error": value_error, "relative_error": relative_error}
-    given = {name: goal for name, goal in goals.items() if goal is not None}
-    if not given:
-        return least
+    given = _given(goals)
     if len(given) > 1:
         raise ValueError(f"give one of percentiles, value_error and relative_error, got {' and '.join(given)}")
+    if statistic in COUNTED:
+        unused = {"data": data, "scale": scale, "lower": lower, "upper": upper, "resolution": resolution}
+        grouping = PlannedGroups.of(groups, delta, None, None, neighbors)
+        counted = Counted.of(statistic, grouping, neighbors, None, cells | unused)
+        name, goal = next(iter(given.items()), (None, None))
+        return counted.rows(spending, name, math.inf if name is None else float(positive(goal, name)))
+    least = rows_to_answer(statistic, ranks, spending, neighbors)
+    if not given:
+        return least
     ((name, goal),) = given.items()
     if name == "percentiles" and statistic not in RANKED:
         raise ValueError(f"percentiles are for quantiles and extremes; for a {statistic} give relative_error")
@@ -68,6 +85,10 @@ def rows_needed(
     if enough is None:
         raise ValueError(f"no number of rows up to {MOST_RECORDS:.0e} has an expected {name} of {shown(goal)} or less")
     return enough
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: given for name, given in options.items() if given is not None}
 
 
 def _error(name: str, errors: Errors, forecaster: Forecaster) -> float:

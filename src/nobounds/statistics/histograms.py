@@ -33,7 +33,7 @@ from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import CdfKeywords, HistogramKeywords, spelled_out, stated_of, terms_of
 
 BINS = 20  # where edges are chosen privately
-_SURE = 4  # standard deviations of its noise that the total must have for shares of it
+SURE = 4  # standard deviations of its noise that the total must have for shares of it
 
 Answers = tuple[tuple[Any, ...], NDArray[Any], Floats, tuple[str | None, ...] | None]  # keys, values, ends, reasons
 
@@ -89,7 +89,7 @@ def _binned(
     answer: Callable[[BinPlan, Edges, list[int], Kind, bool], Answers],
 ) -> GroupedRelease:
     terms, stated, given = terms_of(options), stated_of(options), options.get(name)
-    bins, closed = _bins(options.get("bins"), given, name), statistic == "cdf"
+    bins, closed = bins_of(options.get("bins"), given, name), statistic == "cdf"
     if given is not None and (options.get("lower") is not None or options.get("upper") is not None):
         raise ValueError(f"lower and upper are for {name} that are not given: records beyond the {name} count anyway")
 
@@ -123,7 +123,7 @@ def _binned(
     return admit(request, column(data), options.get("budget"), options.get("rng"))
 
 
-def _bins(bins: Any, given: Any, name: str) -> int:
+def bins_of(bins: Any, given: Any, name: str) -> int:
     """The number of bins, checked."""
     if bins is None:
         return BINS
@@ -158,7 +158,7 @@ def _shares(plan: BinPlan, edges: Edges, noisy: list[int], kind: Kind, integral:
     scale = noise.scale(1)
     keys = (answer_array(_values(edges, kind, integral), kind),)
     spread = scale * (len(noisy) * (1 if noise.zcdp else 2)) ** 0.5
-    if total <= _SURE * spread or not edges:
+    if total <= SURE * spread or not edges:
         none = np.ma.array(np.zeros(len(edges)), mask=np.ones(len(edges), dtype=bool))
         return keys, none, np.tile([0.0, 1.0], (len(edges), 1)), (TOO_FEW,) * len(edges)
     ends = share_intervals(noisy, scale, noise.zcdp, CHANCE)

@@ -141,3 +141,14 @@ def test_plans_of_summaries_and_rows_are_refused_in_words(words: list[str], mess
     result = run(*words)
     assert result.exit_code != 0
     assert message in result.stderr
+
+
+def test_counts_are_planned_in_the_shell():
+    """Without a family; the numbers are those of nobounds.planning.plan."""
+    result = run("histogram", "--edges", "20,40,60", "--n", "1000", "--epsilon", "1", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == plan("histogram", edges=[20, 40, 60], n=1000, epsilon=1).to_dict()
+    words = run("value-counts", "--groups", "9", "--delta", "1e-6", "--epsilon", "1").stdout
+    assert "units per value are needed" in words
+    rows = run("rows", "cdf", "--points", "1,2,3", "--value-error", "0.01", "--epsilon", "1").stdout
+    assert "About 98 rows are needed" in rows

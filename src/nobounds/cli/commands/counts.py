@@ -8,7 +8,7 @@ from nobounds.cli.commands.groups import show_groups
 from nobounds.cli.complete import columns
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
-from nobounds.cli.options import NUMBER, CommonOptions, FactOptions, KeyOptions
+from nobounds.cli.options import NUMBER, CommonOptions, FactOptions, KeyOptions, listed
 from nobounds.cli.output import show, written
 from nobounds.cli.sources import opened
 
@@ -98,7 +98,7 @@ def histogram(
 
     Example: nobounds histogram people.csv --column age --bins 10 --epsilon 1
     """
-    _show_bins("histogram", column, common, csv, edges=_listed(edges), bins=bins, **facts.known)
+    _show_bins("histogram", column, common, csv, edges=listed(edges), bins=bins, **facts.known)
 
 
 @flat
@@ -116,11 +116,7 @@ def cdf(
 
     Example: nobounds cdf people.csv --column age --points 18,30,65 --epsilon 1
     """
-    _show_bins("cdf", column, common, csv, points=_listed(points), bins=bins, **facts.known)
-
-
-def _listed(texts: str | None) -> list[str] | None:
-    return None if texts is None else [text.strip() for text in texts.split(",")]
+    _show_bins("cdf", column, common, csv, points=listed(points), bins=bins, **facts.known)
 
 
 def _show_bins(statistic: str, column: str, common: CommonOptions, csv: bool, **options: Any) -> None:

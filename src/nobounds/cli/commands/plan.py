@@ -13,11 +13,13 @@ from nobounds import plots
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.help import words
+from nobounds.cli.options import listed
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
 from nobounds.engines.files.formats import format_of
 from nobounds.engines.schemas.known import is_numeric
+from nobounds.planning.counts.counted import COUNTED
 from nobounds.planning.families import FAMILIES
 from nobounds.planning.forecast import Forecast
 from nobounds.planning.forecasters import Statistic, check_statistic
@@ -93,6 +95,14 @@ def plan(
     rows_per_unit: Annotated[
         int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most. Default: rows alone.")
     ] = None,
+    groups_per_unit: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="How many groups of a unit are used. Default: --rows-per-unit.")
+    ] = None,
+    edges: Annotated[str | None, typer.Option(metavar="VALUE,...", help="Of histogram: public edges.")] = None,
+    points: Annotated[str | None, typer.Option(metavar="VALUE,...", help="Of cdf: public points.")] = None,
+    bins: Annotated[
+        int | None, typer.Option(metavar=NUMBER, help="Of histogram and cdf: the most bins, chosen privately.")
+    ] = None,
     lower: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")] = None,
     upper: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")] = None,
     resolution: Annotated[str | None, typer.Option(metavar=NUMBER, help="The grid the data live on.")] = None,
@@ -111,8 +121,11 @@ def plan(
     Example: nobounds plan rows quantile --q 0.5 --epsilon 1
 
     Example: nobounds plan mean --groups 9 --n 900 --family normal --epsilon 1
+
+    Example: nobounds plan histogram --edges 20,40,60 --n 1000 --epsilon 1
     """
     with plain_errors():
+        cells: dict[str, Any] = {"bins": bins, "edges": listed(edges), "points": listed(points)}
         if statistic == "describe":
             terms = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho), "neighbors": neighbors}
             show_planned_summary(_summary(of, schema, columns, n, rows_per_unit, terms), as_json=as_json)
@@ -121,19 +134,19 @@ def plan(
             facts = {"scale": scale, "lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
             goals = {"percentiles": percentiles, "value_error": value_error, "relative_error": relative_error}
             spent = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho)}
-            data = None if family is None and sample is None else _data(family, sample, column)
-            name = check_statistic(of)
-            needed = rows_needed(name, data=data, q=_ranks(name, q), **spent, **goals, **facts)  # type: ignore[arg-type]
+            data = _data(family, sample, column, optional=True)
+            name, parts = check_statistic((of or "").replace("-", "_")), {"groups": groups, "delta": delta, **cells}
+            needed = rows_needed(name, data=data, q=_ranks(name, q), **spent, **goals, **facts, **parts)  # type: ignore[arg-type]
             _show_rows(name, needed, {k: v for k, v in goals.items() if v is not None}, as_json=as_json)
             return
         if of is not None or percentiles is not None or relative_error is not None or columns is not None:
             raise ValueError("OF, --columns, --percentiles and --relative-error are for plan describe and plan rows")
-        checked, ranks = check_statistic(statistic), _ranks(statistic, q)
+        checked, ranks = check_statistic(statistic.replace("-", "_")), _ranks(statistic, q)
         if plot is not None:
             plots.check_target(plot)
         planned = forecast(
             checked,
-            data=_data(family, sample, column),
+            data=_data(family, sample, column, optional=checked in COUNTED),
             n=n,
             q=ranks,
             epsilon=epsilon or None,
@@ -148,6 +161,8 @@ def plan(
             groups=groups,
             delta=delta,
             rows_per_unit=rows_per_unit,
+            groups_per_unit=groups_per_unit,
+            **cells,
         )
         if plot is not None:
             planned.plot().savefig(plot, dpi=150)
@@ -234,8 +249,10 @@ def _ranks(statistic: str, q: Numbers) -> Any:
     return q[0]
 
 
-def _data(family: str | None, sample: Path | None, column: str | None) -> object:
-    """The name of a family, or a column of a public sample."""
+def _data(family: str | None, sample: Path | None, column: str | None, *, optional: bool = False) -> object:
+    """The name of a family, or a column of a public sample; neither is needed if they are optional."""
+    if optional and family is None and sample is None:
+        return None
     if (family is None) == (sample is None):
         raise ValueError(f"give --family or --sample, got {'neither' if family is None else 'both'}")
     if sample is None:

@@ -95,7 +95,7 @@ class BinPlan:
             return self.edges, {}
         ranks = view(self.outer)
         size = yield from self.outer.learned(ranks)
-        least = self._needed_rows()
+        least = self.needed_rows()
         if size < least:
             power = 2 if self.spending.zcdp else 1
             more = rounded_up((least / max(size, 1)) ** power * float(self.spending.amount))
@@ -105,7 +105,8 @@ class BinPlan:
         first, last = self._within(low - (high - low)), self._within(high + (high - low))
         return round_edges(first, last, self.bins, self.kind, self.grid), {}
 
-    def _needed_rows(self) -> float:
+    def needed_rows(self) -> float:
+        """The size that edges need, if they are chosen privately."""
         assert isinstance(self.outer, Halving)
         nats = NATS * (2 if self.counting.swap else 1)
         return float(nats / self.outer.left + _CAREFUL * self.outer.size.noise)
