@@ -129,6 +129,10 @@ def shape(found):
         kinds = {tuple(summary.values) for summary in found.columns.values()}
         told = _parameters("describe", found.parameters)
         return ("Description", names, len(kinds) <= 1, told, found.loss)
+    if isinstance(found, nb.Answers):
+        assert str(found) and json.loads(found.to_json())
+        inner = tuple((name, shape(release)[:2]) for name, release in found.releases.items())
+        return ("Answers", inner, _parameters("agg", found.parameters), found.loss)
     if isinstance(found, np.ndarray):
         assert np.isfinite(found).all()
         return "array", found.dtype.name, found.shape
@@ -143,6 +147,10 @@ def shape(found):
 PRIVATE = {
     "sum": {"clip", "noise_scale", "split", "interval"},  # the split follows the noisy size
     "mean": {"clip", "noise_scale", "split", "interval"},
+    **{key: {"clip", "split", "interval"} for key in ("std", "variance")},
+    **{key: {"clips", "split", "interval"} for key in ("ratio", "weighted_mean", "covariance", "correlation")},
+    "iqr": {"quartiles"},
+    "agg": {"split"},
     "describe": {"split"},
     "histogram": {"total"},
     "cdf": {"total"},
