@@ -555,3 +555,25 @@ def test_where_and_with_filter_and_compute(tmp_path):
     assert CliRunner().invoke(app, ["describe", *common, "--column", "rate", *with_rate]).exit_code == 0
     for wrong in (["--where", "sum(age) > 1"], ["--with", "rate"], ["--where", "age"], ["--where", "a ="]):
         assert CliRunner().invoke(app, ["count", *common, *wrong]).exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "truths"),
+    [
+        ("iqr", ["--column", "amount", "--interval", "0.9"], (4, 4)),
+        ("proportion", ["--condition", "amount > 150"], (0, 1)),
+        ("proportion", ["--condition", "online"], (1, 0)),
+        ("ratio", ["--numerator", "amount", "--denominator", "store"], (50, 100)),
+        ("weighted-mean", ["--column", "amount", "--weights", "store"], (100, 200)),
+        ("covariance", ["--x", "amount", "--y", "amount"], (4, 4)),
+        ("correlation", ["--x", "amount", "--y", "amount"], (1, 1)),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_every_statistic_of_numbers_goes_by_group(folder, command, options, truths):
+    """The regions north and south, whose amounts lie within 3 of 100 and 200."""
+    by = ["--by", "region", "--keys", "north,south"]
+    result = run(command, folder / "sales.parquet", *options, *by, "--epsilon", "1000", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["values"] == pytest.approx(truths, rel=0.03, abs=0.01)
+    assert run(command, folder / "sales.parquet", *options, *by, "--epsilon", "1", "--neighbors", "swap").exit_code == 2

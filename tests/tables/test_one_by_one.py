@@ -97,6 +97,17 @@ def test_spreads_and_proportions_by_group():
         groups.proportion("age", epsilon=1)
 
 
+def test_a_condition_by_group_hides_no_column():
+    """A condition is a boolean column of its own, and the budget keeps its text."""
+    purse = Purse()
+    table = nb.Table({"condition": ["bad", "good"] * 500, "age": range(1000)}, budget=purse)
+    shares = table.group_by("condition", keys=["good", "bad"]).proportion("age < 250", epsilon=50)
+    assert list(shares.values) == pytest.approx([0.25, 0.25], abs=0.02)
+    assert [purpose for _, purpose in purse.charged] == ["proportion of age < 250 by condition"]
+    with pytest.raises(TypeError, match="a condition must be true or false"):
+        table.group_by("condition", keys=["good"]).proportion("age + 1", epsilon=1)
+
+
 def test_bins_and_values_by_group():
     """A count for each key and bin, or value; with edges that are chosen privately each group has its own."""
     groups = nb.Table(ROWS).group_by("city", keys=KEYS)

@@ -16,7 +16,7 @@ from nobounds.cli.commands.audit import audit
 from nobounds.cli.commands.budget import app as budget_app
 from nobounds.cli.commands.counts import cdf, count_distinct, histogram, top_k, value_counts
 from nobounds.cli.commands.explain import explain
-from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.commands.groups import answer_once, show_groups
 from nobounds.cli.commands.info import info
 from nobounds.cli.commands.paper import paper
 from nobounds.cli.commands.plan import dry_run as planned_summary
@@ -254,22 +254,24 @@ _command_with_clip("variance", "The variance of a column, within bounds that it 
 
 @_command("iqr", "The interquartile range of a column.")
 @flat
-def iqr(column: ColumnNames, common: CommonOptions, facts: FactOptions, ends: RangeOptions) -> None:
+def iqr(
+    column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions, ends: RangeOptions
+) -> None:
     """The private distance between the quartiles, with an interval if --interval gives its level.
 
     Example: nobounds iqr people.csv --column income --epsilon 1 --interval 0.95
     """
-    _answer(common, GroupOptions(), "iqr", column, **facts.known, **ends.keywords)
+    if groups.by and ends.of != RangeOptions().of:
+        raise ValueError("--by goes without --of")
+    own = {"interval": ends.interval} if groups.by else ends.keywords
+    _answer(common, groups, "iqr", column, **facts.known, **own)
 
 
 def _command_for_two(name: str, summary: str, first: str, second: str, example: str) -> None:
     """A command for a statistic of two columns, each an option of its own."""
 
-    def command(one: str, other: str, common: CommonOptions) -> None:
-        with opened(common, one, other) as handle:
-            release = getattr(handle.table, name)(one, other, **common.spend.amount)
-        with handle.shown(), written(release, out=common.out):
-            show(release, as_json=common.as_json)
+    def command(one: str, other: str, common: CommonOptions, groups: GroupOptions) -> None:
+        answer_once(common, groups, name, [one, other], one, other)
 
     for place, option in (("one", first), ("other", second)):
         command.__annotations__[place] = second_column(option)
@@ -283,14 +285,14 @@ _command_for_two(
     "The ratio of the sums of two columns.",
     "--numerator",
     "--denominator",
-    "policies.csv --numerator claims --denominator exposure",
+    "people.csv --numerator income --denominator age",
 )
 _command_for_two(
     "weighted_mean",
     "The mean of a column, weighted by another.",
     "--column",
     "--weights",
-    "people.csv --column income --weights hours",
+    "people.csv --column income --weights age",
 )
 _command_for_two("covariance", "The covariance of two columns.", "--x", "--y", "people.csv --x age --y income")
 _command_for_two("correlation", "The correlation of two columns.", "--x", "--y", "people.csv --x age --y income")
@@ -298,15 +300,12 @@ _command_for_two("correlation", "The correlation of two columns.", "--x", "--y",
 
 @_command("proportion", "The share of rows for which a condition is true.")
 @flat
-def proportion(condition: Condition, common: CommonOptions) -> None:
+def proportion(condition: Condition, common: CommonOptions, groups: GroupOptions) -> None:
     """The private share of rows for which a condition is true, or of those that are true in a boolean column.
 
-    Example: nobounds proportion flights.csv --condition "late > 15" --epsilon 1
+    Example: nobounds proportion people.csv --condition "age > 40" --epsilon 1
     """
-    with opened(common, *named(condition)) as handle:
-        release = handle.table.proportion(condition, **common.spend.amount)
-    with handle.shown(), written(release, out=common.out):
-        show(release, as_json=common.as_json)
+    answer_once(common, groups, "proportion", named(condition), condition)
 
 
 @_command("count", "The number of rows, or of the numbers in a column.")
@@ -336,9 +335,9 @@ def agg(
 ) -> None:
     """Several statistics of several columns, for one epsilon that is charged once and split by need.
 
-    Example: nobounds agg people.csv --ask 'mean(income)' --ask 'median(age)' --ask 'count()' --epsilon 1
+    Example: nobounds agg people.csv --ask 'mean(income)' --ask 'count()' --epsilon 1
 
-    Example: nobounds agg people.csv --ask 'mean(income)' --by city --delta 1e-6 --epsilon 1
+    Example: nobounds agg people.csv --ask 'count()' --by age --delta 1e-6 --epsilon 1
     """
     groups.check(common)
     asks, by = [Ask.parse(text) for text in ask], groups.by or []

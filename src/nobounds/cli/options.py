@@ -290,6 +290,7 @@ class GroupOptions:
     """Which groups are answered."""
 
     panel: ClassVar = "Answers by groups"
+    alone: ClassVar[tuple[str, ...]] = ("by",)  # options that need no --by
 
     by: Annotated[
         list[str] | None,
@@ -310,7 +311,9 @@ class GroupOptions:
     csv: Annotated[bool, typer.Option("--csv", help="Print the keys and answers of --by as CSV.")] = False
 
     def __post_init__(self) -> None:
-        given = [_option(each.name) for each in fields(self) if getattr(self, each.name) and each.name != "by"]
+        given = [
+            _option(each.name) for each in fields(self) if getattr(self, each.name) and each.name not in self.alone
+        ]
         if not self.by and given:
             raise ValueError(f"{given[0]} needs --by, the column that tells the groups")
         key_options = [name for name in given if name in {"--keys", "--keys-file", "--delta"}]
@@ -326,6 +329,15 @@ class GroupOptions:
             raise ValueError("--groups-per-unit needs --unit and --rows-per-unit")
         if self.csv and common.as_json:
             raise ValueError("give --json or --csv, got both")
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedGroups(GroupOptions):
+    """Which groups are answered, where one answer is a table, too."""
+
+    alone: ClassVar[tuple[str, ...]] = ("by", "csv")
+
+    csv: Annotated[bool, typer.Option("--csv", help="Print the answers as CSV.")] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,14 +199,16 @@ class GroupedTable(SharedOnly):
         return self._number(ask.correlation(x, y), options)
 
     @spelled_out
-    def proportion(self, column: str, **options: Unpack[Spent]) -> GroupedRelease:
-        """A private share of the rows of each group in which a boolean column is true; at most 10,000 keys.
+    def proportion(self, condition: Any, **options: Unpack[Spent]) -> GroupedRelease:
+        """A private share of the rows of each group for which a condition is true; at most 10,000 keys.
 
-        `table.with_columns(late="delay > 15")` makes a boolean column of a condition.
+        condition: the name of a boolean column, or a condition as `Table.where` takes it.
         """
-        return self._number(ask.proportion(column), options)
+        viewed = self._with_keys(self._keys)
+        viewed._table, name, text = self._table.with_condition(condition)
+        return viewed._number(ask.proportion(name), options, text)
 
-    def _number(self, each: ask.Ask, options: Any) -> GroupedRelease:
+    def _number(self, each: ask.Ask, options: Any, of: str | None = None) -> GroupedRelease:
         """A number of each group by the program of one column, or of two."""
         function = FUNCTIONS[each.statistic]
         for name in each.columns:
@@ -219,7 +221,7 @@ class GroupedTable(SharedOnly):
         def released(shown: Shown, results: list[Release], facts: dict[str, Facts]) -> GroupedRelease:
             return shown.of_numbers(results, [each])[each.name]
 
-        names, purpose = list(dict.fromkeys(each.columns)), f"{each.statistic} of {', '.join(each.columns)}"
+        names, purpose = list(dict.fromkeys(each.columns)), f"{each.statistic} of {of or ', '.join(each.columns)}"
         return self._grouping().one_by_one(
             names, purpose, self._spending(options), program, released, options.get("rng")
         )

@@ -24,7 +24,7 @@ from nobounds.programs.program import driver_of
 from nobounds.statistics.agg import AskedColumns
 
 MOST_ROWS = 1 << 31  # of a unit
-_CONDITION = "condition"  # the name of a computed column, which may hide one of the table
+_CONDITION = "condition"  # the name of a computed column, if the table has none of that name
 
 
 class SharedOnly:
@@ -154,17 +154,26 @@ class OpenedTable:
 
     def condition(self, given: Any, options: Mapping[str, Any]) -> Column:
         """A boolean column: one of the table, or whether a condition on its rows is true."""
-        if isinstance(given, str) and (given in self.source.facts or given in self.source.others):
-            return self.column(given, options)
-        for name in named(given):
-            self.require(name)
-        view = self._own_view().with_columns({_CONDITION: given})
-        formula = view.formulas[_CONDITION]
+        table, name, text = self.with_condition(given)
+        if table is self:
+            return self.column(name, options)
+        column = table.source.columns([name], self.bounding(options))[name]
+        return self.named(column, text)
+
+    def with_condition(self, given: Any) -> tuple["OpenedTable", str, str]:
+        """The table with a boolean column that is a condition, its name, and its text; or the name of one it has."""
+        known = {*self.source.facts, *self.source.others}
+        if isinstance(given, str) and given in known:
+            return self, given, given
+        self._require_all(given)
+        own = _CONDITION
+        while own in known:
+            own += "_"
+        view = self._own_view().with_columns({own: given})
+        formula = view.formulas[own]
         if formula.type != BOOLEAN:
             raise TypeError(f"a condition must be true or false for each row, got one that is {formula.type}")
-        table = self._viewed(view)
-        column = table.source.columns([_CONDITION], self.bounding(options))[_CONDITION]
-        return self.named(column, formula.text)
+        return self._viewed(view), own, formula.text
 
     def numeric_columns(self, columns: Iterable[str] | None, without: tuple[str, ...] = ()) -> list[str]:
         """The numeric columns with these names; by default all that may be shown, except the unit and some others."""

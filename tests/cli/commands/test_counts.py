@@ -79,3 +79,22 @@ def test_values_are_public_or_chosen(visits, given):
     result = run("value-counts", visits, "--column", "page", "--epsilon", 1, *given)
     assert result.exit_code == 2
     assert "give --keys or --keys-file (public), or --delta" in result.stderr
+
+
+def test_bins_are_counted_by_group(visits):
+    """A count or a share for each key and bin; --csv needs no --by, as before."""
+    path = visits.replace("visits", "rooms")
+    with open(path, "w") as file:
+        file.write("room,age\n" + "".join(f"{'ab'[i % 2]},{i % 100}\n" for i in range(2000)))
+    by = (path, "--header", "yes", "--column", "age", "--by", "room", "--keys", "b,a", "--epsilon", 1000)
+    lines = run("histogram", *by, "--edges", "50", "--csv").stdout.splitlines()
+    assert [line.split(",")[:4] for line in lines[1:]] == [
+        ["b", "", "50.0", "500"],
+        ["b", "50.0", "", "500"],
+        ["a", "", "50.0", "500"],
+        ["a", "50.0", "", "500"],
+    ]
+    shares = json.loads(run("cdf", *by, "--points", "49", "--json").stdout)
+    assert shares["values"] == pytest.approx([0.5, 0.5], abs=0.01) and shares["statistic"] == "cdf"
+    assert "give --json or --csv, got both" in run("cdf", *by, "--points", "49", "--json", "--csv").stderr
+    assert "--keys needs --by" in run("cdf", path, "--column", "age", "--keys", "a", "--epsilon", 1).stderr

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.commands.groups import answer_once, show_groups
 from nobounds.cli.complete import columns
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
-from nobounds.cli.options import NUMBER, CommonOptions, FactOptions, KeyOptions, listed
+from nobounds.cli.options import NUMBER, BinnedGroups, CommonOptions, FactOptions, KeyOptions, listed
 from nobounds.cli.output import show, written
 from nobounds.cli.sources import opened
 
@@ -78,19 +78,18 @@ BINS = Annotated[
     int | None,
     typer.Option("--bins", metavar=NUMBER, help="The most bins, where they are chosen privately. Default: 20."),
 ]
-CSV = Annotated[bool, typer.Option("--csv", help="Print the answers as CSV.")]
 
 
 @flat
 def histogram(
     column: ColumnName,
     common: CommonOptions,
+    groups: BinnedGroups,
     facts: FactOptions,
     edges: Annotated[
         str | None, typer.Option(metavar="VALUE,...", help="Public edges, in rising order. Default: chosen privately.")
     ] = None,
     bins: BINS = None,
-    csv: CSV = False,
 ) -> None:
     """The number of records in each bin, with an interval for each; the first and the last bin are open.
 
@@ -98,31 +97,22 @@ def histogram(
 
     Example: nobounds histogram people.csv --column age --bins 10 --epsilon 1
     """
-    _show_bins("histogram", column, common, csv, edges=listed(edges), bins=bins, **facts.known)
+    answer_once(common, groups, "histogram", [column], column, edges=listed(edges), bins=bins, **facts.known)
 
 
 @flat
 def cdf(
     column: ColumnName,
     common: CommonOptions,
+    groups: BinnedGroups,
     facts: FactOptions,
     points: Annotated[
         str | None, typer.Option(metavar="VALUE,...", help="Public points, in rising order. Default: chosen privately.")
     ] = None,
     bins: BINS = None,
-    csv: CSV = False,
 ) -> None:
     """The share of records up to each point, with an interval for each.
 
     Example: nobounds cdf people.csv --column age --points 18,30,65 --epsilon 1
     """
-    _show_bins("cdf", column, common, csv, points=listed(points), bins=bins, **facts.known)
-
-
-def _show_bins(statistic: str, column: str, common: CommonOptions, csv: bool, **options: Any) -> None:
-    if csv and common.as_json:
-        raise ValueError("give --json or --csv, got both")
-    with opened(common, column) as handle:
-        release = getattr(handle.table, statistic)(column, **common.spend.amount, **options)
-    with handle.shown(), written(release, out=common.out):
-        show_groups(release, as_json=common.as_json, as_csv=csv)
+    answer_once(common, groups, "cdf", [column], column, points=listed(points), bins=bins, **facts.known)

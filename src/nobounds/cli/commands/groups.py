@@ -1,11 +1,16 @@
-"""Printing of answers by groups: a table for people, JSON or CSV for machines."""
+"""Answers by groups: a table for people, JSON or CSV for machines."""
 
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from nobounds.cli.output import CLIPPING, Printer, clip_in_words, say_all, show_table, total_in_words
+from nobounds.cli.keys import grouped
+from nobounds.cli.options import CommonOptions, GroupOptions
+from nobounds.cli.output import CLIPPING, Printer, clip_in_words, say_all, show, show_table, total_in_words, written
+from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.release.files import write_csv
 from nobounds.release.grouped import GroupedRelease
@@ -22,6 +27,21 @@ from nobounds.release.words import (
 )
 
 _SHOWN = 40  # groups on a terminal
+
+
+def answer_once(
+    common: CommonOptions, groups: GroupOptions, statistic: str, columns: Iterable[str], *given: Any, **options: Any
+) -> None:
+    """Compute one statistic of the table that needs these columns, or of its groups, and print it."""
+    groups.check(common)
+    with opened(common, *columns, *(groups.by or [])) as handle:
+        table = grouped(handle, groups) if groups.by else handle.table
+        release = getattr(table, statistic)(*given, **common.spend.amount, **options)
+    with handle.shown(), written(release, out=common.out):
+        if isinstance(release, GroupedRelease):
+            show_groups(release, as_json=common.as_json, as_csv=groups.csv)
+        else:
+            show(release, as_json=common.as_json)
 
 
 def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None:
