@@ -151,10 +151,10 @@ def test_the_inverse_undoes_the_forecast(statistic, asked, wanted):
 
 @pytest.mark.medium
 def test_a_family_has_a_scale_and_errors_follow_it():
-    """Errors in value are multiplied by a power of two, and ranks stay as they are."""
+    """Errors in value are multiplied by a power of two, and ranks stay as they are, within what forecasts promise."""
     one, many = (plan("quantile", q=0.9, n=1000, data="normal", epsilon=1, scale=s).rows[0] for s in (1, 1024))
-    assert many.rank_error == pytest.approx(one.rank_error, rel=0.02)
-    assert many.value_error == pytest.approx(1024 * one.value_error, rel=0.02)
+    assert many.rank_error == pytest.approx(one.rank_error, rel=0.06)
+    assert many.value_error == pytest.approx(1024 * one.value_error, rel=0.06)
 
 
 @pytest.mark.medium

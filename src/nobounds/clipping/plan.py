@@ -254,7 +254,7 @@ class SumPlan:
     @property
     def tailing(self) -> Tailing:
         """How the clip is moved, and what is said of its tail."""
-        return Tailing(self.search, self.tail, self.eps_noise, self.power)
+        return Tailing(self.search, self.tail, self.eps_noise, self.power, self.groups)
 
     @property
     def slack(self) -> int:

@@ -73,6 +73,7 @@ class Tailing:
     rule: TailRule
     eps_noise: Fraction
     power: int = 1  # of the deviations that are summed
+    groups: int = 1  # that share the clip
 
     def bounded(self, clip: Clip) -> Tailed:
         """A clip that nothing lies beyond."""
@@ -119,7 +120,8 @@ class Tailing:
         records, the noise of all groups together would outweigh every record.
         """
         weight, shrunk = self.search.tuning.moves(self.search.neighbors, self.search.two_sided)
-        unit, less = weight / float(self.eps_noise) + weight * outside, shrunk * self.rule.count_noise.scale
+        each, less = 1 / float(self.eps_noise), shrunk * self.rule.count_noise.scale
+        unit = weight * min(self.groups * each, each + outside)
         beyond = biases(counts, less, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
         moved: Ints = MOVES[np.argmin(beyond + unit * 2.0 ** (self.power * MOVES), axis=-1)]
