@@ -57,20 +57,23 @@ def reaches(
     return np.where(lower, down, math.inf), np.where(upper, up, math.inf)
 
 
-def _none(bar: Fraction, tailed: Tailed, totals: Floats) -> _Ends:
-    """The ends of a side that nothing lies beyond."""
+def _none(bar: Fraction, tailed: Tailed, groups: Floats | Ints) -> _Ends:
+    """The ends of a side that nothing lies beyond, one for each group."""
     each = [end_of(np.zeros(1), float(bool(bar)), tailed.rule.zcdp, chance) for chance in (CHANCE / 2, CHANCE)]
-    return _Ends(np.zeros(len(totals)), *(np.full(len(totals), end) for end in each))
+    return _Ends(np.zeros(len(groups)), *(np.full(len(groups), end) for end in each))
 
 
 def _ends(tailed: Tailed, side: Side, near: Ints, noise: CountNoise, bar: Fraction, scale: Fraction) -> _Ends:
     """The ends of a side, in units of `scale`, worked out for some noisy numbers and interpolated."""
     low, high = tailed.ladder.lower, tailed.ladder.upper
-    room = (high, tailed.clip.high) if side.sign > 0 else (tailed.clip.low, low)
-    most = math.inf if None in room else finite_float((room[0] - room[1]) / side.width)  # type: ignore[operator]
+    last, first = (high, tailed.clip.high) if side.sign > 0 else (tailed.clip.low, low)
+    room = None if last is None or first is None else last - first
+    if room is not None and room <= 0:  # the clip ends at a public bound
+        return _none(bar, tailed, near)
     law = side.law(tailed.rule.count_noise)
-    if law is None:
+    if law is None:  # also for a side of no width
         return _Ends(*(np.full(len(near), math.inf) for _ in range(3)))
+    most = math.inf if room is None else finite_float(room / side.width)
     real = near.astype(np.float64)
     bent = np.arcsinh(real / noise.scale)  # many near 0, few among large numbers
     at = np.unique(np.linspace(bent.min(initial=0.0), bent.max(initial=0.0), _NUMBERS))
