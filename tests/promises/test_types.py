@@ -95,7 +95,12 @@ def values(release: Any) -> Any:
         return release["x"].values, release["x"].intervals
     if isinstance(release, GroupedRelease):
         return release.values.tolist(), None if release.intervals is None else release.intervals.tolist()
-    return release.value, release.intervals
+    return release.value, tuple(tuple(map(_known, bar)) for bar in release.intervals)
+
+
+def _known(end: Any) -> Any:
+    """An end of an interval; one that is not known is the first or last moment of a type, on the clock of its zone."""
+    return end.year if isinstance(end, datetime) and end.year in (1, 9999) else end
 
 
 @cache

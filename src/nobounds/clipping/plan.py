@@ -278,7 +278,7 @@ class SumPlan:
             if self.search.fills(below, above, self.eps_size):
                 return self._unsearched(), size, None
         plan = self.at(size) if self.rows is None else self
-        return plan, size, (yield from plan.search.start(view, self.careful(size)))
+        return plan, size, (yield from plan.search.start(view, plan.framed(size)))
 
     def _unsearched(self) -> "SumPlan":
         """The plan where the public bounds are the clip: what is left is for the noise."""
@@ -288,6 +288,17 @@ class SumPlan:
     def careful(self, size: int) -> int:
         """The size without what may well be noise in it: a frame that fails does much harm."""
         return max(size - math.ceil(self._noises / self.eps_size), 0) if self.eps_size else size
+
+    def framed(self, size: int) -> int:
+        """The size that a frame is bought for: three quarters of the rows where noise may well have hidden the others.
+
+        A plan for public rows has the epsilon of a frame for them, and without a frame data far from 0 are lost.
+        """
+        careful = self.careful(size)
+        if self.rows is None or self.search.frame(careful) is not None:
+            return careful
+        hidden = (self.rows - size) * self.eps_size <= self.search.tuning.hidden
+        return max(careful, 3 * self.rows // 4) if hidden else careful
 
     @property
     def _noises(self) -> int:

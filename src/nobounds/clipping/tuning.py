@@ -23,7 +23,7 @@ class ClipTuning:
     # Walks inward: the number of records outside, over eps2, that halts the walk, and around a centre under swap; the
     # ranks over eps2 that counts are lowered by for each octave from 2 above the scale on, where they are octaves.
     outside: int = 5
-    outside_swap: int = 4
+    outside_swap: int = 5
     outside_few: int = 10  # the same for a walk over octaves, without a scale
     lowered: int = 2
     lowered_from: int = 2
@@ -69,6 +69,7 @@ class ClipTuning:
     bounded_share: Fraction = Fraction(1, 25)
     outer: Fraction = Fraction(1, 3)
     outer_nats: int = 20
+    hidden: int = 7  # over its epsilon: rows that a noisy number may miss
     slack: int = 4  # over its epsilon: a noisy number of records is too large by more in less than 1% of cases
     # Part of epsilon for the common clip of G groups: that of one group over the root of G, and at least this. The more
     # groups there are, the fewer records a clip has to be accurate to (benchmarks/tuning/groups.py).
@@ -78,6 +79,7 @@ class ClipTuning:
     # number of records of each beyond half its width (benchmarks/coverage/groups.py).
     group_tail: Fraction = Fraction(1, 20)
     near: Fraction = Fraction(1, 20)
+    sure_part: Fraction = Fraction(1, 15)  # of the epsilon for the clip, at most, for a surer centre
     ranks: RankTuning = TUNING  # of the frame
 
     def inward_share(self, neighbors: Neighbors) -> Fraction:
@@ -94,7 +96,7 @@ class ClipTuning:
     def frame_nats(self, neighbors: Neighbors, two_sided: bool, nats: Fraction = Fraction(0)) -> tuple[int, int]:
         """Epsilon of a centre and of a scale, times the number of records: at least, or with `nats` for the clip."""
         times = 2 if neighbors == "swap" else 1
-        center, scale = self.ranks.frame_nats(nats / times)
+        center, scale = self.ranks.frame_nats(nats / times, self.sure_part)
         return (center * times if two_sided else 0), scale * times
 
     def moves(self, neighbors: Neighbors, two_sided: bool) -> tuple[float, float]:

@@ -107,9 +107,10 @@ class RankTuning:
     guaranteed_bits: int = 16
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 
-    def frame_nats(self, nats: Fraction) -> tuple[int, int]:
-        """The nats of a centre and of a scale, where there are this many in all."""
-        return self.center_nats + min(self.more_center, math.floor(nats * self.sure_share)), self.scale_nats
+    def frame_nats(self, nats: Fraction, part: Fraction | None = None) -> tuple[int, int]:
+        """The nats of a centre and of a scale, where there are this many in all; `part` of them make it surer."""
+        more = math.floor(nats * (self.sure_share if part is None else part))
+        return self.center_nats + min(self.more_center, more), self.scale_nats
 
 
 TUNING = RankTuning()

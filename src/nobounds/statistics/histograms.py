@@ -50,11 +50,11 @@ def histogram(data: object, **options: Unpack[HistogramKeywords]) -> GroupedRele
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
     >>> print(histogram(ages, edges=[20, 40, 60], epsilon=1, rng=random.Random(1)))
-    bin         histogram
-    below 20          200
-    20 to 40        1,998
-    40 to 60        2,000
-    60 or more      1,800
+    bin         histogram  95% interval
+    below 20          200  197 to 203
+    20 to 40        1,998  1,995 to 2,001
+    40 to 60        2,000  1,997 to 2,003
+    60 or more      1,800  1,797 to 1,803
     For epsilon 1 (add-remove, per row; rho 0.4622)
     """
     return _binned("histogram", data, "edges", options, _counts)
@@ -72,10 +72,10 @@ def cdf(data: object, **options: Unpack[CdfKeywords]) -> GroupedRelease:
     >>> import random
     >>> ages = [18 + i % 60 for i in range(6000)]
     >>> print(cdf(ages, points=[30, 50, 65], epsilon=1, rng=random.Random(1)))
-    up_to     cdf
-    30     0.2167
-    50     0.5498
-    65     0.7999
+    up_to     cdf  95% interval
+    30     0.2167  0.2162 to 0.2173
+    50     0.5498  0.5493 to 0.5504
+    65     0.7999  0.7994 to 0.8005
     For epsilon 1 (add-remove, per row; rho 0.4622)
     """
     return _binned("cdf", data, "points", options, _shares)

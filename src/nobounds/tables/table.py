@@ -334,8 +334,8 @@ class Table(SharedOnly):
         >>> from nobounds.ask import count, mean, median
         >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "pay": [i % 900 for i in range(6000)]})
         >>> answers = people.agg(mean("pay", lower=0), median("age"), "count()", epsilon=1, rng=random.Random(1))
-        >>> answers["median(age)"].value
-        47
+        >>> round(answers["median(age)"].value)
+        48
         """
         marks = flag(options, "marks")
         terms = Terms.of(options.get("epsilon"), options.get("rho"), self._opened.neighbors)

@@ -22,7 +22,7 @@ def clipped_sum(data: object, *, clip: Release, epsilon: Number, rng: np.random.
     >>> from nobounds.research.baselines import doubling_bound
     >>> rng = np.random.default_rng(1)
     >>> print(clipped_sum(range(1000), clip=doubling_bound(range(1000), 0.99, epsilon=1, rng=rng), epsilon=1, rng=rng))
-    sum: 503244.7..., for epsilon 2 (swap, per row; rho 0.735)
+    sum: 503,245, for epsilon 2 (swap, per row; rho 0.735)
     """
     generator, each = check_rng(rng), privacy_parameter(epsilon, "epsilon")
     if not isinstance(clip, Release):

@@ -82,8 +82,8 @@ def correlation(x: object, y: object, **options: Unpack[CountKeywords]) -> Relea
     the clips may change it.
 
     >>> import random
-    >>> correlation(range(9000), range(9000), epsilon=5, rng=random.Random(1)).value
-    0.9...
+    >>> correlation(range(9000), range(9000), epsilon=5, rng=random.Random(1)).value > 0.9
+    True
     """
     return correlation_of(Pair.of(x, y), options)
 

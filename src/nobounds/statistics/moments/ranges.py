@@ -37,7 +37,7 @@ def iqr(data: object, **options: Unpack[RangeKeywords]) -> Release:
 
     >>> import random
     >>> iqr([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1)).value
-    29
+    30
     """
     terms, searched, marks = terms_of(options), Options.of(options), flag(options, "marks")
     wanted = wanted_of(searched, options)
