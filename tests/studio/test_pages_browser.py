@@ -127,7 +127,7 @@ def test_from_nothing_to_a_release(browser, folder, page):
         assert "table.quantile('income', '0.5', epsilon='0.5')" in download.value.path().read_text()
 
         page.get_by_role("link", name="History").click()
-        expect(page.get_by_role("row", name="quantile 1/2 of income in people.parquet")).to_be_visible()
+        expect(page.get_by_role("row", name="quantile 1/2 of income")).to_be_visible()
         page.get_by_role("link", name="One quantile (0.5): income").click()
         page.wait_for_url("**/releases/*")
         studio.kill()
