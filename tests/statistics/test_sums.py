@@ -250,13 +250,13 @@ THOUSAND = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THOUSAND)
 def test_sums_of_a_thousand_records_under_swap_do_not_run_away(name):
-    """The clip is above ten times the data with less than 1e-4; 9,999 times of 10,000 the error is below 40 medians.
+    """The clip is above ten times the data with less than 1e-4; 9,999 times of 10,000 the error is below 50 medians.
 
-    That is before the octaves around the clip move it: they mend a walk that halts far too early.
+    That is of the walks alone, before the octaves around the clip move it.
     """
     law = sum_error(THOUSAND[name](np.random.default_rng(3)), neighbors="swap")
     assert law.tenfold <= 1e-4
-    assert law.point(1e-4) <= 40 * law.point(0.5)
+    assert law.point(1e-4) <= 50 * law.point(0.5)
 
 
 @pytest.mark.medium
