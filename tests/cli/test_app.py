@@ -179,8 +179,10 @@ def test_the_version_is_that_of_the_package():
 @pytest.mark.medium
 @pytest.mark.parametrize("library", ["typer", "rich"])
 def test_without_its_libraries_the_command_says_what_to_install(library):
-    """With typer or rich missing, the command names the extra to install and exits with code 1."""
-    code = f"import sys; sys.modules[{library!r}] = None; from nobounds.cli.__main__ import main; main()"
+    """With typer or rich missing, a command that needs it names the extra to install and exits with code 1."""
+    words = ["nobounds", "count", "--help"]
+    code = f"import sys; sys.modules[{library!r}] = None; from nobounds.cli.__main__ import main; "
+    code += f"sys.argv = {words}; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
     assert result.stderr == f"Error: the nobounds command needs {library}: pip install 'nobounds[all]'\n"

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 import nobounds as nb
 from nobounds.accounting.spending import Purse
-from nobounds.cli import app as app_module
 from nobounds.cli.app import app
+from nobounds.cli.commands import columns as column_commands
 from nobounds.cli.help import STATUS
 from nobounds.cli.options import Data
 from nobounds.cli.output import Printer, show, show_description, show_table
@@ -238,7 +238,7 @@ def test_what_fails_after_the_answer_says_what_was_charged(damaged, monkeypatch,
     def fails(*given, **how):
         raise raised
 
-    monkeypatch.setattr(app_module, "show", fails)
+    monkeypatch.setattr(column_commands, "show", fails)
     result = run("count", "people.csv", "--epsilon", "1", "--budget", "people.budget")
     assert result.stderr.endswith(CHARGED) and result.stderr.count("\n") == 1 and "1234" not in result.stderr
     assert result.exit_code == {RuntimeError: 1, OSError: 2, KeyboardInterrupt: 130}[type(raised)]
@@ -263,7 +263,7 @@ def test_an_interrupt_is_quiet(here, monkeypatch):
     def interrupted(*given, **how):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app_module, "opened", interrupted)
+    monkeypatch.setattr(column_commands, "opened", interrupted)
     result = run("count", "people.csv", "--epsilon", "1")
     assert result.exit_code == 130 and not result.stdout and not result.stderr
 

@@ -20,12 +20,13 @@ def main() -> None:
 def _run() -> None:
     try:
         from nobounds.cli.app import app
+
+        app(prog_name="nobounds")
     except ModuleNotFoundError as error:
         missing = (error.name or "").split(".")[0]
         if missing not in {"typer", "rich"}:
             raise
         sys.exit(f"Error: the nobounds command needs {missing}: pip install 'nobounds[all]'")
-    app(prog_name="nobounds")
 
 
 def _flushed() -> bool:

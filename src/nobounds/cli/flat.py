@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_type_hints
 
@@ -31,9 +31,11 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     return flattened
 
 
+@cache
 def _fields(group: Any) -> list[Parameter]:
     """The fields of a group, nested groups included, as parameters."""
-    hints, parameters = get_type_hints(group, include_extras=True), []
+    hints = get_type_hints(group, include_extras=True)
+    parameters: list[Parameter] = []
     for each in fields(group):
         hint = _under(hints[each.name], getattr(group, "panel", None))
         default = Parameter.empty if each.default is MISSING else each.default
@@ -54,7 +56,8 @@ def _under(hint: Any, panel: str | None) -> Any:
 
 def _made(group: Any, given: dict[str, Any]) -> Any:
     """A group built from its arguments in `given`, which are removed there."""
-    kinds = {each.name: get_type_hints(group)[each.name] for each in fields(group)}
+    hints = get_type_hints(group)
+    kinds = {each.name: hints[each.name] for each in fields(group)}
     return group(
         **{name: _made(kind, given) if is_dataclass(kind) else given.pop(name) for name, kind in kinds.items()}
     )

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-ANSWERS, AROUND, TRUST = "Private answers", "Before and after", "Trust and research"
+from nobounds.cli.texts import keep_text
+
 STATUS = [
     ("0", "all went well; of audit: all claims held"),
     ("1", "audit refuted a claim, or nobounds itself failed"),
@@ -37,6 +38,10 @@ _DAILY = (  # headings of options in the order of daily use; others come before 
 class Command(TyperCommand):
     """A command whose help has its options under headings."""
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option --help."""
+        return keep_text(super().get_help_option(ctx))
+
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """The paragraphs of the help; examples stay on their line."""
         _write_text(self.help or "", formatter)
@@ -62,6 +67,10 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Commands under headings; without a command the help is shown."""
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option --help."""
+        return keep_text(super().get_help_option(ctx))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The command, or the help."""
         if not args and not ctx.resilient_parsing:
@@ -81,22 +90,22 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands by heading, with their short help in full."""
-        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
-        width = max(len(name) for name, _ in commands)
-        for panel, members in _by_panel([command for _, command in commands if not command.hidden], "Commands").items():
+        panels = self.lines()
+        width = max(len(name) for members in panels.values() for name, _ in members)
+        for panel, members in panels.items():
             with formatter.section(panel):
-                formatter.write_dl(
-                    [(str(each.name).ljust(width), each.short_help or _first(each.help)) for each in members]
-                )
+                formatter.write_dl([(name.ljust(width), short) for name, short in members])
+
+    def lines(self) -> dict[str, list[tuple[str, str]]]:
+        """The commands and their short help, by heading."""
+        shown = [each for each in self.commands.values() if not each.hidden]
+        return {"Commands": [(str(each.name), each.short_help or _first(each.help)) for each in shown]}
 
 
-class Main(Group):
-    """The main command, whose help ends with the exit statuses."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The exit status."""
-        with formatter.section("Exit status"):
-            formatter.write_dl(STATUS)
+def write_status(formatter: Any) -> None:
+    """The exit statuses, under a heading."""
+    with formatter.section("Exit status"):
+        formatter.write_dl(STATUS)
 
 
 def _write_text(text: str, formatter: Any) -> None:

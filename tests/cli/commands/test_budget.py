@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from nobounds.accounting.budget import Budget
 from nobounds.accounting.cost import gaussian, pure
 from nobounds.accounting.loss import PrivacyLoss
-from nobounds.cli.commands.budget import app
+from nobounds.cli.commands.budget import budget as app
 
 TENTH = PrivacyLoss.of(pure(Fraction(1, 10)), "add-remove", "person")
 GAUSSIAN = PrivacyLoss.of(gaussian(Fraction(1, 100)), "add-remove", "person")

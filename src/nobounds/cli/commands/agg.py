@@ -1,17 +1,53 @@
-"""Printing of several answers that were requested together."""
+"""The agg command: several statistics of several columns for one epsilon; and how such answers are printed."""
 
 import sys
+from typing import Annotated
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from nobounds.cli.output import Printer, say_all, show_table, total_in_words
+from nobounds.ask import Ask
+from nobounds.cli.flat import flat
+from nobounds.cli.keys import grouped
+from nobounds.cli.options import CommonOptions, GroupOptions
+from nobounds.cli.output import Printer, say_all, show_table, total_in_words, written
+from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.release.answers import Answers
 from nobounds.release.files import csv_text
 from nobounds.release.words import rows_in_words, shown_in_words, units_in_words
 
 _SHOWN = 40  # groups on a terminal
+
+
+@flat
+def agg(
+    ask: Annotated[
+        list[str],
+        typer.Option(
+            "--ask",
+            metavar="STATISTIC",
+            help="'mean(income)', 'quantile(fare, 0.95)' or 'count()'; may be repeated.",
+            show_default=False,
+        ),
+    ],
+    common: CommonOptions,
+    groups: GroupOptions,
+) -> None:
+    """Several statistics of several columns, for one epsilon that is charged once and split by need.
+
+    Example: nobounds agg people.csv --ask 'mean(income)' --ask 'count()' --epsilon 1
+
+    Example: nobounds agg people.csv --ask 'count()' --by age --delta 1e-6 --epsilon 1
+    """
+    groups.check(common)
+    asks, by = [Ask.parse(text) for text in ask], groups.by or []
+    with opened(common, *(name for each in asks for name in each.columns), *by) as handle:
+        table = grouped(handle, groups) if by else handle.table
+        answers = table.agg(*asks, **common.spend.amount)
+    with handle.shown(), written(answers, out=common.out):
+        show_answers(answers, as_json=common.as_json, as_csv=groups.csv)
 
 
 def show_answers(answers: Answers, *, as_json: bool, as_csv: bool = False) -> None:

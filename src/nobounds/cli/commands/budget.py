@@ -18,7 +18,7 @@ from nobounds.cli.output import Printer, say, show_table
 from nobounds.exact import printable
 from nobounds.release.files import check_out, csv_text, write_text
 
-app = typer.Typer(
+budget = typer.Typer(
     help="Budget files: make one, and show or export what was spent from it.",
     cls=Group,
     pretty_exceptions_enable=False,
@@ -57,7 +57,7 @@ Label = Annotated[str, typer.Argument(help="The name of the data, as --label sta
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-@app.command(cls=Command)
+@budget.command(cls=Command)
 def create(
     file: File,
     epsilon: Epsilon = None,
@@ -80,7 +80,7 @@ def create(
         print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}{_for_what(made)}.")
 
 
-@app.command(cls=Command)
+@budget.command(cls=Command)
 def show(file: File, as_json: Json = False) -> None:
     """Every charge, and what is spent and left.
 
@@ -101,7 +101,7 @@ def show(file: File, as_json: Json = False) -> None:
         say(console, f"Budget: {statement}{_for_whom(statement)}{_for_what(statement)}.")
 
 
-@app.command(cls=Command)
+@budget.command(cls=Command)
 def export(file: File, out: Out) -> None:
     """Write every charge into a CSV or JSON file.
 
@@ -121,7 +121,7 @@ def export(file: File, out: Out) -> None:
         print(f"Wrote {many} charge{'' if many == 1 else 's'} to {printable(str(out))}.")
 
 
-@app.command(cls=Command)
+@budget.command(cls=Command)
 def allow(file: File, label: Label) -> None:
     """Let a budget cover data of another name, because they are about the same people.
 

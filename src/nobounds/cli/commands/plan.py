@@ -9,7 +9,6 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 import nobounds as nb
-from nobounds import plots
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.help import words
@@ -143,7 +142,9 @@ def plan(
             raise ValueError("OF, --columns, --percentiles and --relative-error are for plan describe and plan rows")
         checked, ranks = check_statistic(statistic.replace("-", "_")), _ranks(statistic, q)
         if plot is not None:
-            plots.check_target(plot)
+            from nobounds.plots.figures import check_target
+
+            check_target(plot)
         planned = forecast(
             checked,
             data=_data(family, sample, column, optional=checked in COUNTED),

@@ -5,18 +5,16 @@ converts all fields at once where it can. Otherwise the fields are converted one
 same value either way.
 """
 
-import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from nobounds.arrays import Floats
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.memory.arrow_floats import floats_in
 
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
@@ -62,12 +60,11 @@ class FieldReader:
                 numbers = pa.array(
                     [None if text is None else float(text) for text in written.to_pylist()], pa.float64()
                 )
-        return np.asarray(numbers.fill_null(math.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+        return floats_in(numbers)
 
     def whole_floats(self, fields: Any) -> Floats:
         """The float64 nearest to each whole number; NaN for other fields."""
-        numbers = self.integers(fields).cast("float64", safe=False)
-        return np.asarray(numbers.fill_null(math.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+        return floats_in(self.integers(fields).cast("float64", safe=False))
 
     def integers(self, fields: Any) -> Any:
         """The whole numbers of 64 bits, as an Arrow array; null for other fields."""

@@ -20,6 +20,7 @@ from nobounds.engines.csv.records import Form, blocks
 from nobounds.engines.files.formats import readable
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.memory.arrow_floats import arrow_floats
 from nobounds.engines.schemas.rules import ColumnRule
 from nobounds.engines.schemas.schema import Schema, SchemaLike
 from nobounds.engines.schemas.texts import TypedReader
@@ -97,7 +98,7 @@ class CsvFiles:
         readers = {name: TypedReader.of(self._rule(name), FieldReader.of(self.csv)) for name in (*keys, *values)}
         for batch in self._fields([*keys, *values]):
             parts = [plain(readers[name].values(batch.column(name))) for name in keys]
-            parts += [pa.array(readers[name].floats(batch.column(name))) for name in values]
+            parts += [arrow_floats(readers[name].floats(batch.column(name)), pa) for name in values]
             yield pa.record_batch(parts, names=[*keys, *values])
 
     def arrow(self) -> "ArrowFields":

@@ -13,6 +13,7 @@ from nobounds.engines.column import Column, windows
 from nobounds.engines.grouped import GroupedRecords
 from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
 from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.memory.arrow_floats import floats_in
 from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
 from nobounds.engines.sql.duck import bounded, query_failed, unit_groups, unit_sizes
 from nobounds.engines.streams.spool import Spool, once
@@ -240,8 +241,6 @@ def _spooled(spool: Any, name: str, facts: Facts, unit: Unit) -> Column:
 
 
 def _floats(batch: Any, place: int) -> Floats:
-    """A column without nulls."""
+    """A column of numbers."""
     column = batch.columns[place]
-    if hasattr(column, "combine_chunks"):
-        return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False), dtype=np.float64)
-    return np.asarray(column.to_numpy(), dtype=np.float64)
+    return floats_in(column if str(column.type) == "double" else column.cast("float64"))

@@ -1,0 +1,224 @@
+"""The commands for statistics of columns: quantiles, extremes, sums, means, spreads, counts and pairs of columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import nobounds as nb
+from nobounds.accounting.budget import read
+from nobounds.cli.commands.agg import show_answers
+from nobounds.cli.commands.groups import answer_once, show_groups
+from nobounds.cli.flat import flat
+from nobounds.cli.keys import grouped
+from nobounds.cli.options import (
+    ColumnNames,
+    CommonOptions,
+    Condition,
+    CountedColumns,
+    EndOptions,
+    FactOptions,
+    GroupOptions,
+    Quantiles,
+    RangeOptions,
+    SearchOptions,
+    WalkOptions,
+    second_column,
+)
+from nobounds.cli.output import show, written
+from nobounds.cli.sources import opened
+from nobounds.expressions.view import named
+from nobounds.release.answers import Answers
+
+
+@flat
+def quantile(
+    column: ColumnNames,
+    q: Quantiles,
+    common: CommonOptions,
+    groups: GroupOptions,
+    facts: FactOptions,
+    walk: WalkOptions,
+    search: SearchOptions,
+) -> None:
+    """Private quantiles, all for one epsilon; --beta, --noise, --method and --interval go with a single --q.
+
+    Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
+    """
+    if groups.by and (walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
+        raise ValueError("--by goes without --beta, --noise, --method and --rows")
+    if groups.by and len(q) == 1:
+        _answer(common, groups, "quantile", column, q[0], **facts.known, **search.interval_keywords)
+    elif len(q) == 1:
+        _answer(common, groups, "quantile", column, q[0], **facts.known, **walk.keywords, **search.keywords)
+    elif walk != WalkOptions() or replace(search, rows=None) != SearchOptions():
+        raise ValueError("--beta, --noise, --method and --interval go with a single --q; leave them out for several")
+    else:
+        rows = {} if groups.by else {"rows": search.rows}
+        _answer(common, groups, "quantiles", column, q, **rows, **facts.known)
+
+
+@flat
+def median(
+    column: ColumnNames,
+    common: CommonOptions,
+    groups: GroupOptions,
+    facts: FactOptions,
+    walk: WalkOptions,
+    search: SearchOptions,
+) -> None:
+    """The private median, with an interval if --interval gives its level.
+
+    Example: nobounds median people.csv --column income --epsilon 1 --interval 0.95
+    """
+    if groups.by and (walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
+        raise ValueError("--by goes without --beta, --noise, --method and --rows")
+    own = search.interval_keywords if groups.by else {**walk.keywords, **search.keywords}
+    _answer(common, groups, "median", column, **facts.known, **own)
+
+
+def _extreme(name: str, summary: str) -> Callable[..., None]:
+    def command(
+        column: ColumnNames,
+        common: CommonOptions,
+        groups: GroupOptions,
+        facts: FactOptions,
+        walk: WalkOptions,
+        ends: EndOptions,
+    ) -> None:
+        if groups.by and walk != WalkOptions():
+            raise ValueError("--by goes without --beta and --noise")
+        _answer(common, groups, name, column, **facts.known, **ends.keywords, **({} if groups.by else walk.keywords))
+
+    return _named(name, summary, command, "--column income")
+
+
+def _with_clip(name: str, summary: str) -> Callable[..., None]:
+    def command(column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions) -> None:
+        _answer(common, groups, name, column, **facts.known)
+
+    return _named(name, summary, command, "--column income")
+
+
+def _named(name: str, summary: str, command: Callable[..., None], example: str) -> Callable[..., None]:
+    """A command with its help, of which `example` names the columns."""
+    shell = name.replace("_", "-")
+    command.__doc__ = f"{summary}\n\nExample: nobounds {shell} people.csv {example} --epsilon 1"
+    return flat(command)
+
+
+maximum = _extreme("maximum", "The maximum of a column.")
+minimum = _extreme("minimum", "The minimum of a column.")
+
+
+@flat
+def bounds(
+    column: ColumnNames,
+    common: CommonOptions,
+    groups: GroupOptions,
+    facts: FactOptions,
+    walk: WalkOptions,
+    ends: EndOptions,
+) -> None:
+    """The private minimum and maximum, for one total epsilon.
+
+    Example: nobounds bounds people.csv --column income --epsilon 1
+    """
+    if groups.by and walk != WalkOptions():
+        raise ValueError("--by goes without --beta and --noise")
+    _answer(common, groups, "bounds", column, **facts.known, **ends.keywords, **({} if groups.by else walk.keywords))
+
+
+sum = _with_clip("sum", "The sum of a column, within bounds that it finds itself.")
+mean = _with_clip("mean", "The mean of a column, within bounds that it finds itself.")
+std = _with_clip("std", "The standard deviation of a column, within bounds that it finds itself.")
+variance = _with_clip("variance", "The variance of a column, within bounds that it finds itself.")
+
+
+@flat
+def iqr(
+    column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions, ends: RangeOptions
+) -> None:
+    """The private distance between the quartiles, with an interval if --interval gives its level.
+
+    Example: nobounds iqr people.csv --column income --epsilon 1 --interval 0.95
+    """
+    if groups.by and ends.of != RangeOptions().of:
+        raise ValueError("--by goes without --of")
+    own = {"interval": ends.interval} if groups.by else ends.keywords
+    _answer(common, groups, "iqr", column, **facts.known, **own)
+
+
+def _of_two(name: str, summary: str, first: str, second: str, names: tuple[str, str]) -> Callable[..., None]:
+    """A command for a statistic of two columns, each an option of its own."""
+
+    def command(one: str, other: str, common: CommonOptions, groups: GroupOptions) -> None:
+        answer_once(common, groups, name, [one, other], one, other)
+
+    for place, option in (("one", first), ("other", second)):
+        command.__annotations__[place] = second_column(option)
+    return _named(name, summary, command, f"{first} {names[0]} {second} {names[1]}")
+
+
+_INCOME, _AGE = ("income", "age"), ("age", "income")
+ratio = _of_two("ratio", "The ratio of the sums of two columns.", "--numerator", "--denominator", _INCOME)
+weighted_mean = _of_two("weighted_mean", "The mean of a column, weighted by another.", "--column", "--weights", _INCOME)
+covariance = _of_two("covariance", "The covariance of two columns.", "--x", "--y", _AGE)
+correlation = _of_two("correlation", "The correlation of two columns.", "--x", "--y", _AGE)
+
+
+@flat
+def proportion(condition: Condition, common: CommonOptions, groups: GroupOptions) -> None:
+    """The private share of rows for which a condition is true, or of those that are true in a boolean column.
+
+    Example: nobounds proportion people.csv --condition "age > 40" --epsilon 1
+    """
+    answer_once(common, groups, "proportion", named(condition), condition)
+
+
+@flat
+def count(common: CommonOptions, groups: GroupOptions, column: CountedColumns = None) -> None:
+    """The private number of rows, or of those that have a number in a column.
+
+    Example: nobounds count people.csv --column income --epsilon 1
+    """
+    _answer(common, groups, "count", column or [None])
+
+
+def _answer(
+    common: CommonOptions,
+    groups: GroupOptions,
+    statistic: str,
+    columns: Sequence[str | None],
+    *given: Any,
+    **options: Any,
+) -> None:
+    """Compute a statistic of columns of the table, or of its groups, and print it."""
+    groups.check(common)
+    by, names = groups.by or [], list(dict.fromkeys(columns))
+    if by and len(names) > 1:
+        raise ValueError("--by goes with a single --column; ask for each column in turn")
+    spend = common.spend.each(len(names))
+    with opened(common, *names, *by) as handle:
+        if len(names) > 1:
+            _require_all(common)
+        table = grouped(handle, groups) if by else handle.table
+        releases = [getattr(table, statistic)(name, *given, **spend.amount, **options) for name in names]
+    with handle.shown(), written(*releases, out=common.out):
+        if isinstance(releases[0], Answers):
+            show_answers(releases[0], as_json=common.as_json, as_csv=groups.csv)
+        elif by:
+            show_groups(releases[0], as_json=common.as_json, as_csv=groups.csv)
+        else:
+            show(*releases, as_json=common.as_json)
+
+
+def _require_all(common: CommonOptions) -> None:
+    """Refuse several answers that do not fit in the budget together, before the first of them is charged."""
+    spend = common.spend
+    if spend.budget is None:
+        return
+    statement, whom, unit = read(spend.budget), common.whom.checked_neighbors, common.whom.unit or "row"
+    if spend.epsilon is not None:
+        statement.check(nb.PrivacyLoss.pure(spend.epsilon, neighbors=whom, unit=unit))
+    elif spend.rho is not None and statement.terms.rho is not None:
+        statement.check(nb.PrivacyLoss.zcdp(spend.rho, neighbors=whom, unit=unit))
