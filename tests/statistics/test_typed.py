@@ -18,10 +18,11 @@ MONEY = Kind.parse("money")
 
 def test_values_and_intervals():
     """One number or several, with what is not answered; numbers stay what they are."""
-    assert typed_value((0, None, 1), DATE) == (date(1970, 1, 1), None, date(1970, 1, 2))
-    assert typed_value(None, DATE) is None and typed_value((0.5, 1), NUMBER) == (0.5, 1)
-    assert typed_intervals(((-np.inf, 1.0),), DATE) == ((date.min, date(1970, 1, 2)),)
-    assert typed_intervals(((0.0, 1.0),), BOOLEAN) == ((0.0, 1.0),)
+    assert typed_value("median", DATE, (0, None, 1)) == (date(1970, 1, 1), None, date(1970, 1, 2))
+    assert typed_value("median", DATE, None) is None and typed_value("bounds", NUMBER, (0.5, 1)) == (0.5, 1)
+    assert typed_intervals("median", DATE, ((-np.inf, 1.0),)) == ((date.min, date(1970, 1, 2)),)
+    assert typed_intervals("mean", BOOLEAN, ((0.0, 1.0),)) == ((0.0, 1.0),)
+    assert typed_value("std", DATE, 1.0) == timedelta(days=1)
 
 
 def test_arrays_of_groups():

@@ -1,16 +1,20 @@
-"""What every answer can do as data: frames of pandas, polars and Arrow, files, plots, and plain words.
+"""What every answer can do as data: frames of pandas, polars and Arrow, files, plots, and plain words; and `later`.
 
 Libraries are loaded when they are used, and so are the rooms above this one.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from nobounds.exact import Number
 from nobounds.release.files import csv_text, write_parquet, write_text
+
+T = TypeVar("T")
+C = TypeVar("C", bound=type[Any])
 
 
 class Answer(ABC):
@@ -76,3 +80,35 @@ def write(answer: Answer, path: Path) -> None:
         write_text(f"{answer.to_json()}\n", path)
     else:
         answer.to_csv(path) if suffix == ".csv" else answer.to_parquet(path)
+
+
+class _Later(NamedTuple):
+    compute: Callable[[], Any]
+
+
+def later(compute: Callable[[], T]) -> T:
+    """A value for a field that may wait until it is read; `compute` uses noisy numbers and public facts alone.
+
+    Intervals follow from noisy numbers, so whoever reads only the value does not pay for them. What is read, compared,
+    printed, pickled or written to JSON is always the computed value.
+    """
+    return _Later(compute)  # type: ignore[return-value]
+
+
+def may_wait(name: str) -> Callable[[C], C]:
+    """Let a field of a frozen dataclass with slots hold what is to be computed `later`, until the field is read."""
+
+    def changed(kind: C) -> C:
+        slot = kind.__dict__[name]
+
+        def read(self: Any) -> Any:
+            value = slot.__get__(self)
+            if isinstance(value, _Later):
+                value = value.compute()
+                slot.__set__(self, value)
+            return value
+
+        setattr(kind, name, property(read, slot.__set__))
+        return kind
+
+    return changed

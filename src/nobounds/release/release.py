@@ -9,7 +9,7 @@ from typing import Any
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import finite_float, rational
 from nobounds.kinds.kind import Value
-from nobounds.release.answer import Answer
+from nobounds.release.answer import Answer, may_wait
 from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, type_in
@@ -18,6 +18,7 @@ from nobounds.release.words import bars_in_words, needed_in_words, rows_in_words
 _SHOWN = 4  # numbers in the text
 
 
+@may_wait("intervals")
 @dataclass(frozen=True, slots=True)
 class Release(Answer):
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.

@@ -19,10 +19,11 @@ from nobounds.engines.memory.arrays import column
 from nobounds.ladders.facts import Facts
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
+from nobounds.release.answer import later, may_wait
 from nobounds.release.release import Release
 from nobounds.release.schema import Interval
 from nobounds.release.words import TOO_FEW_NUMBERS
-from nobounds.statistics.typed import require_type, type_of, typed_answer, typed_rung
+from nobounds.statistics.typed import require_type, type_of, typed_intervals, typed_rung, typed_value
 
 F_co = TypeVar("F_co", covariant=True)
 F = TypeVar("F")
@@ -99,6 +100,7 @@ class ColumnPlan(Protocol):
         ...
 
 
+@may_wait("intervals")
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A noisy answer, and what its release says about it; `parts` is the cost by part, if a noisy size has set it.
@@ -139,7 +141,8 @@ def release_column(
         parameters = (
             facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | read | breakdown
         )
-        value, bars = typed_answer(statistic, facts.kind, noisy.value, noisy.intervals)
+        value = typed_value(statistic, facts.kind, noisy.value)
+        bars = later(lambda: typed_intervals(statistic, facts.kind, noisy.intervals))
         return Release(statistic, value, loss, parameters, bars, reason)
 
     def checked(facts: Facts) -> C:

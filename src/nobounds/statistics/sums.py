@@ -24,6 +24,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.release.answer import later
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
@@ -158,11 +159,12 @@ def _answered(
         parameters["needed"] = settled.needed()
     ladder, spread = plan.search.ladder, mean_range if plan.centered else summed_range
     low, high = spread(ladder.lower, ladder.upper)
-    interval = within(settled.tailed.interval(value, bar, records), low, high)
+    noisy = value
+    interval = later(lambda: (within(settled.tailed.interval(noisy, bar, records), low, high),))
     value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
     exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
     learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
-    return Answer(exact, parameters, (interval,), plan.parts(), reason, settled.size if learned else None)
+    return Answer(exact, parameters, interval, plan.parts(), reason, settled.size if learned else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,27 +30,29 @@ def require_type(statistic: str, facts: Facts) -> None:
         )
 
 
-def typed_value(value: Any, kind: Kind) -> Any:
-    """A number, or several of them, in a type; what is not answered stays None."""
-    if isinstance(value, tuple):
-        return tuple(None if each is None else kind.value(each) for each in value)
-    return None if value is None else kind.value(value)
-
-
-def typed_intervals(intervals: tuple[Interval, ...], kind: Kind) -> tuple[Interval, ...]:
-    """The ends of intervals in a type, where infinite ones are those of its range."""
-    return tuple((kind.value(low), kind.value(high)) for low, high in intervals) if kind.typed else intervals
-
-
-def typed_answer(
-    statistic: str, kind: Kind, value: Any, intervals: tuple[Interval, ...]
-) -> tuple[Any, tuple[Interval, ...]]:
-    """An answer and its intervals in the type that a statistic of a column of this kind has."""
+def typed_value(statistic: str, kind: Kind, value: Any) -> Any:
+    """The answer of a statistic, or several numbers, in the type that it has for a column of this kind, None stays."""
     answers = kind.of_answer(statistic)
-    if answers.typed and answers.name != kind.name:  # distances between dates or times
-        value = None if value is None else kind.apart(value)
+    if value is not None and _are_apart(answers, kind):
+        value = kind.apart(value)
+    if isinstance(value, tuple):
+        return tuple(None if each is None else answers.value(each) for each in value)
+    return None if value is None else answers.value(value)
+
+
+def typed_intervals(statistic: str, kind: Kind, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+    """The ends of its intervals in that type, where infinite ones are those of its range."""
+    answers = kind.of_answer(statistic)
+    if not answers.typed:
+        return intervals
+    if _are_apart(answers, kind):
         intervals = tuple((kind.apart(low), kind.apart(high)) for low, high in intervals)
-    return typed_value(value, answers), typed_intervals(intervals, answers)
+    return tuple((answers.value(low), answers.value(high)) for low, high in intervals)
+
+
+def _are_apart(answers: Kind, kind: Kind) -> bool:
+    """Whether answers are distances between dates or times."""
+    return answers.typed and answers.name != kind.name
 
 
 def typed_rung(parameters: dict[str, Any], kind: Kind) -> dict[str, Any]:
