@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX = sys.float_info.max
 MOST_DIGITS = 1000
+_LARGEST = 10**MOST_DIGITS
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
 
@@ -32,6 +34,17 @@ def rational(value: object, name: str) -> Fraction:
     >>> rational(0.1, "epsilon")
     Fraction(1, 10)
     """
+    if type(value) in (float, str):  # most parameters: read once
+        return _read(value, name)
+    return _checked(value, name)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _read(value: float | str, name: str) -> Fraction:
+    return _checked(value, name)
+
+
+def _checked(value: object, name: str) -> Fraction:
     if isinstance(value, bool | np.bool_) or not isinstance(
         value, int | float | str | Decimal | Fraction | np.integer | np.floating
     ):
@@ -40,7 +53,7 @@ def rational(value: object, name: str) -> Fraction:
         number = _parsed(value)
     except (InvalidOperation, OverflowError, ZeroDivisionError, ValueError):
         raise ValueError(f"{name} must be a finite number, got {name}={shown(value)}") from None
-    if number is None or max(abs(number.numerator), number.denominator) > 10**MOST_DIGITS:
+    if number is None or max(abs(number.numerator), number.denominator) > _LARGEST:
         raise ValueError(f"{name} must have at most {MOST_DIGITS} digits, got {name}={shown(value)}")
     return number
 
@@ -113,6 +126,7 @@ def privacy_parameter(value: object, name: str) -> Fraction:
     return number
 
 
+@lru_cache(maxsize=4096)
 def round_up(x: Fraction) -> float:
     """The smallest float whose decimal text is at least x (infinity if there is none).
 

@@ -6,6 +6,7 @@ The pure costs of AboveThreshold are homogeneous in (eps1, eps2), so `split` inv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from nobounds.accounting.conversions import rho_from_pure, rho_from_range
@@ -113,6 +114,7 @@ def aligned(costs: Sequence[Cost]) -> list[tuple[Sides, ...]]:
     return list(zip(*(cost.kinds * (count if len(cost.kinds) == 1 else 1) for cost in costs), strict=True))
 
 
+@lru_cache(maxsize=4096)
 def _cost(*kinds: Sides) -> Cost:
     without = Cost(kinds, Fraction(0))
     rho = min(rho_from_pure(without.epsilon), rho_from_range(without.eta))

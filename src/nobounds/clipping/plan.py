@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_parts
 from nobounds.accounting.loss import Neighbors
@@ -85,6 +86,12 @@ class SumPlan:
         power: int = 1,
     ) -> "SumPlan":
         """The plan for a sum, or for a mean (`centered`), of records or (`power` 2) of their squared deviations."""
+        return _planned(facts, terms, stated, centered, tuning, power)
+
+    @classmethod
+    def _of(
+        cls, facts: Facts, terms: Terms, stated: Stated, centered: bool, tuning: ClipTuning, power: int
+    ) -> "SumPlan":
         ladder, neighbors, rows = stated.ladder(facts), terms.neighbors, facts.rows
         search = Search(Fraction(0), neighbors, ladder, centered or neighbors == "swap", facts.nullable, tuning=tuning)
         outer = search.outer if rows is None and facts.size is None and power == 1 else None
@@ -123,6 +130,11 @@ class SumPlan:
 
         return terms.spending.each(facts.unit.rows).plan(plan)
 
+    def __hash__(self) -> int:
+        """Of what differs most: hashing all of it would take much longer."""
+        return hash((self.left, self.search, self.eps_size))
+
+    @lru_cache(maxsize=1024)  # noqa: B019 - a plan is a small public value, and so is a noisy size
     def at(self, size: int) -> "SumPlan":
         """The plan for about `size` records: a frame costs nats, and what it leaves is shared by walks and noise."""
         search, tuning = self.search, self.search.tuning
@@ -332,3 +344,8 @@ def smallest(enough: Callable[[int], bool], start: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+@lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
+def _planned(facts: Facts, terms: Terms, stated: Stated, centered: bool, tuning: ClipTuning, power: int) -> SumPlan:
+    return SumPlan._of(facts, terms, stated, centered, tuning, power)

@@ -5,8 +5,9 @@ called once. `Remote` chunks call it on the machine of each part and return only
 results must be picklable.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,18 +21,22 @@ Chunk: TypeAlias = Floats | tuple[Floats, Ints]
 CHUNK = 1 << 17  # values per step: temporaries stay in the cache and steps are few (fastest of 2**14 to 2**17)
 
 
-@runtime_checkable
-class Remote(Protocol):
-    """Records on other machines."""
+class Remote:
+    """Records on other machines. A class, since every pass asks whether chunks are remote."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
         """The merged result of `part` over all records."""
         ...
 
+    @abstractmethod
     def mapped(self, change: Callable[[Floats], Floats]) -> "Remote":
         """The records with `change` applied to each one."""
         ...
 
+    @abstractmethod
     def paired(self, other: "Remote", join: "Join") -> "Remote":
         """A record for each row, by a function of its records in this column and in another of the same rows."""
         ...

@@ -135,9 +135,15 @@ class Ladder:
 
     def span(self, first: int, last: int) -> tuple[float, float]:
         """The smallest and the largest float on the rungs from `first` to `last`; infinite at its ends."""
-        low = -math.inf if first <= self.first else smallest_float(self.map, first)
-        high = math.inf if last >= self.last else math.nextafter(smallest_float(self.map, last + 1), -math.inf)
-        return low, high
+        return self.lowest(first), self.highest(last)
+
+    def lowest(self, rung: int) -> float:
+        """The smallest float on a rung, infinite on the first one."""
+        return -math.inf if rung <= self.first else smallest_float(self.map, rung)
+
+    def highest(self, rung: int) -> float:
+        """The largest float on a rung, infinite on the last one."""
+        return math.inf if rung >= self.last else math.nextafter(smallest_float(self.map, rung + 1), -math.inf)
 
     @property
     def is_grid(self) -> bool:

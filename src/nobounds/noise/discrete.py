@@ -38,10 +38,10 @@ class Uniform(Unique):
 
     __slots__ = ("_bits", "_source", "_u")
 
-    def __init__(self, source: RandomSource) -> None:
+    def __init__(self, source: RandomSource, first: int | None = None) -> None:
         self._source = source
         self._bits = FIRST_BITS
-        self._u = source(FIRST_BITS)
+        self._u = source(FIRST_BITS) if first is None else first  # the first bits, if they are drawn already
 
     @property
     def first_bits(self) -> int:
@@ -69,13 +69,12 @@ class Exponential(Unique):
 
     __slots__ = ("_uniform",)
 
-    def __init__(self, source: RandomSource) -> None:
-        self._uniform = Uniform(source)
+    def __init__(self, source: RandomSource, first: int | None = None) -> None:
+        self._uniform = Uniform(source, first)
 
     def bounds(self) -> tuple[float, float]:
         """Doubles below and above E, computed from the first bits of U."""
-        u = self._uniform.first_bits
-        return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+        return _exponential_bounds(self._uniform.first_bits)
 
     def ball(self, precision: int) -> "arb":
         """E as a ball with about `precision` bits, drawing more random bits as needed."""
@@ -113,15 +112,24 @@ def decide(attempt: Callable[[int], int | None]) -> int:
     raise ArithmeticError("a certified comparison stayed open at the highest precision")
 
 
+def _exponential_bounds(u: int) -> tuple[float, float]:
+    """Doubles below and above -ln U, for the first 64 bits of U."""
+    return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+
+
 def geometric(rate: Fraction, source: RandomSource) -> int:
     """An exact draw of J with P(J >= j) = exp(-rate * j): exponential noise on a lattice."""
-    e = Exponential(source)
-    low, high = e.bounds()
-    r = float(rate) if rate < 10**300 else math.inf
+    first = source(FIRST_BITS)
+    low, high = _exponential_bounds(first)
+    try:
+        r = rate.numerator / rate.denominator
+    except OverflowError:
+        r = math.inf
     if r > 1e-290 and high < 1e290:
         at_least, at_most = low / r * (1 - _SLACK), high / r * (1 + _SLACK)
         if at_most < 2.0**52 and math.floor(at_least) == math.floor(at_most):
             return math.floor(at_least)
+    e = Exponential(source, first)
 
     def attempt(precision: int) -> int | None:
         whole = (e.ball(precision) / ball(rate)).floor().unique_fmpz()

@@ -42,6 +42,7 @@ class QuantilePlan:
         return self.answer.parts() | extra
 
 
+@lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
 def plan_quantile(
     facts: Facts, terms: Terms, options: Options, q: Fraction, wanted: Wanted | None = None, ranks: bool = False
 ) -> QuantilePlan:
@@ -52,11 +53,13 @@ def plan_quantile(
     return _quantile(problem, spending, wanted, ranks)
 
 
+@lru_cache(maxsize=256)
 def plan_separately(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question:
     """The plan for quantiles in equal parts of what may be spent, each by the best route."""
     return _separately(problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows))
 
 
+@lru_cache(maxsize=256)
 def plan_extremes(
     facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...], wanted: Wanted
 ) -> ExtremesPlan:
@@ -77,13 +80,14 @@ def plan_for_groups(
     return _separately(problem, spending) if wanted is None else _quantile(problem, spending, wanted, False).answer
 
 
+@lru_cache(maxsize=256)
 def plan_together(facts: Facts, terms: Terms, options: Options, qs: tuple[Fraction, ...]) -> Question | Halving:
     """The plan for quantiles in increasing order: by recursive halving, if there is more than one."""
     problem, spending = problem_of(facts, terms, options, qs), terms.spending.each(facts.unit.rows)
     return _separately(problem, spending) if len(qs) == 1 else _together(problem, spending)
 
 
-@lru_cache(maxsize=256)  # public arguments: the second call of a kind costs nothing
+@lru_cache(maxsize=256)  # for columns that differ by name alone
 def _separately(problem: Problem, spending: Spending) -> Question:
     return spending.plan(partial(Question.of, problem))
 

@@ -66,3 +66,7 @@ class Problem:
     method: Method = "walk"
     grows: bool = False
     tuning: RankTuning = TUNING
+
+    def __hash__(self) -> int:
+        """Of what differs most: hashing all constants would take much longer."""
+        return hash((self.qs, self.neighbors, self.rows, self.method))

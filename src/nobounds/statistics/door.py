@@ -5,13 +5,14 @@ them; the charge comes before the first record is read; what an answer reads is 
 (see `programs`), which the driver of the call runs: by default, the one that draws.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from nobounds.accounting.cost import Cost
-from nobounds.accounting.loss import Neighbors, PrivacyLoss
+from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
 from nobounds.accounting.spending import Chargeable, charged
 from nobounds.accounting.terms import Terms
 from nobounds.engines.column import Column
@@ -99,6 +100,10 @@ class ColumnPlan(Protocol):
         """The cost by what it is for."""
         ...
 
+    def __hash__(self) -> int:
+        """A plan is a public value."""
+        ...
+
 
 @may_wait("intervals")
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,16 @@ class Answer:
 C = TypeVar("C", bound=ColumnPlan)
 
 
+@lru_cache(maxsize=256)  # plans are public values: the second call of a kind costs nothing
+def _loss(plan: ColumnPlan, unit: Unit, neighbors: Neighbors) -> PrivacyLoss:
+    return unit.loss(plan.cost(), neighbors)
+
+
+@lru_cache(maxsize=256)
+def _parts(plan: ColumnPlan) -> Mapping[str, Cost]:
+    return plan.parts()
+
+
 def release_column(
     statistic: str,
     purpose: str,
@@ -134,7 +149,7 @@ def release_column(
 
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
         noisy = yield from answer(plan, data)
-        breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
+        breakdown = terms.spending.breakdown(_parts(plan) if noisy.parts is None else noisy.parts, facts.unit)
         kind = facts.kind.of_answer(statistic)
         reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason is not None else noisy.reason
         read = {"values_read": noisy.size} if facts.texts and noisy.size is not None else {}
@@ -152,7 +167,7 @@ def release_column(
     request = Request(
         terms.neighbors,
         checked,
-        lambda plan, facts: facts.unit.loss(plan.cost(), terms.neighbors),
+        lambda plan, facts: _loss(plan, facts.unit, terms.neighbors),
         lambda facts: facts.purpose(purpose),
         released,
         sized,

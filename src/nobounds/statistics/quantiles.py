@@ -228,9 +228,10 @@ def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool) -> Program
         few = {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
         return Answer(None, few, reason=TOO_FEW, size=None if plan.size.known is not None else size)
     ((route, position),) = yield from plan.ends(view, size)
-    known = rung(plan, route, position, size)
+    value = plan.value_at(route, position)
+    known = rung(plan, route, position, size, value)
     learned = None if plan.size.known is not None else size
-    return Answer(plan.value_at(route, position), {} if known is None else {"rung": known}, size=learned)
+    return Answer(value, {} if known is None else {"rung": known}, size=learned)
 
 
 def with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:

@@ -40,7 +40,8 @@ def miss(data, question, route, last):
     tails = law.tail(np.append(places, law.length))
     missed = 0.0
     for place, mass in zip(places.tolist(), (tails[:-1] - tails[1:]).tolist(), strict=True):
-        said = rung(question, route, place, len(data)) if mass > 1e-9 else None
+        value = question.value_at(route, place)
+        said = rung(question, route, place, len(data), value) if mass > 1e-9 else None
         if said is not None:
             first, last_one = said["percentiles"]
             low = -np.inf if said["low"] is None else said["low"]

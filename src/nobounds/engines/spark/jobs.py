@@ -61,7 +61,7 @@ def _forget(frame: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
+class Passes(Remote):
     """The records of one column: a `scan.Remote`."""
 
     kept: KeptRows = field(repr=False)

@@ -13,7 +13,7 @@ def edge(own: Ladder, ladder: Ladder, rung: int, upper: int) -> float:
 
     On a grid it is a point of the grid; of moments, which may lie between the seconds of theirs, the point beyond.
     """
-    end = ladder.span(rung, rung)[upper]
+    end = ladder.highest(rung) if upper else ladder.lowest(rung)
     if isinstance(own.map, Grid) and math.isfinite(end):
         steps = Fraction(end) / own.map.unit
         down = bool(upper) != own.map.clock

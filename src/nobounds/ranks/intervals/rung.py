@@ -19,8 +19,8 @@ OF_SIZE = 0.01  # ... and the part of it for a noisy size
 SHORTEST = 1e-9  # of a step of noise, over its scale
 
 
-def rung(question: Question, route: OneRoute, position: int | None, size: int) -> dict[str, Any] | None:
-    """What can be said of the rung where a route ended, at 95%; None where that is nothing.
+def rung(question: Question, route: OneRoute, position: int | None, size: int, value: float) -> dict[str, Any] | None:
+    """What can be said of the rung where a route ended with this answer, at 95%; None where that is nothing.
 
     An end of the rung is None where it is infinite.
     """
@@ -39,14 +39,14 @@ def rung(question: Question, route: OneRoute, position: int | None, size: int) -
     shares = float(q) + min(low, 0.0) / least, float(q) + max(high, 0.0) / least
     if shares[0] <= 0 and shares[1] >= 1:
         return None
-    ends = _ends(question, route, position)
+    ends = _ends(question, route, position, value)
     if ends == (None, None):
         return None
     percentiles = [100 * min(max(share, 0.0), 1.0) for share in shares]
     return {"low": ends[0], "high": ends[1], "percentiles": percentiles, "level": 1 - CHANCE}
 
 
-def _ends(question: Question, route: OneRoute, position: int) -> tuple[float | None, float | None]:
+def _ends(question: Question, route: OneRoute, position: int, value: float) -> tuple[float | None, float | None]:
     """The ends of the rung, with the answer between them; None where one is infinite.
 
     A walk counts at its first rung all that lies behind it, and at its last one all that lies ahead: so do these ends.
@@ -57,7 +57,7 @@ def _ends(question: Question, route: OneRoute, position: int) -> tuple[float | N
         for side, place in enumerate((route.start, route.stop) if route.up else (route.stop, route.start)):
             if at == place:
                 ends[side] = bounded(question.ladder, math.inf if side else -math.inf)
-    value = question.value_at(route, position)  # on a grid, it may be the point beside a rung, which may hold none
+    # On a grid the answer may be the point beside a rung, which may hold none.
     low, high = float(min(ends[0], value)), float(max(ends[1], value))
     return low if math.isfinite(low) else None, high if math.isfinite(high) else None
 
