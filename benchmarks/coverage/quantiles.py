@@ -3,29 +3,28 @@
 Each cell is a family, a number of rows, an epsilon and a quantile. In each run a sample is drawn and released. The
 interval is for the quantile of the family, or for that of the sample. A cell does not hold if that many misses have a
 probability below 1e-3 under the claimed level, by a one-sided binomial test. Widths are over those of the
-interval between order statistics, which is not private.
+interval between order statistics, which is not private. A cell of which the first runs are all unanswered gets no more:
+its rows are too few for that epsilon.
 """
 
-import argparse
 import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import Pool
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+from runs import UNLIKELY, measured, options, rejected, written
 from scipy.stats import binom
 
 import nobounds as nb
 
-PAGE = Path(__file__).parents[2] / "docs" / "intervals" / "quantiles.md"
 CALIBRATED, GUARANTEED = 0.93, 0.95
-UNLIKELY = 1e-3
+HOPELESS = 40  # unanswered runs, after which a cell gets no more
+WIDEST = {0.5: (1000, 1.15), 0.9: (10_000, 1.15), 0.99: (10_000, 1.5)}  # by q: from which n epsilon on, and how wide
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 z = NormalDist().inv_cdf
 
@@ -66,8 +65,8 @@ FAMILIES = {
     "salaries": Family(_salaries, _drawn(_salaries)),
 }
 WHOLE = {"rounded", "ages"}  # given as integers; the others as floats without a resolution
-SIZES = (200, 1000, 10_000, 100_000)
-EPSILONS = (0.1, 1, 2)
+SIZES = (1000, 10_000, 200, 100_000)  # the most telling first
+EPSILONS = (1, 0.1, 2)
 QS = (0.5, 0.9, 0.99)
 
 
@@ -88,7 +87,7 @@ class Seen:
     """What was seen in a cell: the runs that were answered, and those that held; how many had an infinite end."""
 
     cell: Cell
-    reps: int
+    runs: int
     answered: int
     held: int
     infinite: int
@@ -96,19 +95,26 @@ class Seen:
 
     @property
     def holds(self) -> bool:
-        level = GUARANTEED if self.cell.guarantee else CALIBRATED
-        return bool(binom.cdf(self.held, self.answered, level) >= UNLIKELY) if self.answered else True
+        """Whether the interval covers as often as it claims."""
+        return not rejected(self.held, self.answered, GUARANTEED if self.cell.guarantee else CALIBRATED)
+
+    @property
+    def wide(self) -> bool:
+        """Whether a calibrated interval of the population is wider than it should be for its rows and epsilon."""
+        least, most = WIDEST[self.cell.q]
+        calibrated = self.cell.of == "population" and not self.cell.guarantee
+        return calibrated and self.cell.n * self.cell.epsilon >= least and self.width > most
 
 
-def seen(task: tuple[Cell, int]) -> Seen:
+def seen(cell: Cell, reps: int) -> Seen:
     """The runs of a cell."""
-    cell, reps = task
     family, seed = FAMILIES[cell.family], crc32(repr((cell.family, cell.n, cell.epsilon, cell.q)).encode())
     rng, noise, truth = np.random.default_rng(seed), random.Random(seed), family.quantile(cell.q)
     first, last = int(binom.ppf(0.025, cell.n, cell.q)), int(binom.ppf(0.975, cell.n, cell.q)) + 1
-    answered = held = infinite = 0
+    runs = answered = held = infinite = 0
     widths, others = [], []
-    for _ in range(reps):
+    while runs < reps and (answered or runs < HOPELESS):
+        runs += 1
         rows = family.draw(rng, cell.n)
         data = rows.astype(np.int64) if cell.family in WHOLE else rows
         release = nb.quantile(
@@ -126,32 +132,33 @@ def seen(task: tuple[Cell, int]) -> Seen:
             widths.append(high - low)
             others.append(ordered[min(last, cell.n - 1)] - ordered[max(first - 1, 0)])
     ratio = float(np.mean(widths) / np.mean(others)) if widths and np.mean(others) > 0 else math.nan
-    return Seen(cell, reps, answered, held, infinite, ratio)
+    return Seen(cell, runs, answered, held, infinite, ratio)
 
 
 def cells(quick: bool) -> Iterator[Cell]:
     """The grid; a quick one leaves out the largest data and the guaranteed intervals of most families."""
-    for family in FAMILIES:
-        for n in SIZES[:3] if quick else SIZES:
-            for epsilon in EPSILONS:
-                for q in QS:
-                    for of in ("population", "sample"):
-                        yield Cell(family, n, epsilon, q, of, False)
+    for n in SIZES[:3] if quick else SIZES:
+        for epsilon in EPSILONS:
+            for q in QS:
+                for family in FAMILIES:
+                    yield Cell(family, n, epsilon, q, "population", False)
+                    yield Cell(family, n, epsilon, q, "sample", False)
                     if not quick or (family in ("normal", "salaries") and q == 0.5):
                         yield Cell(family, n, epsilon, q, "population", True)
 
 
-def page(all_seen: list[Seen], command: str) -> str:
+def page(all_seen: list[Seen], command: str) -> list[str]:
     """The page of the documentation."""
     lines = [
         "# Do the intervals of quantiles hold?",
         "",
         f"Written by `{command}`. A cell is a family, a number of rows, an epsilon and a quantile. *Held* is the",
         "lowest share of answered runs in which the interval held, over eight families: four smooth, four with ties.",
-        f"A calibrated cell *does not hold* if so few have a probability below {UNLIKELY:g} at {CALIBRATED:.0%}, ",
+        f"A calibrated cell *does not hold* if that few have a probability below {UNLIKELY:g} at {CALIBRATED:.0%},",
         f"a guaranteed one at {GUARANTEED:.0%}. *Width* is the largest and the median over the families, over that of",
         "the interval between order statistics, which is not private. Runs that are not answered, or with an infinite",
-        "end, have too few rows at that epsilon.",
+        f"end, have too few rows at that epsilon. A cell of which the first {HOPELESS} runs are not answered gets no",
+        f"more; *held* leaves out cells with fewer than {HOPELESS} answered runs, the test does not.",
         "",
     ]
     kinds = {
@@ -162,57 +169,53 @@ def page(all_seen: list[Seen], command: str) -> str:
     for title, (of, guarantee) in kinds.items():
         mine = [each for each in all_seen if (each.cell.of, each.cell.guarantee) == (of, guarantee)]
         lines += [f"## {title}", ""]
-        lines += ["| rows | epsilon | q | held | width | not answered | infinite end | cells that do not hold |"]
+        lines += ["| rows | epsilon | q | held | width | not answered | infinite end | do not hold, or too wide |"]
         lines += ["|---|---|---|---|---|---|---|---|"]
         for n, epsilon, q in sorted({(each.cell.n, each.cell.epsilon, each.cell.q) for each in mine}):
             row = [each for each in mine if (each.cell.n, each.cell.epsilon, each.cell.q) == (n, epsilon, q)]
             lines.append(_row(n, epsilon, q, row, of))
-        bad = [each for each in mine if not each.holds]
-        lines += ["", f"{len(mine)} cells, of which {len(bad)} do not hold.", ""]
-    return "\n".join(lines)
+        bad, wide = sum(not each.holds for each in mine), sum(each.wide for each in mine)
+        limits = ", ".join(f"{most} at q = {q} from {least:,}" for q, (least, most) in WIDEST.items())
+        lines += ["", f"{len(mine)} cells, of which {bad} do not hold."]
+        if (of, guarantee) == ("population", False):
+            lines += [f"{wide} are too wide: the limits are {limits} rows times epsilon on."]
+        lines += [""]
+    return lines
 
 
 def _row(n: int, epsilon: float, q: float, row: list[Seen], of: str) -> str:
-    runs, answered = sum(each.reps for each in row), sum(each.answered for each in row)
-    held = min((each.held / each.answered for each in row if each.answered), default=math.nan)
+    runs, answered = sum(each.runs for each in row), sum(each.answered for each in row)
+    shares = [each.held / each.answered for each in row if each.answered >= HOPELESS]
     widths = [each.width for each in row if not math.isnan(each.width)]
-    width = f"{max(widths):.2f} ({np.median(widths):.2f})" if widths and of == "population" else "-"
-    bad = ", ".join(each.cell.family for each in row if not each.holds)
-    infinite = sum(each.infinite for each in row) / max(answered, 1)
-    shown = "-" if math.isnan(held) else f"{held:.3f}"
+    bad = [each.cell.family for each in row if not each.holds]
+    bad += [f"{each.cell.family} ({each.width:.2f})" for each in row if each.wide]
     cells = (
         f"{n:,}",
         f"{epsilon:g}",
         f"{q:g}",
-        shown,
-        width,
+        f"{min(shares):.3f}" if shares else "-",
+        f"{_short(max(widths))} ({_short(float(np.median(widths)))})" if widths and of == "population" else "-",
         f"{1 - answered / runs:.0%}",
-        f"{infinite:.0%}",
-        bad or "-",
+        f"{sum(each.infinite for each in row) / max(answered, 1):.0%}",
+        ", ".join(bad) or "-",
     )
     return f"| {' | '.join(cells)} |"
 
 
+def _short(width: float) -> str:
+    return f"{width:.2f}" if width < 100 else f"{width:.0e}"
+
+
 def main() -> None:
     """Run the cells, print them, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reps", type=int, default=400, help="runs of each cell")
-    parser.add_argument("--quick", action="store_true", help="a smaller grid")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=PAGE, help="where the page is written")
-    given = parser.parse_args()
-    tasks = [(cell, given.reps) for cell in cells(given.quick)]
-    with Pool(given.jobs) as pool:
-        all_seen = []
-        for each in pool.imap(seen, tasks):
-            all_seen.append(each)
-            if not each.holds:
-                print("does not hold:", each, flush=True)
-    options = f" --reps {given.reps}{' --quick' if given.quick else ''}"
-    text = page(all_seen, f"python benchmarks/coverage/quantiles.py{options}")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(text + "\n" if not text.endswith("\n") else text)
-    print(text)
+    given = options(__doc__, "quantiles.md").parse_args()
+    all_seen = []
+    for each in measured(list(cells(given.quick)), seen, given, Seen):
+        all_seen.append(each)
+        if not each.holds or each.wide:
+            print("does not hold:" if not each.holds else "wide:", each, flush=True)
+    quick = " --quick" if given.quick else ""
+    written(given.out, page(all_seen, f"python benchmarks/coverage/quantiles.py --reps {given.reps}{quick}"))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """How often the intervals of sums and means hold, and how wide they are: docs/intervals/sums.md.
 
-    python benchmarks/coverage/sums.py [--reps 400] [--quick] [--jobs 2] [--out docs/intervals/sums.md]
+    python benchmarks/coverage/sums.py [--reps 400] [--quick] [--jobs 2] [--results FILE]
 
 A cell holds unless a one-sided binomial test rejects its level with p < 1e-3.
 """
 
-import argparse
 import math
 import random
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from runs import measured, options, rejected, written
 
 import nobounds as nb
 
@@ -40,7 +38,6 @@ FAMILIES: dict[str, Draw] = {
 }
 LIGHT = ("uniform", "normal(1000, 10)", "exponential")
 ONE_SIDED, TWO_SIDED, HEAVY = 0.95, 0.93, 0.90
-REJECTED = 1e-3
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Found:
+class Seen:
     """What came back: coverage of two-sided and one-sided intervals, and the widths of the two-sided ones."""
 
     cell: Cell
@@ -71,26 +68,20 @@ class Found:
     def wrong(self) -> list[str]:
         """What does not hold."""
         level = HEAVY if self.cell.family == "Pareto(1.5)" else TWO_SIDED
-        found = ["two-sided"] if rejected(self.two_held, self.two, level) else []
-        found += ["one-sided"] if rejected(self.one_held, self.one, ONE_SIDED) else []
+        missed = ["two-sided"] if rejected(self.two_held, self.two, level) else []
+        missed += ["one-sided"] if rejected(self.one_held, self.one, ONE_SIDED) else []
         answered = self.two + self.one + self.unanswered
         spared = self.cell.family in ("Pareto(1.5)", "93 % zeros")
         if self.cell.n >= 5000 and not spared and self.two < 0.9 * answered:
-            found.append("seldom two-sided")
+            missed.append("seldom two-sided")
         if self.cell.family in LIGHT and self.over_noise > 1.7:
-            found.append("wide")
+            missed.append("wide")
         if self.cell.family == "heaped incomes" and self.over_truth > (0.04 if self.cell.n >= 5000 else 0.2):
-            found.append("wide")
-        return found
+            missed.append("wide")
+        return missed
 
 
-def rejected(held: int, runs: int, level: float) -> bool:
-    """Whether so few of the runs would hold with probability below REJECTED, if each held at this level."""
-    chance = sum(math.comb(runs, k) * level**k * (1 - level) ** (runs - k) for k in range(held + 1))
-    return runs > 0 and chance < REJECTED
-
-
-def measured(cell: Cell, reps: int) -> Found:
+def seen(cell: Cell, reps: int) -> Seen:
     """Coverage and widths of a cell."""
     rng = np.random.default_rng([cell.n, len(cell.family)])
     held: dict[bool, list[bool]] = {True: [], False: []}
@@ -111,7 +102,7 @@ def measured(cell: Cell, reps: int) -> Found:
             truth.append((high - low) / abs(true))
     middle = [float(np.median(each)) if each else math.nan for each in (noise, truth, errors)]
     two, one = held[True], held[False]
-    return Found(cell, len(two), sum(two), len(one), sum(one), unanswered, *middle)
+    return Seen(cell, len(two), sum(two), len(one), sum(one), unanswered, *middle)
 
 
 def cells(quick: bool) -> Iterator[Cell]:
@@ -122,14 +113,14 @@ def cells(quick: bool) -> Iterator[Cell]:
                 yield from (Cell(statistic, relation, n, family) for family in FAMILIES)
 
 
-def page(found: list[Found], reps: int) -> str:
+def page(all_seen: list[Seen], reps: int) -> list[str]:
     """The page."""
     rows = [
         "| statistic | neighbours | n | data | two-sided | of these hold | one-sided hold | not answered | width over "
         "noise | width over truth | median error | |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for one in found:
+    for one in all_seen:
         runs = max(one.two + one.one + one.unanswered, 1)
         two = f"{one.two_held / one.two:.3f}" if one.two else "-"
         half = f"{one.one_held / one.one:.3f}" if one.one else "-"
@@ -138,41 +129,28 @@ def page(found: list[Found], reps: int) -> str:
             f"| {two} | {half} | {one.unanswered / runs:.2f} | {one.over_noise:.2f} | {one.over_truth:.2%} "
             f"| {one.error:.2%} | {', '.join(one.wrong) or 'holds'} |"
         )
-    wrong = sum(bool(one.wrong) for one in found)
-    return "\n".join(
-        [
-            "# The intervals of sums and means",
-            "",
-            f"Epsilon 1, {reps} runs for each cell, by `benchmarks/coverage/sums.py`. An interval is for the sum or "
-            "mean of the sample: noise, and what lies beyond the clip ([how](../proofs/tail.md)). Two-sided ones must "
-            "hold in 93% of runs (90% on Pareto(1.5)) and one-sided ones in 95%, by a binomial test at p < 1e-3; from "
-            "5,000 rows on 90% of them must be two-sided, except on Pareto(1.5) and zeros; their width must be at most "
-            "1.7 times that of the noise on light tails, and 20% (4% for 5,000 rows) of the truth on incomes.",
-            "",
-            f"{len(found) - wrong} of {len(found)} cells hold.",
-            "",
-            *rows,
-            "",
-        ]
-    )
+    wrong = sum(bool(one.wrong) for one in all_seen)
+    return [
+        "# The intervals of sums and means",
+        "",
+        f"Epsilon 1, {reps} runs for each cell, by `benchmarks/coverage/sums.py`. An interval is for the sum or "
+        "mean of the sample: noise, and what lies beyond the clip ([how](../proofs/tail.md)). Two-sided ones must "
+        "hold in 93% of runs (90% on Pareto(1.5)) and one-sided ones in 95%, by a binomial test at p < 1e-3; from "
+        "5,000 rows on 90% of them must be two-sided, except on Pareto(1.5) and zeros; their width must be at most "
+        "1.7 times that of the noise on light tails, and 20% (4% for 5,000 rows) of the truth on incomes.",
+        "",
+        f"{len(all_seen) - wrong} of {len(all_seen)} cells hold.",
+        "",
+        *rows,
+    ]
 
 
 def main() -> None:
     """Measure, print and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reps", type=int, default=400, help="runs for each cell")
-    parser.add_argument("--quick", action="store_true", help="add-remove only, 40 runs")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=Path("docs/intervals/sums.md"))
-    options = parser.parse_args()
-    reps = 40 if options.quick else options.reps
-    asked = list(cells(options.quick))
-    with ProcessPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(measured, asked, [reps] * len(asked)))
-    text = page(found, reps)
-    print(text)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(text)
+    given = options(__doc__, "sums.md").parse_args()
+    grid = list(cells(given.quick))
+    all_seen = sorted(measured(grid, seen, given, Seen), key=lambda each: grid.index(each.cell))
+    written(given.out, page(all_seen, given.reps))
 
 
 if __name__ == "__main__":
