@@ -167,7 +167,7 @@ def _numbers() -> Iterator[Case]:
     gaussian = partial(numbers.released, "count", {"rho": HALF})
     pure: dict[Measure, float] = {"epsilon": 1.0}
     rho: dict[Measure, float] = {"rho": 0.5}
-    yield planted("count, noise 5 % too small", seen(counted, factor=Fraction(21, 20)), pure, "discrete Laplace")
+    yield planted("count, noise 5% too small", seen(counted, factor=Fraction(21, 20)), pure, "discrete Laplace")
     yield planted("private size, no noise if there are no data", seen(_bare_size), pure, "discrete Laplace")
     halved = seen(gaussian, 36, zcdp=True, factor=Fraction(2))
     yield planted("count, standard deviation halved", halved, rho, "discrete Gaussian")

@@ -60,7 +60,7 @@ def test_a_subclass_is_read_as_its_number():
 
     class Percent(float):
         def __str__(self):
-            return f"{self * 100:g} %"
+            return f"{self * 100:g}%"
 
         __repr__ = __str__
 

@@ -1,8 +1,8 @@
 """Words that the code does not use: python tools/words.py [files] prints `file:line: word -> what to write instead`.
 
-Looked at are names, comments and docstrings in src/nobounds, not the texts of other strings. tools/words.txt allows a
-number of findings for a file where words are still to be replaced. `--lower` brings these numbers down to what is left;
-nothing raises them.
+Looked at are names, comments and docstrings in src/nobounds; how percentages are written also in other strings there,
+in README.md and in docs. tools/words.txt allows a number of findings for a file where words are still to be replaced.
+`--lower` brings these numbers down to what is left; nothing raises them.
 """
 
 import argparse
@@ -27,8 +27,6 @@ NAMES = {
 PHRASES = {
     r"so many": "the number itself: `size` records, at most `rows` rows",
     r"taken for": "treated as",
-    r"times (?:of|out of) (?:a )?(?:100|hundred|thousand|1000)": "95% of the time",
-    r"\d %(?! \d)": "95%, without a blank",
     r"(?:is|are|too|how|as) dear(?:er)?": "expensive, or: would cost too much",
     r"for want of": "because there is no",
     r"wherever (?:it lies|they lie)": "of any kind, or: in memory, in a file or on a server",
@@ -38,11 +36,22 @@ PHRASES = {
     r"(?:is|are|was|were|be|been) found": "is chosen, is computed, or: lies",
     r"by now": "already",
 }
-_NAMES = {name: re.compile(rf"_*{name}") for name in NAMES}
-_PHRASES = {
-    re.compile(r"(?<!\w)" + phrase.replace(" ", r"[\s#]+") + r"(?!\w)", re.IGNORECASE): instead
-    for phrase, instead in PHRASES.items()
+# In all texts: comments, docstrings, other strings and pages.
+PERCENTAGES = {
+    r"times (?:of|out of) (?:a )?(?:100|hundred|thousand|1000)": "95% of the time",
+    r"[\d.]+ %(?! \d)": "95%, without a blank",
 }
+_NAMES = {name: re.compile(rf"_*{name}") for name in NAMES}
+
+
+def _compiled(phrases: Mapping[str, str]) -> dict[re.Pattern[str], str]:
+    return {
+        re.compile(r"(?<!\w)" + phrase.replace(" ", r"[\s#]+") + r"(?!\w)", re.IGNORECASE): instead
+        for phrase, instead in phrases.items()
+    }
+
+
+_PHRASES, _PERCENTAGES = _compiled(PHRASES), _compiled(PERCENTAGES)
 
 
 class Finding(NamedTuple):
@@ -57,11 +66,24 @@ def findings(source: str, stem: str = "") -> list[Finding]:
     """What one file has of these words, by line; `stem` is its name without the ending."""
     hits = [Finding(line, name, instead) for line, name, instead in _names(source, stem)]
     for start, text in prose(source):
-        for pattern, instead in _PHRASES.items():
-            for match in pattern.finditer(text):
-                words = re.sub(r"[\s#]+", " ", match[0])
-                hits.append(Finding(start + text.count("\n", 0, match.start()), words, instead))
+        hits += _matches(start, text, _PHRASES | _PERCENTAGES)
+    docstrings = {line for line, _ in prose(source)}
+    for token in _tokens(source):
+        if token.type == tokenize.STRING and token.start[0] not in docstrings:
+            hits += _matches(token.start[0], token.string, _PERCENTAGES)
     return sorted(hits)
+
+
+def page_findings(page: str) -> list[Finding]:
+    """What a page of the documentation has of them."""
+    return sorted(_matches(1, page, _PERCENTAGES))
+
+
+def _matches(start: int, text: str, patterns: Mapping[re.Pattern[str], str]) -> Iterator[Finding]:
+    for pattern, instead in patterns.items():
+        for match in pattern.finditer(text):
+            words = re.sub(r"[\s#]+", " ", match[0])
+            yield Finding(start + text.count("\n", 0, match.start()), words, instead)
 
 
 def _names(source: str, stem: str) -> Iterator[tuple[int, str, str]]:
@@ -107,14 +129,21 @@ def lowered(may: Mapping[str, int], has: Mapping[str, int]) -> dict[str, int]:
     return {name: number for name, number in least.items() if number}
 
 
+def everything() -> list[Path]:
+    """The code, and the pages."""
+    code = sorted((ROOT / "src" / "nobounds").rglob("*.py"))
+    return [*code, ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the findings of files that have more than they may; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="by default all of src/nobounds")
+    parser.add_argument("files", nargs="*", type=Path, help="by default all of src/nobounds, README.md and docs")
     parser.add_argument("--lower", action="store_true", help="lower the numbers in tools/words.txt to what is left")
     given = parser.parse_args(arguments)
-    files = [path.resolve() for path in given.files] or sorted((ROOT / "src" / "nobounds").rglob("*.py"))
+    files = [path.resolve() for path in given.files] or everything()
     by_file = {_name(path): findings(path.read_text(), path.stem) for path in files if path.suffix == ".py"}
+    by_file |= {_name(path): page_findings(path.read_text()) for path in files if path.suffix == ".md"}
     may = allowed()
     if given.lower:
         has = {name: len(hits) for name, hits in by_file.items()}

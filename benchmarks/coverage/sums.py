@@ -33,7 +33,7 @@ FAMILIES: dict[str, Draw] = {
     "Pareto(1.5)": lambda rng, n: 1 + rng.pareto(1.5, n),
     "Pareto(2.5)": lambda rng, n: 1 + rng.pareto(2.5, n),
     "Weibull(.5)": lambda rng, n: 3 * rng.weibull(0.5, n),
-    "93 % zeros": lambda rng, n: np.where(rng.random(n) < 0.93, 0.0, rng.lognormal(4, 1, n)),
+    "93% zeros": lambda rng, n: np.where(rng.random(n) < 0.93, 0.0, rng.lognormal(4, 1, n)),
     "heaped incomes": _heaped,
 }
 LIGHT = ("uniform", "normal(1000, 10)", "exponential")
@@ -71,7 +71,7 @@ class Seen:
         missed = ["two-sided"] if rejected(self.two_held, self.two, level) else []
         missed += ["one-sided"] if rejected(self.one_held, self.one, ONE_SIDED) else []
         answered = self.two + self.one + self.unanswered
-        spared = self.cell.family in ("Pareto(1.5)", "93 % zeros")
+        spared = self.cell.family in ("Pareto(1.5)", "93% zeros")
         if self.cell.n >= 5000 and not spared and self.two < 0.9 * answered:
             missed.append("seldom two-sided")
         if self.cell.family in LIGHT and self.over_noise > 1.7:

@@ -38,7 +38,7 @@ ALL_QS = (0.05, 0.15, 0.25, 0.35, 0.45, 0.5, 0.55, 0.65, 0.75, 0.85, 0.95)
 SIZES = tuple(10**k for k in range(2, 8))
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 UPPERS = tuple(10.0**k for k in range(3, 13))
-UPPER = 1e4  # what the exponential mechanism is told in claims 3 and 4
+UPPER = 1e4  # what the exponential mechanism gets in claims 3 and 4
 CANDIDATES = 1000
 
 DEFAULT, FIXED, BOUNDED, GRID = (
@@ -64,7 +64,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Where a sample comes from, and what the bounded rival is told and given."""
+    """Where a sample comes from, and what the bounded rival gets and is given."""
 
     draw: Callable[[np.random.Generator], Floats]
     low: float

@@ -28,7 +28,7 @@ def ratio_table(errors: dict[Key, Errors], relation: Relation) -> str:
         rows.append([name, *cells, number(geometric_mean(given))])
         every += given
     rows.append(["**all six**", *[""] * len(GIVEN_QS), f"**{number(geometric_mean(every))}**"])
-    head = ["data", *(f"{100 * q:g} %" for q in GIVEN_QS), "geometric mean"]
+    head = ["data", *(f"{100 * q:g}%" for q in GIVEN_QS), "geometric mean"]
     return table(head, rows)
 
 
@@ -45,7 +45,7 @@ def line_table(
     for q in qs:
         for name in names:
             xs, found = lines(errors, claim, q, name)
-            head.append(f"{100 * q:g} %: {name}")
+            head.append(f"{100 * q:g}%: {name}")
             for at, e in zip(xs, found, strict=True):
                 rows[at].append(f"{e.mean:.2g}" + (f" ({e.median:.2g})" if medians else ""))
     return table(head, ([f"{at:g}", *cells] for at, cells in rows.items()))
@@ -58,7 +58,7 @@ def losses(errors: dict[Key, Errors]) -> str:
         for name in SETS:
             worse = {q: ratio for q, ratio in ratios(errors, relation, name).items() if ratio > 1}
             if worse:
-                points = ", ".join(f"{100 * q:g} % ({number(ratio)})" for q, ratio in worse.items())
+                points = ", ".join(f"{100 * q:g}% ({number(ratio)})" for q, ratio in worse.items())
                 found.append(f"- picture {claim}, {name}, q = {points}")
             found += certain(errors, claim, relation, name)
     for claim, x in ((3, "n"), (4, "epsilon"), (5, "upper bound")):
@@ -67,7 +67,7 @@ def losses(errors: dict[Key, Errors]) -> str:
             pairs = [(at, a.mean / b.mean) for at, a, b in zip(ours[0], ours[1], theirs[1], strict=True)]
             points = ", ".join(f"{at:g} ({number(ratio)})" for at, ratio in pairs if ratio > 1)
             if points:
-                found.append(f"- picture {claim}, q = {100 * q:g} %, {x} = {points}")
+                found.append(f"- picture {claim}, q = {100 * q:g}%, {x} = {points}")
     return "\n".join(found) or "- at none of the points measured here"
 
 
@@ -76,7 +76,7 @@ def certain(errors: dict[Key, Errors], claim: int, relation: Relation, name: str
     for key in sorted(key for key in errors if key[:2] == (relation, name) and key[3] == DEFAULT):
         ours, theirs = errors[key].mean, errors[*key[:3], BOUNDED].mean
         if theirs < TINY <= ours:
-            yield f"- picture {claim}, {name}, q = {100 * key[2]:g} %: mean error {ours:.1g}, the rival's is below 1e-9"
+            yield f"- picture {claim}, {name}, q = {100 * key[2]:g}%: mean error {ours:.1g}, the rival's is below 1e-9"
 
 
 def blocks(errors: dict[Key, Errors], quick: bool) -> dict[str, str]:

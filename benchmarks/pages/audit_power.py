@@ -1,4 +1,4 @@
-"""The power of the sampling auditor: how many runs it takes to catch noise that is 5 % or 50 % too small.
+"""The power of the sampling auditor: how many runs it takes to catch noise that is 5% or 50% too small.
 
 `python benchmarks/pages/audit_power.py` prints the table of docs/audit.md. Outcomes are drawn from exact laws, so that
 millions of runs cost nothing; the auditor does not know them.

@@ -66,9 +66,9 @@ def _shown(error: float | None) -> str:
     return (
         f"{error:,.0f} times the truth"
         if error >= 10
-        else f"{100 * error:.2g} %"
+        else f"{100 * error:.2g}%"
         if error < 1
-        else f"{100 * error:.0f} %"
+        else f"{100 * error:.0f}%"
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from why_peers import CANDIDATES, sample, spark_session
 
 RUNS, EPSILON = 100, 1.0
-TASKS = {"median": 0.5, "99 % quantile": 0.99, "maximum": 1.0, "sum": None, "mean": None}
+TASKS = {"median": 0.5, "99% quantile": 0.99, "maximum": 1.0, "sum": None, "mean": None}
 LOOSE = {"bound 10 times the maximum": 1e1, "bound 10^6 times the maximum": 1e6}
 
 Ask: TypeAlias = Callable[[str, Any, float], float]  # task, data and bound to an answer
@@ -38,7 +38,7 @@ def errors(ask: Ask, loose: float, tasks: tuple[str, ...] = tuple(TASKS)) -> dic
 
 
 def nobounds(neighbors: str, tasks: tuple[str, ...] = tuple(TASKS)) -> Found:
-    """nobounds, which is told no bound."""
+    """nobounds, which gets no bound."""
     import nobounds as nb
 
     def ask(task: str, data: Any, bound: float) -> float:
@@ -74,7 +74,7 @@ def google() -> Found:
         options: Any = {"epsilon": EPSILON, "dtype": "float"}
         if np.isfinite(bound):
             options |= {"lower_bound": 0.0, "upper_bound": bound}
-        if task == "99 % quantile":
+        if task == "99% quantile":
             return float(laplacian.Percentile(percentile=TASKS[task], **options).quick_result(data.tolist()))
         return float(kinds[task](**options).quick_result(data.tolist()))
 

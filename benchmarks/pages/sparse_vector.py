@@ -22,9 +22,9 @@ EPSILONS = (HALF, Fraction(1), Fraction(2))
 
 INTRO = """# The noise of a sparse vector
 
-`nobounds.SparseVector` answers whether queries are above a threshold until it has found so many hits. The noise on the
-threshold has the scale sensitivity / eps1 and is drawn anew after each hit (*iterated*) or once (*classical*); that on
-each query has the scale sensitivity / eps2. This page is made by `make sparse`; nothing in it is random.
+`nobounds.SparseVector` answers whether queries are above a threshold until it has a given number of hits. The noise on
+the threshold has the scale sensitivity / eps1 and is drawn anew after each hit (*iterated*) or once (*classical*);
+that on each query has the scale sensitivity / eps2. This page is made by `make sparse`; nothing in it is random.
 
 All columns promise the same epsilon at delta = 1e-6. They show, in units of the sensitivity, the scale of the noise on
 a query, and in brackets the standard deviation of that noise less the threshold's, for exponential noise. eps1 is eps2,
@@ -123,7 +123,7 @@ def findings() -> Iterator[str]:
     yield f"- **One threshold for all hits** has {over(10, exact, once)} times less noise than that for 10 hits at"
     yield f"  epsilon 1, and {over(100, once, exact)} times more for 100. The square root of the hits comes with a"
     yield "  factor of about sqrt(2 ln(1/delta)), which a few hits do not earn. Drawing the threshold anew has less"
-    yield "  noise from so many hits on:"
+    yield "  noise from this number of hits on:"
     yield "\n| queries | epsilon 0.5 | 1 | 2 |\n|---|---|---|---|"
     for words, is_monotonic in (("monotonic", True), ("others", False)):
         yield f"| {words} | {' | '.join(str(turning_point(epsilon, is_monotonic)) for epsilon in EPSILONS)} |"

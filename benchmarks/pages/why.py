@@ -27,7 +27,7 @@ PACKAGES = {
     "google": "python-dp",
     "tumult": "tmlt.analytics",
 }
-Found: TypeAlias = dict[str, dict[str, Any]]  # library: version, and errors by question and looseness: 5, 50, 95 %
+Found: TypeAlias = dict[str, dict[str, Any]]  # library: version, and errors by question and looseness: 5, 50, 95%
 
 # name, library, its questions, colour and dashes; the line is the best of its questions at each looseness
 LINES = (
@@ -59,16 +59,16 @@ PAGE = """# Why: a private maximum when the bound is a guess
 {n:,} incomes, lognormal(10, 1); epsilon {epsilon:g}; bounds [0, looseness times the true maximum]. The error is
 `abs(answer / true maximum - 1)`: 0.5 is half or one and a half of the truth, 1000 is a thousand times too large. Lines
 are medians over {runs} samples, the same for all libraries{slow}.
-The band of nobounds has 90 % of its runs; above a dotted line are 5 % of a library whose median stays lower.
+The band of nobounds has 90% of its runs; above a dotted line are 5% of a library whose median stays lower.
 
-At looseness 1 the bound *is* the true maximum, which no one knows. In the picture nobounds is told no bound at all.
+At looseness 1 the bound *is* the true maximum, which no one knows. In the picture nobounds gets no bound at all.
 
 | library | asked for | told | what is hidden | version |
 |---|---|---|---|---|
 {asked}
 
-The others were asked for the maximum and, because it is often the better question, for the 99.9 % quantile;
-the picture has the better of the two at each looseness. All numbers, medians with the 5 and 95 % points in brackets:
+The others were asked for the maximum and, because it is often the better question, for the 99.9% quantile;
+the picture has the better of the two at each looseness. All numbers, medians with the 5 and 95% points in brackets:
 
 | looseness | {heads} |
 |---|{rules}|
@@ -84,8 +84,8 @@ the picture has the better of the two at each looseness. All numbers, medians wi
   the empty interval above the maximum is wide.
 - Google's `Max` halves the range by noisy counts, and aims a few dozen records below the top. It stands a bound that is
   10,000 times too large, in the median.
-- OpenDP takes any candidates. With evenly spaced ones it is lost. With geometric ones and the 99.9 % quantile its
-  median is nearly flat, but its 95 % point is not: some answers run away. Candidates that are good for all data, and a
+- OpenDP takes any candidates. With evenly spaced ones it is lost. With geometric ones and the 99.9% quantile its
+  median is nearly flat, but its 95% point is not: some answers run away. Candidates that are good for all data, and a
   walk that halts before it runs away, are what nobounds adds.
 
 ```sh
@@ -109,7 +109,7 @@ def measure(library: str, python: str) -> dict[str, Any] | None:
 
 
 def summary(version: str, errors: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
-    """The 5, 50 and 95 % points of the errors."""
+    """The 5, 50 and 95% points of the errors."""
     points = {
         question: {
             loose: [float(f"{x:.4g}") for x in np.quantile(runs, [0.05, 0.5, 0.95])] for loose, runs in row.items()
@@ -120,7 +120,7 @@ def summary(version: str, errors: dict[str, dict[str, list[float]]]) -> dict[str
 
 
 def best(found: Found, library: str, questions: tuple[str, ...]) -> list[list[float]]:
-    """At each looseness the 5, 50 and 95 % points of the question with the smallest median."""
+    """At each looseness the 5, 50 and 95% points of the question with the smallest median."""
     rows = [found[library]["errors"].get(question, {}) for question in questions]
     at = [[row[f"{loose:g}"] for row in rows if f"{loose:g}" in row] for loose in LOOSENESS]
     return [min(points, key=lambda point: point[1]) if points else [np.nan] * 3 for points in at]
@@ -129,7 +129,7 @@ def best(found: Found, library: str, questions: tuple[str, ...]) -> list[list[fl
 def picture(found: Found) -> Figure:
     """Median errors against looseness, both in powers of ten, with the names at the lines.
 
-    Where the median stays low and single answers run away, a dotted line has the 95 % point as well.
+    Where the median stays low and single answers run away, a dotted line has the 95% point as well.
     """
     figure = Figure(figsize=(8, 4.8), dpi=200, layout="constrained")
     axes = figure.subplots()

@@ -120,7 +120,7 @@ def choice_rows() -> list[str]:
 
 
 def confirmation_rows(samples: int) -> list[str]:
-    """The bundled data: error over the paper's setting, runaways, and the 99.99 % point of errors over the median."""
+    """The bundled data: error over the paper's setting, runaways, and the 99.99% point of errors over the median."""
     rows = []
     for n, epsilon in ((1000, 2.0), (1000, 1.0), (1000, 0.2), (10_000, 2.0)):
         ratios, far, tails = [], 0.0, 0.0
@@ -143,7 +143,7 @@ def laplace_pair(a: float, b: float) -> float:
 
 
 def mean_rows() -> Iterator[str]:
-    """Three means under add-remove, for the clip from 0 to the 99.9 % point, in units of its width over epsilon n."""
+    """Three means under add-remove, for the clip from 0 to the 99.9% point, in units of its width over epsilon n."""
     parts = np.linspace(0.02, 0.9, 89)
     designs: dict[str, Callable[[float, float], float]] = {
         "sum and count": lambda mean, _: min(laplace_pair(1 / (1 - p), mean / p) for p in parts),
@@ -193,7 +193,7 @@ def page(samples: int) -> str:
         "\n## On data they were not chosen on\n",
         "Samples of the bundled data, swap, no bound given: error over that of the paper's own setting (clip at",
         "q = 0.99, beta 1.001, halves everywhere, a lower bound of 0 known), the largest chance of a clip above ten",
-        "times the maximum, and the largest 99.99 % point of the error over its median.\n",
+        "times the maximum, and the largest 99.99% point of the error over its median.\n",
         f"| n | epsilon | {' | '.join(REAL)} | geometric mean | runaway | tail |\n|{'---|' * 9}",
         *confirmation,
         "\n## Means under add-remove\n",

@@ -54,7 +54,7 @@ mean over the quantiles and over samples of data; n = 1000 and epsilon 1 in tota
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Where samples come from, their grid, and the bounds that the bounded rival is told."""
+    """Where samples come from, their grid, and the bounds that the bounded rival gets."""
 
     draw: Callable[[np.random.Generator], Floats]
     resolution: Fraction | None
@@ -129,7 +129,7 @@ def one_by_one(qs: tuple[Fraction, ...], neighbors: Neighbors, **spent: Fraction
 def bounded(qs: tuple[Fraction, ...], neighbors: Neighbors, epsilon: float, spread: float) -> Answer:
     """The same recursion with the exponential mechanism on the intervals between records (Kaplan et al. 2022).
 
-    It is told bounds. Records on a grid are spread over so much of its step to break ties, and its answers are rounded
+    It gets bounds. Records on a grid are spread over so much of its step to break ties, and its answers are rounded
     to the grid. A slice aims at a share of its own records, and has the rate that the level then allows.
     """
 
@@ -250,10 +250,10 @@ def page(samples: int) -> str:
         INTRO,
         "## Nine deciles\n",
         "One call beside nine calls at epsilon / 9, and beside the same recursion with the exponential mechanism on",
-        "real intervals, which is told bounds: ratings [0, 10], pages [0, 10000], ages and hours [0, 100], uniform",
+        "real intervals, which gets bounds: ratings [0, 10], pages [0, 10000], ages and hours [0, 100], uniform",
         "[-5, 5], normal [-25, 25]. Its ties are broken by a thousandth of the grid's step, or by all of it.",
-        "`nobounds` is told the grid and no bounds. Standard errors here and in the next table are",
-        f"{100 * float(np.median(errors)):.0f} % in the median, at most {100 * max(errors):.0f} %.\n",
+        "`nobounds` gets the grid and no bounds. Standard errors here and in the next table are",
+        f"{100 * float(np.median(errors)):.0f}% in the median, at most {100 * max(errors):.0f}%.\n",
         "At epsilon / 9 a single call has few records, and buys its own size and frame: nine of each.\n",
         "| data | neighbors | one call | nine calls | one / nine | bounded, thousandth | bounded, whole step |",
         "|---|---|---|---|---|---|---|",

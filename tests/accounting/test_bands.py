@@ -68,7 +68,7 @@ def test_the_convolution_is_the_sum_over_all_outcomes(steps, epsilon):
 @settings(max_examples=20, deadline=None)
 @given(steps=st.lists(fixed, min_size=1, max_size=6), delta=st.sampled_from([F(1, 100), MICRO]))
 def test_the_grid_is_never_below_the_convolution(steps, delta):
-    """Where both can be had, the grid's delta is not smaller, and its epsilon at most 2 % larger."""
+    """Where both can be had, the grid's delta is not smaller, and its epsilon at most 2% larger."""
     exact = epsilon_of(steps, delta)
     deltas = [(x, delta_of(steps, x)) for x in (F(0), F(1, 10), F(1), F(3))]
     terms, module._TERMS = module._TERMS, 0
@@ -116,7 +116,7 @@ CASES = {
 @pytest.mark.medium
 @pytest.mark.parametrize("steps", CASES.values(), ids=CASES)
 def test_no_strategy_on_a_grid_of_t_exceeds_the_recursion(steps):
-    """Over all adaptive choices of 81 values of each t delta is not larger, and at most 1 % smaller."""
+    """Over all adaptive choices of 81 values of each t delta is not larger, and at most 1% smaller."""
     epsilons = np.array([0.0, 0.05, 0.2, 0.5, 1.0])
     for epsilon, best in zip(epsilons, by_strategies(steps, epsilons, 81), strict=True):
         found = delta_of(steps, F(repr(float(epsilon))))
@@ -175,7 +175,7 @@ def test_the_ends():
 
 @pytest.mark.medium
 def test_many_mechanisms():
-    """Three hundred mechanisms are within 1 % of the limit in which the loss is normal."""
+    """Three hundred mechanisms are within 1% of the limit in which the loss is normal."""
     eta, n = 0.05, 300
     found = epsilon_of([Band.of(F(1, 20), F(1, 20))] * n, MICRO)
     mean, deviation = n * eta**2 / 8, math.sqrt(n) * eta / 2
@@ -211,7 +211,7 @@ def test_equal_mechanisms_that_do_not_look_have_the_closed_form(count, eta):
 
 @pytest.mark.medium
 def test_looking_at_earlier_answers_costs():
-    """A strategy for three mechanisms has 2 % more than the closed form allows, which is therefore not charged."""
+    """A strategy for three mechanisms has 2% more than the closed form allows, which is therefore not charged."""
     band = Band.of(F(1), F(1))
     assert float(by_strategies([band] * 3, np.array(0.5), 41)) > 1.02 * delta_nonadaptive(F(1), 3, 0.5)
     for count in (1, 2, 4, 8):

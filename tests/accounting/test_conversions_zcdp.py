@@ -72,7 +72,7 @@ ORDERS = [1 + 1e-5, 1.01, 1.5, 2, 5, 20, 100]
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0])
 def test_randomized_response_reaches_rho_from_pure(epsilon):
-    """Its Renyi divergence is at most rho alpha at every order, and within 1 % of it near order 1."""
+    """Its Renyi divergence is at most rho alpha at every order, and within 1% of it near order 1."""
     p = 1 / (1 + math.exp(-epsilon))
     ratios = [renyi([p, 1 - p], [1 - p, p], alpha) / alpha for alpha in ORDERS]
     rho = rho_from_pure(rational(epsilon, "epsilon"))

@@ -21,14 +21,14 @@ CASES = [
 
 
 def claim_is_tight(findings, cost, eta=True):
-    """No finding exceeds the claim, and one comes within 2 % of it."""
+    """No finding exceeds the claim, and one comes within 2% of it."""
     epsilons, etas = [found.epsilon for found in findings], [found.eta for found in findings]
     assert 0.98 * float(cost.epsilon) <= max(epsilons) <= float(cost.epsilon) + 1e-9
     assert (0.98 * float(cost.eta) if eta else 0) <= max(etas) <= float(cost.eta) + 1e-9
 
 
 def reaches_its_range(noise, eps1, eps2):
-    """Two-sided noise comes within 2 % of the range only where the threshold's part is the larger."""
+    """Two-sided noise comes within 2% of the range only where the threshold's part is the larger."""
     return noise != "laplace" or (eps1, eps2) == (F(7, 10), F(3, 10))
 
 

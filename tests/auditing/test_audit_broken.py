@@ -80,7 +80,7 @@ def test_the_right_ones_keep_their_claim(make, moves, c):
 
 @pytest.mark.parametrize("c", [1, 2, 3])
 def test_the_right_ones_use_up_their_claim(c):
-    """After many queries below, which all moved up, c hits that moved down show 98 % of epsilon and more."""
+    """After many queries below, which all moved up, c hits that moved down show 98% of epsilon and more."""
     m = 1000
     answers = late_hits(m, c)
     general, monotonic = broken.correct(EPSILON, c), broken.correct_monotonic(EPSILON, c)
@@ -121,7 +121,7 @@ def test_releasing_the_noisy_query_is_caught(m):
 
 @pytest.mark.parametrize("c", [1, 2, 3, 4])
 def test_noise_that_does_not_scale_with_hits_is_caught(c):
-    """The audit finds (1 + 6 c) / 4 epsilon where epsilon is claimed, to 5 % (Lyu et al. 2017, Section 3.4)."""
+    """The audit finds (1 + 6 c) / 4 epsilon where epsilon is claimed, to 5% (Lyu et al. 2017, Section 3.4)."""
     variant = broken.does_not_scale_with_hits(EPSILON, c)
     m = 2000
     found = variant.log_ratio([0] * (m + c), [1] * m + [-1] * c, late_hits(m, c))

@@ -38,7 +38,7 @@ def test_the_incomplete_beta_function_is_right():
 
 @pytest.mark.medium
 def test_there_are_no_false_alarms():
-    """Mechanisms of exactly epsilon 1 are called broken at 90 % confidence in less than 10 % of 200 trials each."""
+    """Mechanisms of exactly epsilon 1 are called broken at 90% confidence in less than 10% of 200 trials each."""
     rng = np.random.default_rng(7)
     for bug in (power.count_bug(F(1)), power.walk_bug(F(1), "exponential")):
         assert sum(bug.caught(4000, rng, confidence=0.9) for _ in range(200)) < 20

@@ -33,7 +33,7 @@ def holds(case):
 @pytest.mark.medium
 @pytest.mark.parametrize("case", [case for case in CASES if name(case) not in set(map(name, AS_THEY_RUN))], ids=name)
 def test_every_claim_of_the_quick_table_holds(case):
-    """No claim is exceeded, and a tight one is reached to 2 %."""
+    """No claim is exceeded, and a tight one is reached to 2%."""
     holds(case)
 
 
@@ -67,7 +67,7 @@ def test_the_quick_table_is_a_part_of_the_full_one():
 @pytest.mark.medium
 @pytest.mark.parametrize("case", list(planted_bugs.cases()), ids=name)
 def test_planted_bugs_are_caught(case):
-    """Each shows more than the right mechanism claims; even noise that is 5 % too small."""
+    """Each shows more than the right mechanism claims; even noise that is 5% too small."""
     assert {row.verdict for row in case.rows()} == {"EXCEEDED"}
 
 

@@ -84,7 +84,7 @@ def test_the_audit_sees_noise_that_is_too_small():
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_noise_has_the_stated_scale(relation):
-    """3000 draws of the noisy sum follow Laplace noise of scale width / epsilon; 30 % more or less would be seen."""
+    """3000 draws of the noisy sum follow Laplace noise of scale width / epsilon; 30% more or less would be seen."""
     bits, epsilon, n, total = random.Random(4).getrandbits, F(2, 3), 40, 17 * BIG
     how = rule(relation, epsilon, n if relation != "add-remove" else None)
     found = [drawn(how, n, total, BIG, bits) for _ in range(3000)]
@@ -184,7 +184,7 @@ def test_no_noise_has_no_tail():
 
 
 def coverage(how, count, share, draws=10_000, seed=1):
-    """How often the error bar at 95 % holds the average of the records."""
+    """How often the error bar at 95% holds the average of the records."""
     bits, total = random.Random(seed).getrandbits, int(count * BIG * share)
     held = 0
     for _ in range(draws):
@@ -200,7 +200,7 @@ def coverage(how, count, share, draws=10_000, seed=1):
     [("add-remove", 0, 0.945), ("swap, none missing", 0, 0.945), ("swap", 0, 0.938), ("swap", 150, 0.945)],
 )
 def test_error_bars_hold(relation, missing, least, share):
-    """At 95 % they hold 94.5 to 97.5 times of 100; if none is missing where some might be, 94 times."""
+    """At 95% they hold 94.5 to 97.5 times of 100; if none is missing where some might be, 94 times."""
     how = rule(relation, 1, None if relation == "add-remove" else 300 + missing)
     assert least < coverage(how, 300, share) < 0.975
     bar = drawn(how, 300, int(300 * BIG * share), BIG, random.Random(1).getrandbits).half_interval(0.05)

@@ -44,7 +44,7 @@ ALWAYS_INWARD = replace(CLIP_TUNING, many=0)
 @pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
 @pytest.mark.parametrize("octave", [None, 0])
 def test_walks_outward_cost_what_they_say(octave, two_sided, epsilon):
-    """All widths together tell at most epsilon of a record that is moved, or missing; and some tell 98 %."""
+    """All widths together tell at most epsilon of a record that is moved, or missing; and some tell 98%."""
     search = searching("swap", epsilon, two_sided)
     assert all(walk.candidates[0] == 0 for walk in walks_of(search, (), octave))  # outward
     found = max(worst_loss(search, octave, center, most=2 if octave is None else 1) for center in (0.0, 1000.0))
@@ -56,7 +56,7 @@ def test_walks_outward_cost_what_they_say(octave, two_sided, epsilon):
 @pytest.mark.parametrize("two_sided", [True, False], ids=["two-sided", "one-sided"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_walks_inward_cost_what_they_say(relation, two_sided, epsilon):
-    """All widths together tell at most epsilon; and some tell 98 % of it.
+    """All widths together tell at most epsilon; and some tell 98% of it.
 
     A move across the centre takes a record out of one walk for good and into the other: it costs eps1 + eps2.
     """
@@ -291,7 +291,7 @@ def test_the_law_of_a_clip_is_that_of_the_search(case):
         widths, masses = np.concatenate(widths), np.concatenate(masses)
         drawn = np.array([abs(float(getattr(one, side) - one.center)) for one in found])
         assert chi_square(drawn, widths, masses / masses.sum()) > 1e-9
-        assert chi_square(drawn * 1.3, widths, masses / masses.sum()) < 1e-9  # it would see widths 30 % off
+        assert chi_square(drawn * 1.3, widths, masses / masses.sum()) < 1e-9  # it would see widths 30% off
 
 
 def chi_square(drawn, values, masses):

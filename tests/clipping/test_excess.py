@@ -24,7 +24,7 @@ def noisy_octaves(values, clip, rng):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_upper_end_holds(family):
-    """The 95 % point of the law is above the excess in about 95 % of data sets."""
+    """The 95% point of the law is above the excess in about 95% of data sets."""
     rng, held = np.random.default_rng(1), []
     for _ in range(40):
         values = np.sort(FAMILIES[family](rng, 2000))

@@ -83,7 +83,7 @@ def test_every_release_is_explained(name):
 
 FACTS = {
     "quantile": [
-        "90 % quantile",
+        "90% quantile",
         "factor of at most 2.72",
         "7.39 (twice the epsilon)",
         f"{float(TUNING.size_share)} (",
@@ -96,10 +96,10 @@ FACTS = {
     "mean of few": ["too few rows", "would do"],
     "public count": ["It is exact"],
     "vector": ["the mean of rows of 3 numbers", "Euclidean norm"],
-    "rows per unit": ["95 % quantile of the column rows per who"],
-    "describe": ["pay: count", "0.1 (10 %) went into the counts", "Left out: name"],
+    "rows per unit": ["95% quantile of the column rows per who"],
+    "describe": ["pay: count", "0.1 (10%) went into the counts", "Left out: name"],
     "groups": ["for each group by town", "named by the asker as public"],
-    "chosen groups": ["0.25 (25 %) went into choosing which groups", "3.72e-06"],
+    "chosen groups": ["0.25 (25%) went into choosing which groups", "3.72e-06"],
     "forecast": ["Nothing was spent", "For epsilon 2: off by"],
     "baseline": ["it is not for release"],
 }
@@ -221,14 +221,14 @@ def test_nothing_spent_changes_nothing():
     """At epsilon 0, or rho 0, the factor is 1 and a guess is right half of the time; no more is told, nor less."""
     for loss in (nb.PrivacyLoss.pure(0), nb.PrivacyLoss.zcdp(0)):
         text = " ".join(meaning(loss))
-        assert "at most 1 (" in text and "at most 50 % of" in text and "wrong at least 50 %." in text
+        assert "at most 1 (" in text and "at most 50% of" in text and "wrong at least 50%." in text
     assert factor_up(0.001) == "1.0011" and guess(nb.PrivacyLoss.pure(1e-9)) > 0.5
 
 
 def test_a_loss_without_limit_says_so():
     """Huge losses have no overflow, and a plain word."""
     text = " ".join(meaning(nb.PrivacyLoss.pure(10**9)))
-    assert "no limit in practice" in text and "promises little" in text and "100 %" in text
+    assert "no limit in practice" in text and "promises little" in text and "100%" in text
 
 
 @pytest.mark.medium

@@ -52,7 +52,7 @@ def equal_groups(many, n):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_equal_groups_follow_the_law_and_reject_an_epsilon_10_percent_off(case):
-    """p > 1e-6 against the law of the answer, and p < 1e-9 against that for an epsilon 10 % larger."""
+    """p > 1e-6 against the law of the answer, and p < 1e-9 against that for an epsilon 10% larger."""
     q, ladder, many, n, epsilon, stated = CASES[case]
     groups, one, records = equal_groups(many, n)
     of_one = Counts(one.on(ladder), lambda: [records])

@@ -239,7 +239,7 @@ def fit(found: np.ndarray, repeats: int, choice: KeySelection) -> float:
 @pytest.mark.medium
 @pytest.mark.parametrize(("epsilon", "delta", "groups"), SAMPLED)
 def test_keys_are_kept_as_often_as_they_should(epsilon, delta, groups):
-    """Frequencies fit the chances by chi-square; with an epsilon 10 % larger or smaller they do not."""
+    """Frequencies fit the chances by chi-square; with an epsilon 10% larger or smaller they do not."""
     choice, repeats = KeySelection(epsilon, delta, groups), 40_000
     counts = np.tile(np.arange(choice.certain() + 3), repeats)
     found = choice.kept(counts, random_source(np.random.default_rng(3))).reshape(repeats, -1).sum(axis=0)

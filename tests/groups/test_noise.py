@@ -112,7 +112,7 @@ def chi_square(draws, log_weight):
 
 @pytest.mark.medium
 def test_a_million_draws_have_the_law_and_not_one_two_percent_off():
-    """Laplace and Gaussian noise by chi-square: p > 1e-6, and p < 1e-9 against a scale 2 % off."""
+    """Laplace and Gaussian noise by chi-square: p > 1e-6, and p < 1e-9 against a scale 2% off."""
     source = random_source(np.random.default_rng(5))
     laplace = discrete_laplace_many(F(1, 4), 10**6, source)
     gauss = discrete_gaussian_many(F(10), 10**6, source)

@@ -64,7 +64,7 @@ CASES = [
 @pytest.mark.medium
 @pytest.mark.parametrize(("name", "is_monotonic", "share"), CASES)
 def test_runs_have_the_law_on_paper(name, is_monotonic, share):
-    """Where 4,000 runs halt agrees with the exact law, by chi-square; an epsilon 30 % off is rejected."""
+    """Where 4,000 runs halt agrees with the exact law, by chi-square; an epsilon 30% off is rejected."""
     queries, threshold = [-8, -6, -5, -3, 0, 2], 0
     options = {} if name == "iterative" else {"share": share}
     rng = random.Random(31)

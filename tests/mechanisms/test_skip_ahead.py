@@ -32,7 +32,7 @@ def p_value(draws, law):
 @pytest.mark.slow
 @pytest.mark.parametrize(("noise", "many"), [("exponential", 40_000), ("laplace", 60_000), ("gumbel", 10_000)])
 def test_draws_match_the_law_and_reject_one_10_percent_off(noise, many):
-    """p > 1e-6 against the law; against the laws with a noise scale 10 % off, p < 1e-9: as many draws as that takes."""
+    """p > 1e-6 against the law; against the laws with a noise scale 10% off, p < 1e-9: as many draws as that takes."""
     source = random_source(np.random.default_rng(20))
     walk = walk_of(noise)
     draws = [halt_position(walk, source) for _ in range(many)]

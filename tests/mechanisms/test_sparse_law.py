@@ -124,7 +124,7 @@ def audited(rates: Rates, moves, **options):
 @pytest.mark.medium
 @pytest.mark.parametrize("method", METHODS)
 def test_monotonic_streams_keep_their_epsilon_and_use_it_up(method):
-    """No pattern of two hits shows more than epsilon or the range, and one shows 98 % of each.
+    """No pattern of two hits shows more than epsilon or the range, and one shows 98% of each.
 
     Here at a share of 2/3; that of 1/3 is in the quick table of the audit.
     """

@@ -44,7 +44,7 @@ CASES = [
 @pytest.mark.medium
 @pytest.mark.parametrize(("method", "noise", "is_monotonic", "hits", "share"), CASES)
 def test_runs_have_the_law_on_paper(method, noise, is_monotonic, hits, share):
-    """The hits of 8,000 runs agree with the exact law, by chi-square; rates 30 % off are rejected."""
+    """The hits of 8,000 runs agree with the exact law, by chi-square; rates 30% off are rejected."""
     queries, threshold, epsilon = (-1, 1, 0, -2, 1), 1, hits * 2
     rng = random.Random(47)
     options = {"method": method, "noise": noise, "monotonic": is_monotonic, "hits": hits, "share": share}
@@ -298,7 +298,7 @@ def test_the_classical_share_is_the_published_one(hits, is_monotonic):
 @pytest.mark.parametrize("is_monotonic", [True, False])
 @pytest.mark.parametrize("hits", [1, 8])
 def test_no_other_method_or_share_has_much_less_noise(promised, is_monotonic, hits):
-    """Over both methods and 19 shares the noise on a query less that on the threshold deviates by at most 3 % less."""
+    """Over both methods and 19 shares the noise on a query less that on the threshold deviates by at most 3% less."""
     options = {"hits": hits, "monotonic": is_monotonic, **promised}
 
     def deviation(**more):

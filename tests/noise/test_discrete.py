@@ -52,7 +52,7 @@ both = pytest.mark.parametrize("name", SAMPLERS)
 @both
 @pytest.mark.parametrize("rate", [Fraction(1, 1000), Fraction(1, 30), Fraction(3, 10), Fraction(1), Fraction(7, 3)])
 def test_draws_have_the_law_on_paper(name, rate):
-    """P(J >= j) = exp(-rate j); P(J = j) proportional to exp(-rate |j|): by chi-square. A rate 5 % off is rejected."""
+    """P(J >= j) = exp(-rate j); P(J = j) proportional to exp(-rate |j|): by chi-square. A rate 5% off is rejected."""
     sample, tail = SAMPLERS[name]
     source = random_source(random.Random(11))
     draws = [sample(rate, source) for _ in range(DRAWS)]
@@ -77,7 +77,7 @@ def test_small_outcomes_have_their_probability(name):
 @pytest.mark.medium
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10**30)])
 def test_tiny_rates_reach_the_continuous_law(rate):
-    """At a tiny rate, rate * J is exponential, by Kolmogorov and Smirnov; a scale 5 % off is rejected."""
+    """At a tiny rate, rate * J is exponential, by Kolmogorov and Smirnov; a scale 5% off is rejected."""
     source = random_source(random.Random(5))
     draws = np.array([float(rate * geometric(rate, source)) for _ in range(DRAWS)])
     assert stats.kstest(draws, stats.expon.cdf).pvalue > LIMIT

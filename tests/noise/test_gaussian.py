@@ -49,7 +49,7 @@ def chi_square(draws, variance: F) -> float:
 @pytest.mark.medium
 @variances
 def test_draws_have_the_law_on_paper(variance):
-    """P(J = j) is proportional to exp(-j**2 / (2 variance)), by chi-square. A variance 30 % off is rejected."""
+    """P(J = j) is proportional to exp(-j**2 / (2 variance)), by chi-square. A variance 30% off is rejected."""
     source, law = random_source(random.Random(3)), DiscreteGaussian(variance)
     draws = [law.draw(source) for _ in range(DRAWS)]
     assert all(type(j) is int for j in draws)

@@ -31,10 +31,10 @@ def answered(statistic, rows, neighbors, runs):
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("statistic", ASKED)
 def test_what_a_plan_calls_answerable_is_answered(statistic, neighbors):
-    """In 95 % of runs and more; with a fifth of the rows it is not."""
+    """In 95% of runs and more; with a fifth of the rows it is not."""
     qs = (Fraction(1, 2),) if statistic == "quantile" else ()
     rows = rows_to_answer(statistic, qs, ONE, neighbors)
-    assert answered(statistic, rows, neighbors, 40) >= 0.9  # 36 of 40 have a chance of 0.05 at 95 %
+    assert answered(statistic, rows, neighbors, 40) >= 0.9  # 36 of 40 have a chance of 0.05 at 95%
     assert answered(statistic, rows // 5, neighbors, 20) < 0.5
 
 

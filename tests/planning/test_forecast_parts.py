@@ -130,7 +130,7 @@ def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
 @pytest.mark.medium
 @pytest.mark.parametrize(("n", "q", "epsilon"), [(300, "0.5", 1), (300, "0.9", 0.5), (40, "0.5", 1), (300, "1", 1)])
 def test_quick_errors_on_one_data_set_are_those_of_the_exact_law(n, q, epsilon):
-    """The expected rank error, over all ways, agrees with the exact law to 2 %, and the median answer is its median."""
+    """The expected rank error, over all ways, agrees with the exact law to 2%, and the median answer is its median."""
     data, rank = np.random.default_rng(n).lognormal(2, 1, n), float(q)
     sample, asked = sample_of(data), planned(column(data), (F(q),), epsilon=epsilon)
     quick = expect(likely_routes(asked, 0, sample), lambda route, k: outcomes(asked, 0, route, sample, k), 1e9, (256,))
@@ -168,7 +168,7 @@ def test_quick_errors_of_a_sum_on_one_data_set_are_near_those_of_releases(epsilo
 
 
 def test_expectations_weigh_the_ways():
-    """Errors of three ways with known laws have the mean, the median and the 95 % of their mixture."""
+    """Errors of three ways with known laws have the mean, the median and the 95% of their mixture."""
     laws = {0.6: 1.0, 0.395: 4.0, 0.005: 1000.0}
 
     def found(size, number):
@@ -194,7 +194,7 @@ def test_ways_taken_together_keep_their_probability(chances):
 
 @given(st.floats(2e-6, 900), st.floats(0.5, 2))
 def test_the_smallest_number_is_found_whatever_the_quick_look_says(place, wrong):
-    """It will do, it has three digits, and 2.5 % less will not do."""
+    """It will do, it has three digits, and 2.5% less will not do."""
     found = smallest(lambda x: x >= place * wrong, lambda x: x >= place)
     assert found is not None and place <= found <= 1.025 * place
     assert float(f"{float(found):.3g}") == float(found)

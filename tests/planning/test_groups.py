@@ -29,7 +29,7 @@ def test_groups_err_as_planned(statistic):
 
 @pytest.mark.parametrize("groups_per_unit", [1, 3])
 def test_the_units_needed_are_those_of_the_selection(groups_per_unit):
-    """A group with that many is kept 95 % of the time, and with one fewer it is not; a quarter of epsilon chooses."""
+    """A group with that many is kept 95% of the time, and with one fewer it is not; a quarter of epsilon chooses."""
     planned = plan(
         "count",
         n=1000,

@@ -46,7 +46,7 @@ def measured(release, error, family, n, releases, seed=2):
     ("family", "q", "n"), [("lognormal", 0.5, 1000), ("normal", 0.9, 10_000), ("exponential", 0.75, 1000)]
 )
 def test_the_predicted_rank_error_is_the_measured_one(family, q, n):
-    """Over 2,000 releases, each on a fresh data set, the mean rank error is within 5 % of the forecast.
+    """Over 2,000 releases, each on a fresh data set, the mean rank error is within 5% of the forecast.
 
     One release in about 50,000 learns a scale far too large and is off by hundreds of ranks; here there is none.
     """
@@ -66,7 +66,7 @@ def test_the_predicted_rank_error_is_the_measured_one(family, q, n):
 @pytest.mark.parametrize("spent", [{"epsilon": 1}, {"epsilon": 0.3, "neighbors": "swap"}, {"rho": 0.1}], ids=str)
 @pytest.mark.parametrize(("statistic", "family"), [("sum", "exponential"), ("mean", "normal"), ("mean", "poisson")])
 def test_sums_and_means_err_as_predicted(statistic, family, spent):
-    """The mean error of 600 releases on fresh data is within 5 of its standard errors, and 2 %, of the forecast."""
+    """The mean error of 600 releases on fresh data is within 5 of its standard errors, and 2%, of the forecast."""
     truth = {"sum": np.sum, "mean": np.mean}[statistic]
     found = measured(
         lambda data, rng: getattr(nb, statistic)(data, rng=rng, **spent),
@@ -85,7 +85,7 @@ def test_sums_and_means_err_as_predicted(statistic, family, spent):
 @pytest.mark.medium
 @pytest.mark.parametrize("statistic", ["maximum", "minimum", "bounds", "quantiles"])
 def test_extremes_and_many_quantiles_err_as_predicted(statistic):
-    """The mean rank error of 400 releases on fresh data is within 5 standard errors, and 3 %, of the forecast."""
+    """The mean rank error of 400 releases on fresh data is within 5 standard errors, and 3%, of the forecast."""
     qs = {"maximum": [1], "minimum": [0], "bounds": [0, 1], "quantiles": [0.25, 0.5, 0.75]}[statistic]
     asked = {"q": qs} if statistic == "quantiles" else {}
     release = {"quantiles": quantiles}.get(statistic) or getattr(nb, statistic)
@@ -140,7 +140,7 @@ def test_more_epsilon_never_errs_more(statistic, asked, spending):
     ],
 )
 def test_the_inverse_undoes_the_forecast(statistic, asked, wanted):
-    """The epsilon found has an expected error within the one given, and 5 % less epsilon does not."""
+    """The epsilon found has an expected error within the one given, and 5% less epsilon does not."""
     ((name, most),) = wanted.items()
     forecast = plan(statistic, n=5000, data="exponential", **asked, **wanted)
     assert getattr(forecast.rows[0], name) <= most
@@ -159,7 +159,7 @@ def test_a_family_has_a_scale_and_errors_follow_it():
 
 @pytest.mark.medium
 def test_a_public_sample_is_as_good_as_its_family():
-    """A sample of 4,000 predicts within 10 % in ranks, and 20 % in value, what its family does for more records.
+    """A sample of 4,000 predicts within 10% in ranks, and 20% in value, what its family does for more records.
 
     Its length is the default for n.
     """
@@ -210,7 +210,7 @@ def test_the_picture_has_the_rows(tmp_path):
     ranks, values = figure.axes
     assert ranks.get_lines()[0].get_ydata() == pytest.approx([row.rank_error for row in forecast.rows])
     drawn = {line.get_label(): line.get_ydata() for line in values.get_lines()}
-    assert drawn["95 %"] == pytest.approx([row.error_95 for row in forecast.rows])
+    assert drawn["95%"] == pytest.approx([row.error_95 for row in forecast.rows])
     assert drawn["mean"] == pytest.approx([row.value_error for row in forecast.rows])
     figure.savefig(tmp_path / "forecast.png")
     assert len(plan("count", n=5, data="uniform", epsilon=1000, neighbors="swap").plot().axes) == 1

@@ -22,7 +22,7 @@ CASES = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("columns", "rows", "terms"), CASES, ids=str)
 def test_what_is_called_answered_is_answered(columns, rows, terms):
-    """In at least 95 % of columns, over 40 runs or more, within what chance does to so few of them."""
+    """In at least 95% of columns, over 40 runs or more, within what chance does to so few of them."""
     planned = plan_describe(columns, rows=rows, **terms)
     rng, bits = np.random.default_rng(3), random.Random(3)
     runs = max(160 // columns, 40)

@@ -85,7 +85,7 @@ def test_precision_grows_with_the_records(q, below, neighbors):
 
 @pytest.mark.medium
 def test_a_high_quantile_of_few_records_needs_no_bound():
-    """The 99 % quantile of a thousand lognormal records has a mean error below 12; peers given [0, 10^4] are lost."""
+    """The 99% quantile of a thousand lognormal records has a mean error below 12; peers given [0, 10^4] are lost."""
     ours, theirs = [], []
     for seed in range(12):
         data = np.random.default_rng(seed).lognormal(3, 0.8, ROWS)

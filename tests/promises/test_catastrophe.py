@@ -1,4 +1,4 @@
-"""No catastrophe: where records suffice, the answer stays near the data with probability 99.9 % (exact laws)."""
+"""No catastrophe: where records suffice, the answer stays near the data with probability 99.9% (exact laws)."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_answers_stay_near_the_data_where_records_suffice(family, n, neighbors):
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_mostly_missing_records_are_no_catastrophe(neighbors):
-    """A thousand rows of which 70 % are missing fail no worse than the three hundred that are there."""
+    """A thousand rows of which 70% are missing fail no worse than the three hundred that are there."""
     rng = np.random.default_rng(5)
     data = rng.lognormal(3, 0.8, 1000)
     data[rng.permutation(1000)[:700]] = np.nan

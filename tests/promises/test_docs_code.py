@@ -123,7 +123,7 @@ def test_a_page_that_is_wrong_is_caught():
     """Another value, another word or a number far off."""
     check_value(2.5, "2.5; what is left", "here")
     check_value(224_000.0, "about 225,000; no bounds were given", "here")
-    check_value(7, "95 % of all users have no more rows than this", "here")
+    check_value(7, "95% of all users have no more rows than this", "here")
     check_printed("epsilon 1.01 (per row)", "epsilon 1 (per row)", "here")
     with pytest.raises(AssertionError):
         check_value(2.5, "2.4; what is left", "here")

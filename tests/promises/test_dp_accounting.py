@@ -37,7 +37,7 @@ def encloses(make, count, bands):
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("size", [F(1, 10), F(1)], ids=str)
 def test_pure_composition_is_that_of_randomised_response(size, count):
-    """The pure composition lies between the package's two estimates for randomised response; 1 % more does not."""
+    """The pure composition lies between the package's two estimates for randomised response; 1% more does not."""
 
     def response(pessimistic_estimate):
         lie = 2 / (1 + math.exp(size))  # the package replaces the true answer by a uniform one with this probability
@@ -109,7 +109,7 @@ def test_laplace_noise_is_within_the_pure_composition(count):
 @pytest.mark.parametrize("rho", [F(1, 1000), F(1, 50), F(1, 2), F(10)], ids=str)
 @pytest.mark.parametrize("delta", [F(1, 100), MICRO, F(1, 10**12)], ids=str)
 def test_zcdp_is_converted_as_in_the_package(rho, delta):
-    """Ours is the least over all orders, theirs over some: not larger, and within 1 % with enough of them."""
+    """Ours is the least over all orders, theirs over some: not larger, and within 1% with enough of them."""
     orders = [1 + 10 ** (k / 40) for k in range(-120, 160)]
     accountant = rdp.RdpAccountant(orders).compose(dp_accounting.ZCDpEvent(float(rho)))
     theirs = accountant.get_epsilon(float(delta))
@@ -130,7 +130,7 @@ def test_rhos_add_up_as_in_the_package():
 
 @pytest.mark.parametrize("count", [1, 10, 100])
 def test_gaussian_noise_is_within_its_rho(count):
-    """Discrete Gaussian noise composed by its rho is above the package's exact composition, by less than 12 %."""
+    """Discrete Gaussian noise composed by its rho is above the package's exact composition, by less than 12%."""
     rho = F(1, 200)
     law = DiscreteGaussian(1 / (2 * rho))
     noise = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(

@@ -36,7 +36,7 @@ def test_a_record_that_crosses_a_cut_costs_eps1_plus_eps2(eps1, eps2):
 
 @pytest.mark.parametrize(("eps1", "eps2"), SPLITS, ids=str)
 def test_the_joint_law_of_two_slices_stays_within_it(eps1, eps2):
-    """Exact laws of two walks, one for each slice, on 10^8 rungs: within eps1 + eps2, and 97 % of it is seen."""
+    """Exact laws of two walks, one for each slice, on 10^8 rungs: within eps1 + eps2, and 97% of it is seen."""
 
     def law(levels):
         starts = np.array([0, 10**8, 10**8 + 1])

@@ -35,7 +35,7 @@ def test_the_tail_lies_between_its_bounds(eps1, eps2, drop, step):
 
 @pytest.mark.parametrize(("eps1", "eps2"), SPLITS, ids=str)
 def test_the_tail_is_a_power(eps1, eps2):
-    """On a fine lattice Gamma(1+a) m^-a to 1 % from ten thousand rungs on, whatever lies before."""
+    """On a fine lattice Gamma(1+a) m^-a to 1% from ten thousand rungs on, whatever lies before."""
     a, ms = float(eps1 / eps2), [10**4, 10**6, 10**8]
     wanted = [math.gamma(1 + a) * m**-a for m in ms]
     assert tails(25, F(0), ms, eps1, eps2, F(1, 1000)) == pytest.approx(wanted, rel=0.01)

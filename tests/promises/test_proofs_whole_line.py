@@ -23,7 +23,7 @@ def early(empty, target, eps1, eps2, noise="exponential"):
 @pytest.mark.parametrize("target", [5, 30, 60])
 @pytest.mark.parametrize(("eps1", "eps2"), [(F(2, 5), F(3, 5)), (F(1), F(1))], ids=str)
 def test_empty_rungs_halt_a_walk_with_at_most_their_number_times_an_exponential(empty, target, eps1, eps2):
-    """N e^(-eps2 T) E e^(-eps2 noise) is never exceeded, and reached to 1 % where it is small."""
+    """N e^(-eps2 T) E e^(-eps2 noise) is never exceeded, and reached to 1% where it is small."""
     p1, p2 = math.exp(-eps1), math.exp(-eps2)
     limit = empty * math.exp(-float(eps2) * target) * (1 - p1) / (1 - p1 * p2)
     assert early(empty, target, eps1, eps2) <= limit * (1 + 1e-9) + 1e-13
@@ -32,7 +32,7 @@ def test_empty_rungs_halt_a_walk_with_at_most_their_number_times_an_exponential(
 
 
 def test_the_whole_line_has_this_many_rungs():
-    """About 142,500 steps of 1 % on each side of 0, 575,489 rungs on the default ladder; eps2 T = 25 outweighs them."""
+    """About 142,500 steps of 1% on each side of 0, 575,489 rungs on the default ladder; eps2 T = 25 outweighs them."""
     steps = (math.log(sys.float_info.max) - math.log(sys.float_info.min)) / math.log(1.01)
     assert 142_000 < steps < 143_000
     assert Ladder.float_bits(8).size == 2 * (1024 + 100) * 256 + 1 == 575_489

@@ -38,7 +38,7 @@ def test_other_noises_run_away_nearly_as_seldom(noise):
 
 @pytest.mark.medium
 def test_the_paper_s_setting_does_run_away():
-    """With halves, threshold n and beta 1.01 the clip is more than ten times the maximum in 0.4 % of runs.
+    """With halves, threshold n and beta 1.01 the clip is more than ten times the maximum in 0.4% of runs.
 
     So the promise above is not empty: the same auditor sees the runaways where they are.
     """

@@ -82,7 +82,7 @@ def test_the_error_of_a_mean_is_the_same_at_every_location_and_in_every_unit(nei
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 @pytest.mark.parametrize("offset", [0, 5.3])
 def test_more_records_never_err_more(offset, neighbors):
-    """The median of the first n records of 24 data sets, n from 20 to 10,000: the error never rises by 10 %."""
+    """The median of the first n records of 24 data sets, n from 20 to 10,000: the error never rises by 10%."""
     sets = [np.random.default_rng(seed).gamma(2, 0.7, 10_000) + offset for seed in range(24)]
     errors = []
     for n in (20, 40, 80, 160, 320, 640, 900, 1280, 1700, 2560, 5120, 10_000):

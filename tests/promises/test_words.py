@@ -17,6 +17,7 @@ def clip(asked):
     return found
 
 MESSAGE = "no column was found for so many rows"
+SHARE = f"{found:g} rows are 95 % of all"
 '''
 
 
@@ -31,7 +32,7 @@ def words(monkeypatch):
 
 
 def test_planted_words_are_caught_at_their_lines(words):
-    """Names, docstrings and comments, across line breaks; other strings are left alone."""
+    """Names, docstrings and comments, across line breaks; of other strings only how they write percentages."""
     assert [(line, word) for line, word, _ in words.findings(PLANTED)] == [
         (1, "so many"),
         (4, "asked"),
@@ -41,7 +42,15 @@ def test_planted_words_are_caught_at_their_lines(words):
         (7, "asked"),
         (7, "found"),
         (8, "found"),
+        (11, "95 %"),
     ]
+
+
+def test_percentages_of_pages_are_caught(words):
+    """Pages of the documentation write 95%, and how often, in one way."""
+    page = "An interval\nholds 95 times of 100,\nor 95 % of the time.\n"
+    assert [(line, word) for line, word, _ in words.page_findings(page)] == [(2, "times of 100"), (3, "95 %")]
+    assert words.page_findings("It holds 95% of the time; so many rows are asked for.\n") == []
 
 
 @pytest.mark.parametrize(
@@ -67,7 +76,7 @@ def test_every_phrase_is_caught_by_its_own_rule(words):
     examples = """so many; taken for; times of 100; 5 %; too dear; for want of; wherever it lies; who names; asked for;
     is told; was found; by now"""
     instead = {finding.instead for finding in words.findings(f'"""{examples}"""')}
-    assert instead == set(words.PHRASES.values())
+    assert instead == set((words.PHRASES | words.PERCENTAGES).values())
 
 
 def test_the_lint_fails_and_says_what_to_write(words, tmp_path, monkeypatch, capsys):

@@ -29,7 +29,7 @@ def test_an_interval_in_words(bar, words):
 def test_the_level_is_said_where_something_is_known():
     """Not of an interval without ends."""
     stated = {"interval": {"level": 0.9, "of": "sample"}}
-    assert bars_in_words([(1.0, 2.0)], stated) == "1 to 2 at 90 %"
+    assert bars_in_words([(1.0, 2.0)], stated) == "1 to 2 at 90%"
     assert bars_in_words([(-math.inf, math.inf)], stated) == UNKNOWN
 
 

@@ -157,7 +157,7 @@ def _both(tasks, tmp_path):
 
 
 def test_a_cell_is_inside_its_range_or_not():
-    """5 to 95 % of the repetitions, ends included."""
+    """5 to 95% of the repetitions, ends included."""
     low = published("1", "UQE", "ratings")
     for shift, inside in ((0.0, True), (1.0, False), (-1.0, False)):
         found = {"ratings 1 UQE": {"errors": (low + shift + np.linspace(-0.5, 0.5, 60)).tolist()}}
@@ -201,7 +201,7 @@ def test_sums_of_an_experiment_are_about_those_of_the_paper():
 
 @pytest.mark.medium
 def test_runaways_of_the_paper_are_not_ours():
-    """A clip at n is above ten times the maximum in about 0.3 % of runs, by the exact law, and ours below 1e-5."""
+    """A clip at n is above ten times the maximum in about 0.3% of runs, by the exact law, and ours below 1e-5."""
     found = runaways.chances(np.random.default_rng(1))
     ten = [abs(np.log10(f) - 1) for f in runaways.FACTORS]
     at = int(np.argmin(ten))

@@ -60,7 +60,7 @@ def test_costs_are_those_of_one_and_two_walks():
 
 @pytest.mark.parametrize(("eps1", "eps2"), [(F(1, 2), F(1, 2)), (F(1, 4), F(3, 4)), (F(13, 20), F(7, 20))], ids=str)
 def test_two_opposite_walks_cost_eps1_plus_2_eps2_under_swap(eps1, eps2):
-    """The worst joint log-ratio of a walk up and a walk down never exceeds it and comes within 2 % of it."""
+    """The worst joint log-ratio of a walk up and a walk down never exceeds it and comes within 2% of it."""
     spots, lengths = (0, 1, 2), (10**8, 1, 10**8)
     starts = np.array([0, 10**8, 10**8 + 1])
     telling = [0, 10**5, 10**8 - 1, 10**8, 10**8 + 1, 2 * 10**8]

@@ -163,13 +163,13 @@ def test_public_facts_may_be_given_for_each_column():
 def test_a_description_is_readable():
     """As text it has a line for each column, the split and the total."""
     text = str(nb.describe(PEOPLE, epsilon=1))
-    for word in ("income", "50%", "skipped: name", "counts 10 %", "Total: epsilon 1"):
+    for word in ("income", "50%", "skipped: name", "counts 10%", "Total: epsilon 1"):
         assert word in text
 
 
 @pytest.mark.medium
 def test_the_standard_deviation_of_real_data_is_accurate():
-    """Ages and weekly hours, epsilon 1 for both columns: mean within 0.5 %, standard deviation within 2 %."""
+    """Ages and weekly hours, epsilon 1 for both columns: mean within 0.5%, standard deviation within 2%."""
     described = nb.describe(adult(), epsilon=1, rng=random.Random(8))
     for name, data in adult().items():
         assert described[name].values["mean"] == pytest.approx(data.mean(), rel=0.005)

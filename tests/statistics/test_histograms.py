@@ -110,7 +110,7 @@ def test_counts_fit_together():
 
 @pytest.mark.medium
 def test_intervals_of_counts_hold():
-    """95 times of 100, or hardly fewer."""
+    """95% of the time, or hardly fewer."""
     edges, held = [20, 30, 40, 50, 60, 70], []
     truth = np.histogram(AGES, [-1, *edges, 1000])[0]
     for seed in range(100):

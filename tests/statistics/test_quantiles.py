@@ -75,7 +75,7 @@ def test_answers_come_in_the_order_asked(neighbors, spent):
 @spent
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e12])
 def test_many_quantiles_are_found(neighbors, spent, scale):
-    """Nineteen of 3000 records at any scale: none is off by 5 % of the records."""
+    """Nineteen of 3000 records at any scale: none is off by 5% of the records."""
     data = np.random.default_rng(4).normal(1, 3, 3000) * scale
     qs = [F(k, 20) for k in range(1, 20)]
     found = quantiles(data, qs, neighbors=neighbors, rng=random.Random(5), **spent).value

@@ -67,7 +67,7 @@ def test_odd_data_get_a_finite_answer(data, call, neighbors, epsilon):
 @pytest.mark.parametrize("noise", ["exponential", "laplace", "gumbel"])
 @pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
 def test_with_a_huge_epsilon_answers_are_right_to_the_ladder_s_step(noise, neighbors):
-    """At epsilon 10,000 every statistic is the order statistic at its rank or next to it, to one step of 0.4 %."""
+    """At epsilon 10,000 every statistic is the order statistic at its rank or next to it, to one step of 0.4%."""
     data = np.sort(np.random.default_rng(1).lognormal(1, 2, 5000))
     options = {"epsilon": 10_000, "neighbors": neighbors, "noise": noise}
     for q in (0.01, 0.3, 0.5, 0.9, 0.999):

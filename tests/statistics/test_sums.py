@@ -172,7 +172,7 @@ def test_the_number_of_rows_is_public_under_swap():
 
 @pytest.mark.medium
 def test_counts_have_the_stated_noise():
-    """Counts err by 1 / epsilon on average, never below 0, and their intervals hold 95 times of 100."""
+    """Counts err by 1 / epsilon on average, never below 0, and their intervals hold 95% of the time."""
     found = [nb.count(np.arange(50), epsilon=0.5, rng=seeded(k)) for k in range(2000)]
     assert np.mean([abs(one.value - 50) for one in found]) == pytest.approx(2, rel=0.1)
     assert 0.94 < np.mean([one.interval[0] <= 50 <= one.interval[1] for one in found]) < 0.98
@@ -193,7 +193,7 @@ def expected_width(data, neighbors):
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_clips_are_as_wide_in_any_unit_and_at_any_location(neighbors):
-    """The expected width of a clip is that many times as large, or the same; to 5 %."""
+    """The expected width of a clip is that many times as large, or the same; to 5%."""
     data = np.random.default_rng(3).normal(0, 1, 2000)
     plain = expected_width(data, neighbors)
     for unit, offset in ((1e-9, 0.0), (1e9, 0.0), (1.0, 17.3), (1.0, -1000.0)):
@@ -234,7 +234,7 @@ def test_known_bounds_are_kept():
 
 @pytest.mark.medium
 def test_the_error_of_a_large_sum():
-    """10^5 lognormal records at epsilon 1: 100 sums err by less than 1,500 on average, 0.05 % of the sum."""
+    """10^5 lognormal records at epsilon 1: 100 sums err by less than 1,500 on average, 0.05% of the sum."""
     data = np.random.default_rng(3).lognormal(3, 0.8, 10**5)
     errors = [abs(nb.sum(data, epsilon=1, rng=seeded(k)).value - data.sum()) for k in range(100)]
     assert np.mean(errors) < 1500

@@ -196,7 +196,7 @@ def test_there_is_always_a_finite_answer(statistic, neighbors, x):
 @pytest.mark.medium
 @relations
 def test_noise_has_the_variance_that_was_paid_for(neighbors):
-    """The noise on 3,000 coordinates fits its standard deviation by chi-square, and one 30 % off does not."""
+    """The noise on 3,000 coordinates fits its standard deviation by chi-square, and one 30% off does not."""
     d, n = 3000, 2000
     release = vector_sum(np.ones((n, d)), rho=F(1, 2), neighbors=neighbors, rng=random.Random(8))
     clip, scale = release.parameters["clip"], release.parameters["noise_scale"]
@@ -448,7 +448,7 @@ def expected_error(x, norms, clip: float, deviation: float) -> float:
 @relations
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_the_mean_is_about_as_good_as_with_a_known_clip(shift, neighbors):
-    """With unknown norms the error is at most 1.3 times that at the 99.9 % norm with all of rho on the noise."""
+    """With unknown norms the error is at most 1.3 times that at the 99.9% norm with all of rho on the noise."""
     n, d, seeds = 20_000, 100, range(5)
     x, rho = cloud(n, d, shift=shift), float(rho_from_approximate(F(1), F(1, 10**6)))
     norms = np.linalg.norm(x, axis=1)

@@ -71,7 +71,7 @@ def choose(page, statistic, *columns, amount=None):
 
 
 def expected(page, amount):
-    """What the error stays below 95 times of 100, for an amount."""
+    """What the error stays below 95% of the time, for an amount."""
     page.fill("#amount", amount)
     page.locator("#amount").blur()
     expect(page.locator("#forecast")).not_to_have_attribute("aria-busy", "true")

@@ -82,7 +82,7 @@ def half_noise(plan, data, real=sums.counted):
 
 
 def nearly_all_noise(plan, data, real=sums.counted):
-    """Noise that is 5 % too small."""
+    """Noise that is 5% too small."""
     return changed(real(plan, data), partial(noisier, factor=Fraction(20, 21)))
 
 
@@ -594,7 +594,7 @@ PRIVATE, PUBLIC = "group_by, private keys, count", "group_by, public keys, quant
 
 PLANTED = {
     "noise at half its scale": ("count", COST, [(sums, "counted", half_noise)]),
-    "noise 5 % too small": ("count", COST, [(sums, "counted", nearly_all_noise)]),
+    "noise 5% too small": ("count", COST, [(sums, "counted", nearly_all_noise)]),
     "a sampler of its own": ("count", RELEASES, [(sums, "counted", own_sampler)]),
     "no noise if there are no data": ("count", DECIDES, [(sums, "counted", bare_if_empty)]),
     "a branch on the raw size": ("sum", DECIDES, [(SumPlan, "size", raw_size)]),

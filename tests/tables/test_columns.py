@@ -103,7 +103,7 @@ def test_the_most_frequent_values_come_first():
 
 @pytest.mark.medium
 def test_intervals_hold_for_the_values_that_are_shown():
-    """The one of fifty empty values that noise lifts to the top is inside its interval 95 times of 100 or more often.
+    """The one of fifty empty values that noise lifts to the top is inside its interval 95% of the time or more often.
 
     With intervals for single values it would be so half of the time.
     """

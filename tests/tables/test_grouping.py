@@ -667,7 +667,7 @@ class TestRelease:
 
 @pytest.mark.medium
 def test_the_half_intervals_of_groups_hold_the_noise():
-    """Over many releases the noise alone leaves sums, means and counts within them 95 times of 100, or more."""
+    """Over many releases the noise alone leaves sums, means and counts within them 95% of the time, or more."""
     rng = np.random.default_rng(3)
     x = rng.uniform(0, 100, 20_000)
     groups = nb.Table({"x": x, "g": np.arange(20_000) % 20}).group_by("g", keys=range(20))

@@ -44,7 +44,7 @@ def simulated(family, most, epsilon, runs, n=5000):
 @pytest.mark.parametrize("most", [1, 2, 5])
 @pytest.mark.parametrize("family", SIZES)
 def test_the_share_is_within_five_points_for_a_twentieth_of_epsilon(family, most):
-    """With 5,000 units and epsilon 0.05, the mean error is within 4 points, and the interval holds 90 % of the time."""
+    """With 5,000 units and epsilon 0.05, the mean error is within 4 points, and the interval holds 90% of the time."""
     errors, held = simulated(family, most, 0.05, 60)
     assert errors.mean() < 0.04
     assert held >= 0.9

@@ -201,7 +201,7 @@ class TestUnits:
 
     @pytest.mark.medium
     def test_a_quantile_of_the_rows_of_units_is_suggested(self):
-        """95 % of all units have no more rows than suggested, and another q can be asked for; it needs a unit."""
+        """95% of all units have no more rows than suggested, and another q can be asked for; it needs a unit."""
         sizes = pd.Series(WHO).value_counts()
         table = nb.Table(PEOPLE, unit="who")
         for q in (0.5, 0.95):

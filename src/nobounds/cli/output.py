@@ -27,8 +27,8 @@ from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import between, interval_heading, needed_in_words, rows_in_words, units_in_words
 
-CLIPPING = "The ranges are for the noise, at 95 %; what clipping changed is not in them."
-SUMMARIES = "The ranges are at 95 %; those of means include what clipping changed."
+CLIPPING = "The ranges are for the noise, at 95%; what clipping changed is not in them."
+SUMMARIES = "The ranges are at 95%; those of means include what clipping changed."
 
 _WIDEST = 10_000  # characters of a table in a pipe
 _GAP, _MARGIN = 3, 18  # the widths of the space between columns, and of everything beside those of the data

@@ -72,7 +72,7 @@ def _noise(statement: ReleaseStatement) -> list[str]:
     if all(low == high for low, high in statement.intervals) and statement.statistic == "count":
         return ["It is exact: where neighbouring data sets have equally many rows, their number is public."]
     if statement.statistic == "rows_left_out":
-        ends = " to ".join(f"{100 * end:.3g} %" for end in statement.intervals[0])
+        ends = " to ".join(f"{100 * end:.3g}%" for end in statement.intervals[0])
         return [f"The share of rows left out: {ends}, at {_level(statement)}.", *_assumed(statement)]
     said = [
         statement.between(bar, value)
@@ -111,7 +111,7 @@ def _subject(statement: ReleaseStatement) -> str:
 
 
 def _level(statement: ReleaseStatement) -> str:
-    return f"{100 * statement.interval_level:.4g} %"
+    return f"{100 * statement.interval_level:.4g}%"
 
 
 def _assumed(statement: ReleaseStatement) -> list[str]:
@@ -200,7 +200,7 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     ):
         share = 100 * 0.5 ** statement.parameters.whole("bits", 0)
         sentences.append(
-            f"Candidates for the ends of the data are up to {share:.2g} % apart, "
+            f"Candidates for the ends of the data are up to {share:.2g}% apart, "
             "which counts on top where records are dense."
         )
     return sentences + _failure(statement)
@@ -223,7 +223,7 @@ def _rung(statement: ReleaseStatement) -> list[str]:
     first, last = (f"{end:.4g}" for end in percentiles)
     return [
         f"Some number on the rung of the answer {where}lies between the percentiles {first} and {last} of the records, "
-        f"at {100 * level:.4g} %: that holds for every data set. "
+        f"at {100 * level:.4g}%: that holds for every data set. "
         "Of the answer itself it is not said: many equal records may lie beside it on the rung."
     ]
 
@@ -253,7 +253,7 @@ def places(model: ErrorModel | None, sizes: Sequence[int], what: str) -> list[st
         parts = [f"{texts[0]} among {listed([f'{n:,}' for n in sizes])}"]
     simulated = model.statistic == "quantiles" and len(model.qs) > 1
     data = "skewed data (lognormal), by simulated releases" if simulated else SHAPES_IN_WORDS
-    return [f"{what} is off by so many places on average: {listed(parts)} records, in {data}."]
+    return [f"{what} is off by this many places on average: {listed(parts)} records, in {data}."]
 
 
 def _failure(statement: ReleaseStatement) -> list[str]:
@@ -282,7 +282,7 @@ def _vector(statement: ReleaseStatement) -> list[str]:
     sentences = []
     if "noise_scale" in statement.parameters:
         half = about(1.96 * statement.parameters.amount("noise_scale"))
-        sentences.append(f"Noise moves each number by at most {half}, 95 times of 100.")
+        sentences.append(f"Noise moves each number by at most {half}, 95% of the time.")
     if "clip" in statement.parameters:
         clip = said(statement.parameters.amount("clip"))
         sentences.append(

@@ -35,7 +35,7 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     columns = {printable(name): all_columns.inner(name) for name in list(all_columns.mapping)[:_SHOWN]}
     kind, split = (parameters.kind("spending") if "spending" in parameters else None), parameters.all_spent("split")
     error = [
-        "The ranges above are at 95 %. "
+        "The ranges above are at 95%. "
         "Means and standard deviations are those of clipped records: near the minimum and maximum shown, or where "
         "these are not answered at four times the distance of the quartiles from the median. "
         "What that changed is in the ranges of means; a standard deviation is at least what its range says."

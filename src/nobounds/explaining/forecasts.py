@@ -80,5 +80,5 @@ def _line(row: ReleaseFields) -> str:
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
     return (
         f"For {kind} {said(row.spent(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
-        f"and 95 times of 100 by at most {about(row.amount('error_95'))}."
+        f"and 95% of the time by at most {about(row.amount('error_95'))}."
     )

@@ -36,7 +36,7 @@ def _who(loss: PrivacyLoss, rows: int | None, query: bool) -> list[str]:
         few = "at most 1 row is" if rows == 1 else f"at most {rows:,} rows are"
         sentences.append(f"Of each {one} {few} used, chosen by a rule that looks at that {one} alone.")
     if loss.neighbors == "swap":
-        sentences.append("How many rows there are is taken for public knowledge, and is not protected.")
+        sentences.append("How many rows there are counts as public knowledge, and is not protected.")
     return sentences
 
 

@@ -37,7 +37,7 @@ def spent(loss: PrivacyLoss, kind: str | None, split: Mapping[str, float]) -> Pa
     total = sum(split.values())
     if len(split) > 1 and kind is not None and total > 0:
         parts = [
-            f"{text_up(part, 3)} ({100 * part / total:.0f} %) went into {_FOR.get(name, name)}"
+            f"{text_up(part, 3)} ({100 * part / total:.0f}%) went into {_FOR.get(name, name)}"
             for name, part in split.items()
         ]
         sentences.append(f"Of the {kind}, {listed(parts)}.")

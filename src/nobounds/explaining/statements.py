@@ -309,4 +309,4 @@ _OF_VALUES: dict[str, Callable[[ReleaseStatement], str]] = {
 
 def rank_in_words(q: Fraction) -> str:
     """A rank in everyday words."""
-    return "median" if 2 * q == 1 else f"{100 * float(q):.10g} % quantile"
+    return "median" if 2 * q == 1 else f"{100 * float(q):.10g}% quantile"

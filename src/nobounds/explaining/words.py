@@ -25,12 +25,12 @@ def about(value: float) -> str:
 
 def percent_up(share: float) -> str:
     """A share in percent, rounded up, with more digits close to 100%."""
-    return "100 %" if share >= 1 else f"{text_up(100 * share, 3 if share < 0.99 else 5)} %"
+    return "100%" if share >= 1 else f"{text_up(100 * share, 3 if share < 0.99 else 5)}%"
 
 
 def percent_down(share: float) -> str:
     """A share in percent, rounded down."""
-    return f"{text_up(-100 * share, 3).removeprefix('-')} %"
+    return f"{text_up(-100 * share, 3).removeprefix('-')}%"
 
 
 def listed(words: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ _HEADS = {
     "rank_error": "rank error",
     "value_error": "value error",
     "median_error": "median",
-    "error_95": "95 %",
+    "error_95": "95%",
     "units": "units to show a group",
 }
 
@@ -113,13 +113,13 @@ class Forecast:
         one, say = _ONE.get(self.statistic, "the answer"), _points if self.statistic == "cdf" else digits
         sentences = [
             f"For {self.spending} {row.spent:.10g} {one} is off {ranks}by {say(row.value_error)} on average"
-            f"{self._about(row)}, and 95 times of 100 by at most {say(row.error_95)}."
+            f"{self._about(row)}, and 95% of the time by at most {say(row.error_95)}."
         ]
         if row.units is not None:
             small = f": these {self._group}s are mostly left out" if n is not None and row.units > n else ""
             sentences.append(
                 f"About {row.units:,} units per {self._group} are needed at this epsilon and delta for a {self._group} "
-                f"to be shown 95 times of 100{small}."
+                f"to be shown 95% of the time{small}."
             )
         if self.sampled:
             sentences.append("These are simulated releases: there is no closed law of all answers together.")
@@ -153,7 +153,7 @@ class Forecast:
 
     def plot(self) -> Any:
         """A matplotlib figure of the errors over what is spent."""
-        lines = {"mean": "value_error", "95 %": "error_95", "median": "median_error"}
+        lines = {"mean": "value_error", "95%": "error_95", "median": "median_error"}
         panels = {"error in value": {name: self._line(field) for name, field in lines.items()}}
         if self.rows[0].rank_error is not None:
             panels = {"mean error in ranks": {"mean": self._line("rank_error")}, **panels}

@@ -184,7 +184,7 @@ class Description(Answer):
         pure = self.loss.epsilon < math.inf
         name, total = ("Epsilon", self.loss.epsilon) if pure else ("Rho", self.loss.rho)
         split = self.parameters.get("split", {})
-        parts = [f"{part} {text_up(100 * amount / total, 2)} %" for part, amount in split.items()]
+        parts = [f"{part} {text_up(100 * amount / total, 2)}%" for part, amount in split.items()]
         sentence = f"{name} {text_up(total)}, split by noisy counts: {', '.join(parts) or 'nothing'}."
         reasons = {why for summary in self.columns.values() for why in summary.reasons.values()}
         why = " or ".join(sorted(reasons))

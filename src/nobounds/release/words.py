@@ -18,11 +18,11 @@ UNKNOWN = "its error is not known"
 
 
 def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any], values: Sequence[Any] = ()) -> str:
-    """Intervals, of `values` if these are known, and their level: "12 to 15 at 95 %"."""
+    """Intervals, of `values` if these are known, and their level: "12 to 15 at 95%"."""
     level = parameters.get("interval", {}).get("level")
     kind = type_in(parameters)
     words = ", ".join(between(bar, kind, value) for bar, value in zip_longest(bars, values[: len(bars)]))
-    return words if level is None or words == UNKNOWN else f"{words} at {100 * level:.4g} %"
+    return words if level is None or words == UNKNOWN else f"{words} at {100 * level:.4g}%"
 
 
 def between(bar: Interval, kind: Kind = NUMBER, value: Any = None) -> str:
@@ -115,7 +115,7 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
     if least is None:
         return ""
     units = "rows" if unit == "row" else "units"
-    sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95 times of 100)"
+    sentence = f"A group needs about {least:,} {units} to be shown, at this epsilon and delta (95% of the time)"
     return f"No group is shown. {sentence}." if groups == 0 else f"{sentence}; smaller ones are mostly missing here."
 
 

@@ -43,7 +43,7 @@ def line(name: str, forecast: nb.Forecast) -> dict[str, Any]:
         "name": name,
         "sentence": (
             f"Off {ranks}by {digits(row.value_error)}{about} on average, "
-            f"and 95 times of 100 by at most {digits(row.error_95)}."
+            f"and 95% of the time by at most {digits(row.error_95)}."
         ),
         "mean": row.value_error,
         "most": row.error_95,

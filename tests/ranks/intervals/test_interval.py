@@ -92,7 +92,7 @@ def test_a_release_with_an_interval_comes_back_from_json(options):
     release = nb.quantile(rows, 0.9, interval=0.95, ranks=True, **options)
     assert nb.Release.from_json(release.to_json()) == release
     assert release.parameters["interval"]["level"] == 0.95
-    assert "95 %" in str(release)
+    assert "95%" in str(release)
 
 
 def test_percentiles_of_the_answer():

@@ -213,7 +213,7 @@ def test_the_cost_is_reached_under_swap(places, reached):
 
 @pytest.mark.medium
 def test_rho_is_reached():
-    """Half of the places move away from the target and half towards it: 85 % of the rho of two levels."""
+    """Half of the places move away from the target and half towards it: 85% of the rho of two levels."""
     qs, ladder = (HALF, F(5, 8), F(7, 8)), numbers(50)
     for each in (F(1, 4), F(1)):
         for asked, relation, reached, x, y in (
@@ -423,7 +423,7 @@ DRAWN = [
 @pytest.mark.medium
 @pytest.mark.parametrize(("kind", "ladder", "qs", "data"), DRAWN, ids=["flip", "exponential", "walks", "deviations"])
 def test_answers_follow_the_law_that_is_audited(monkeypatch, kind, ladder, qs, data):
-    """Chi-square of 2000 answers against the joint law, and against that of noise that is 30 % smaller."""
+    """Chi-square of 2000 answers against the joint law, and against that of noise that is 30% smaller."""
     tuned = {"near_end": 2} | ({"many_bits": 0, "prior_floor": -4, "end_nats": 0} if ladder is FEW else {})
     made = plan(qs, "add-remove", F(3, 2), zcdp=kind == "zcdp", ladder=ladder, tuned=tuned)
     made = replace(made, problem=replace(made.problem, grows=ladder is FEW))

@@ -55,7 +55,7 @@ def test_two_quartiles_cost_epsilon():
 @pytest.mark.parametrize(("unit", "expected"), [(1, 64.0), (3, 48.0), (0.001, 0.001 * 2**16)])
 @pytest.mark.parametrize("neighbors", ["swap", "add-remove"])
 def test_doubling_finds_the_first_power_of_two_with_enough_records(unit, expected, neighbors):
-    """Of 1001 records between -40 and 40, 99 % are within 64 in steps of 1, and within 48 in steps of 3."""
+    """Of 1001 records between -40 and 40, 99% are within 64 in steps of 1, and within 48 in steps of 3."""
     data = np.linspace(-40, 40, 1001)
     found = doubling_bound(data, 0.99, epsilon=SURE, unit=unit, neighbors=neighbors, rng=np.random.default_rng(1))
     assert found.value == expected
@@ -101,7 +101,7 @@ def test_records_are_clipped_to_0_and_the_clip():
 
 @pytest.mark.medium
 def test_the_noise_has_the_scale_of_the_clip_over_epsilon():
-    """6000 sums have the law of Laplace noise around the clipped sum; one 30 % off is rejected."""
+    """6000 sums have the law of Laplace noise around the clipped sum; one 30% off is rejected."""
     rng = np.random.default_rng(4)
     values = [clipped_sum(DATA[:20], clip=at(40), epsilon=0.5, rng=rng).value for _ in range(6000)]
     centre = np.minimum(DATA[:20], 40).sum()

@@ -93,7 +93,7 @@ def audited(q, rate, relation, most):
 @pytest.mark.parametrize(("q", "most"), [(F(1, 4), 4), (F(1, 2), 4), (F(9, 10), 10)], ids=str)
 @pytest.mark.parametrize("relation", ["swap", "add-remove"])
 def test_it_costs_epsilon_and_so_does_its_range(relation, q, most):
-    """No pair of data sets shows more than epsilon, nor a wider range, and some come within 1 % of both."""
+    """No pair of data sets shows more than epsilon, nor a wider range, and some come within 1% of both."""
     found = audited(q, emq_rate(q, F(1), relation), relation, most)
     assert 0.99 < found.epsilon <= 1 + 1e-9
     assert 0.99 < found.eta <= 1 + 1e-9

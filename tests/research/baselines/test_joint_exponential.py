@@ -95,7 +95,7 @@ def test_sums_in_linear_time_are_the_plain_sums(target, rate):
 @pytest.mark.parametrize("relation", ["swap", "add-remove"])
 @pytest.mark.parametrize("qs", [(F(1, 2),), (F(1, 4), F(3, 4)), (F(1, 2), F(3, 4))], ids=str)
 def test_it_costs_epsilon_and_so_does_its_range(relation, qs):
-    """Over all pairs of up to four records, densities differ by no more than epsilon, and come within 5 % of that."""
+    """Over all pairs of up to four records, densities differ by no more than epsilon, and come within 5% of that."""
     spots = (0.0, 1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3)
     cells = list(combinations_with_replacement(range(4), len(qs)))
 

@@ -101,7 +101,7 @@ def test_neighbours_have_a_smooth_scale():
 @pytest.mark.medium
 @pytest.mark.parametrize(("delta", "law"), [(None, stats.cauchy), (1e-6, stats.laplace)])
 def test_the_answer_is_the_quantile_and_so_much_noise(delta, law):
-    """Over wide bounds the answers have the law of the noise, scaled to S / alpha; one 30 % off is rejected."""
+    """Over wide bounds the answers have the law of the noise, scaled to S / alpha; one 30% off is rejected."""
     rng, data = np.random.default_rng(8), np.arange(101.0)
     values = [
         smooth_quantile(data, 0.5, epsilon=20, delta=delta, lower=-1e4, upper=1e4, rng=rng).value for _ in range(6000)

@@ -14,8 +14,8 @@ from nobounds.research.paper.words import Results, Save
 from nobounds.research.paper.work import Task, finished, results
 
 INTRO = (
-    "UQE is the method of the paper, EMQ the exponential mechanism over a range that it is told (Smith 2011), AT the "
-    "aggregate tree (as Gillenwater et al. 2021 have it). nobounds is told no bounds."
+    "UQE is the method of the paper, EMQ the exponential mechanism over a stated range (Smith 2011), AT the "
+    "aggregate tree (as Gillenwater et al. 2021 have it). nobounds gets no bounds."
 )
 
 PARTS: dict[str, tuple[str, ModuleType | None, Callable[[Results, Save], str]]] = {

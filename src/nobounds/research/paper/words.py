@@ -33,8 +33,8 @@ def short(value: float) -> str:
 def densities_part(results: Results, save: Save) -> str:
     """Figure 1."""
     return save("figure_1", figures.figure_1(results["laws"])) + (
-        f"\n\nDensities of a private 90 % quantile of {densities.ROWS} uniform records on [0, 10], epsilon 1, from "
-        "exact laws. A range that is twice too wide moves EMQ; UQE and nobounds are told the lower end alone. With "
+        f"\n\nDensities of a private 90% quantile of {densities.ROWS} uniform records on [0, 10], epsilon 1, from "
+        "exact laws. A range that is twice too wide moves EMQ; UQE and nobounds get the lower end alone. With "
         "so few records nobounds stays below the quantile rather than run away above it."
     )
 
@@ -66,9 +66,9 @@ def quantiles_part(results: Results, save: Save) -> str:
         save("figure_3", figures.figure_3(errors))
         + (
             f"\n\nMean absolute errors of {samples} samples of 1000 records, epsilon 1, over that of UQE; bands are "
-            "standard errors, and where UQE has no error there is no ratio. EMQ is told the range, UQE its lower end, "
+            "standard errors, and where UQE has no error there is no ratio. EMQ gets the range, UQE its lower end, "
             "nobounds nothing but the resolution of the "
-            "real data. Averaged over the quantiles from 5 to 95 % (the best published is EMQ on the synthetic data, "
+            "real data. Averaged over the quantiles from 5 to 95% (the best published is EMQ on the synthetic data, "
             "whose bounds are tight, and the better of both on the others):\n\n"
         )
         + table(head, rows)
@@ -110,7 +110,7 @@ def sums_part(results: Results, _: Save) -> str:
     head = ["epsilon", "method", *(dataset(name).title for name in SETS)]
     return (
         f"Mean absolute error of private sums of 1000 records for 2 epsilon in all: the paper's number, the median "
-        f"of {repetitions} repetitions of its experiment here and their 5 to 95 % range. Of the {len(counted)} cells "
+        f"of {repetitions} repetitions of its experiment here and their 5 to 95% range. Of the {len(counted)} cells "
         f"of UQE and EMQ {sum(counted)} are inside. In brackets after nobounds: its error over the best published "
         "one.\n\n"
         + table(head, rows)
@@ -118,7 +118,7 @@ def sums_part(results: Results, _: Save) -> str:
         "one record more or less, and its row for swap is the like-for-like one. The published rows of the tree (AT) "
         "come from an implementation that takes a node's number for its count; *again* repeats that, and *tree without "
         "the slip* has it right. Medians of repetitions, because a single run of UQE in thousands runs away, and its "
-        "mean does not exist; nobounds is told likewise, and "
+        "mean does not exist; nobounds gets the same, and "
         f"{_runaways(results)} of its sums were off by more than ten times the sum."
     )
 
@@ -153,7 +153,7 @@ def claims_part(results: Results, _: Save) -> str:
 def scales_part(results: Results, save: Save) -> str:
     """Other units."""
     return save("scales", figures.figure_scales(results)) + (
-        "\n\nThe 90 % quantile of 1000 lognormal(3, 0.8) records times 1e-6 to 1e9, epsilon 1; EMQ is told [0, 10000]. "
+        "\n\nThe 90% quantile of 1000 lognormal(3, 0.8) records times 1e-6 to 1e9, epsilon 1; EMQ gets [0, 10000]. "
         "Medians, because the mean of UQE does not exist."
     )
 
@@ -161,7 +161,7 @@ def scales_part(results: Results, save: Save) -> str:
 def sizes_part(results: Results, save: Save) -> str:
     """Other numbers of records."""
     return save("sizes", figures.figure_sizes(results)) + (
-        "\n\nLognormal(3, 0.8) records, epsilon 1; EMQ is told [0, 10000], UQE has beta = 1.001. Steps of a thousandth "
+        "\n\nLognormal(3, 0.8) records, epsilon 1; EMQ gets [0, 10000], UQE has beta = 1.001. Steps of a thousandth "
         "are a floor under UQE's error; those of nobounds grow finer with the number of records."
     )
 
@@ -170,7 +170,7 @@ def many_part(results: Results, save: Save) -> str:
     """Many quantiles."""
     return save("many", figures.figure_many(results)) + (
         "\n\nm evenly spaced quantiles of 1000 records for one epsilon of 1: the mean rank error of the m answers, "
-        "with standard errors. All but nobounds are told the range, and are for swap; EMQ asks each for epsilon / m."
+        "with standard errors. All but nobounds get the range, and are for swap; EMQ asks each for epsilon / m."
     )
 
 

@@ -138,7 +138,7 @@ function draw(points, now) {
     parts.push(shape("circle", {class: "dot", cx: x(now), cy: y(here.mean), r: 5}));
     parts.push(shape("circle", {class: "dot of-most", cx: x(now), cy: y(here.most), r: 5}));
   }
-  for (const [row, name, words] of [[0, "most", "95 times of 100 below"], [1, "mean", "on average"]]) {
+  for (const [row, name, words] of [[0, "most", "95% of the time below"], [1, "mean", "on average"]]) {
     const height = top + 8 + 20 * row;
     parts.push(shape("line", {class: name, x1: right - 175, x2: right - 145, y1: height - 4, y2: height - 4}));
     parts.push(shape("text", {x: right - 138, y: height}, words));
