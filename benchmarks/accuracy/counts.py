@@ -15,7 +15,7 @@ import numpy as np
 
 import nobounds as nb
 
-BINS, RUNS, POINTS = 20, 20, np.arange(1, 100) / 100
+BINS, RUNS, TOP_RUNS, POINTS = 20, 20, 200, np.arange(1, 100) / 100
 FAMILIES = {
     "normal(1000, 10)": lambda rng, n: rng.normal(1000, 10, n),
     "uniform ages": lambda rng, n: rng.integers(18, 90, n).astype(float),
@@ -82,7 +82,7 @@ def top():
     delta = 1e-6
     for n, epsilon in ((1000, 1), (10_000, 1), (10_000, 0.1)):
         rows = []
-        for run in range(RUNS):
+        for run in range(TOP_RUNS):
             rng = np.random.default_rng(run)
             data = zipf(rng, n)
             truth = Counter(data.tolist())

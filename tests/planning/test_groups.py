@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nobounds as nb
+from nobounds.groups.key_counts import KeyCounts
 from nobounds.groups.key_selection import KeySelection
 from nobounds.planning.plan import plan
 
@@ -31,7 +32,7 @@ def test_groups_err_as_planned(statistic):
 def test_the_units_needed_are_those_of_the_selection(groups_per_unit):
     """A group with that many is kept 95% of the time, and with one fewer it is not; a quarter of epsilon chooses."""
     planned = plan(
-        "count",
+        "mean",
         n=1000,
         groups=10,
         data="uniform",
@@ -53,7 +54,7 @@ def test_a_release_says_how_many_units_a_group_needs():
         release = table.group_by("k", delta=1e-6).count(epsilon=epsilon)
         units = release.parameters["units_to_show"]
         assert len(release) == shown and f"{units:,} rows to be shown" in str(release)
-        assert units == KeySelection(Fraction(epsilon) / 4, Fraction("1e-6")).needed()
+        assert units == KeyCounts(Fraction(epsilon), Fraction("1e-6")).needed()
         assert f"{units:,} rows to be shown" in str(nb.explain(release)).replace("\n  ", " ")
     assert "No group is shown." in str(release)
     assert "units_to_show" not in table.group_by("k", keys=[1]).count(epsilon=1).parameters

@@ -892,6 +892,7 @@ CASES |= {
         Case("rho 0.2, users", of_table(ask, TWO, rho=0.2, **PUBLIC), USERS[1:2], USERS[2:], rows=2),
         Case("epsilon 1, rows", of_table(ask, epsilon=1, **PUBLIC), ROWS[:3], ROWS[3:]),
         Case("epsilon 4, users, private", of_table(ask, TWO, epsilon=4, **ONE_GROUP), USERS[:1], USERS[1:], rows=2),
+        Case("epsilon 2, users, by counts", of_table(ask, TWO, epsilon=2, **PRIVATE), [*USERS, WIDE_USER], rows=2),
         Case("epsilon 2, rows, private", of_table(ask, epsilon=2, **PRIVATE), ROWS[1:4], ROWS[4:]),
     ]
     for name, ask in VALUES.items()

@@ -30,6 +30,7 @@ from nobounds.counting.lattice import totals
 from nobounds.engines.source import Bounding
 from nobounds.engines.streams import local
 from nobounds.groups import driver as group_driver
+from nobounds.groups import key_counts
 from nobounds.groups.key_selection import KeySelection, _best_chances
 from nobounds.groups.view import GroupsView
 from nobounds.ladders.frame import roundest
@@ -53,7 +54,7 @@ from nobounds.ranks.view import HistogramView
 from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.bins.plan import BinPlan, Counting
 from nobounds.statistics.describe import DescribePlan
-from nobounds.tables import distinct, group_agg, group_answers, grouping, one_by_one
+from nobounds.tables import distinct, group_agg, group_answers, grouping, key_choice, one_by_one
 from support.lockstep_cases import CASES
 
 
@@ -533,12 +534,28 @@ def double_delta(self):
     return _best_chances(self.epsilon, 2 * self.delta, self.groups_per_unit)
 
 
+def limit_for_a_row(rate, delta, rows, real=key_counts._limits):
+    """Noise of counts that ends where it may for units of one row."""
+    return real(rate, delta, 1)
+
+
+def limit_of_double_delta(rate, delta, rows, real=key_counts._limits):
+    """Noise of counts that ends too early, at twice its delta."""
+    return real(rate, 2 * delta, rows)
+
+
+@property
+def rate_of_half_the_noise(self):
+    """Counts of keys with half of their noise."""
+    return 2 * self.epsilon / self.rows_per_unit
+
+
 class FreeKeys(PrivacyLoss):
     """A loss without that of the keys."""
 
     @classmethod
     def approximate(cls, both, delta, unit):
-        return PrivacyLoss.approximate(both / (1 + grouping.KEY_SHARE), delta, unit=unit)
+        return PrivacyLoss.approximate(both / (1 + key_choice.KEY_SHARE), delta, unit=unit)
 
 
 def everything(self, spending):
@@ -590,6 +607,7 @@ SUM = "the decisions cost"
 PRICE = f"{COST}|{SUM}"
 DECIDES, RELEASES, FAILS = "Apart: one run (decides|ends)", "Apart: release", "Apart: .*data contain NaN"
 KEYED_SUM, GROUPED = "group_by, private keys, sum", "group_by, public keys, quantile"
+COUNTED = "Table.value_counts"  # keys that their noisy counts choose
 PRIVATE, PUBLIC = "group_by, private keys, count", "group_by, public keys, quantile at a level"
 
 PLANTED = {
@@ -722,6 +740,9 @@ PLANTED = {
     ),
     "groups per unit forgotten": (PRIVATE, COST, [(KeySelection, "_chances", one_group_each)]),
     "twice delta for keys": (PRIVATE, COST, [(KeySelection, "_chances", double_delta)]),
+    "noise of counts for units of one row": (COUNTED, COST, [(key_counts, "_limits", limit_for_a_row)]),
+    "twice delta for counts of keys": (COUNTED, COST, [(key_counts, "_limits", limit_of_double_delta)]),
+    "half the noise on counts of keys": (COUNTED, COST, [(key_counts.KeyCounts, "rate", rate_of_half_the_noise)]),
     "keys for free": (PRIVATE, PRICE, [(grouping.Grouping, "_terms", everything), (grouping, "PrivacyLoss", FreeKeys)]),
 }
 

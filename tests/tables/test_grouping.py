@@ -26,7 +26,7 @@ from nobounds.counting.tally import SUMMED, Tally
 from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.mechanisms.decisions import Bits
 from nobounds.release.words import NONE_SEEN
-from nobounds.tables.grouping import KEY_SHARE
+from nobounds.tables.key_choice import KEY_SHARE
 
 RNG = np.random.default_rng(11)
 ROWS = 6000

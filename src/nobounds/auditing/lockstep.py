@@ -24,6 +24,7 @@ from nobounds.accounting.cost import Cost, pure
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
 from nobounds.auditing.evidence.compare import ORDERS, both_ways
+from nobounds.auditing.evidence.counted_keys import CountedKeys
 from nobounds.auditing.evidence.keys import ShownKeys
 from nobounds.auditing.evidence.kinds import evidence_of
 from nobounds.auditing.evidence.numbers import Public, Selection
@@ -170,7 +171,7 @@ class Transcript:
     log_ratios: list[float] = field(default_factory=list)
     revealed: list[tuple[float, float, Cost]] = field(default_factory=list)  # log-ratio, rho and cost of each decision
     costs: list[Cost] = field(default_factory=list)
-    keys: list[tuple[ShownKeys, ShownKeys, Cost]] = field(default_factory=list)
+    keys: list[tuple[Any, Any, Cost]] = field(default_factory=list)
     streams: list[tuple[Stream, Stream, Cost]] = field(default_factory=list)
     bits: set[int] = field(default_factory=set)  # widths of public random bits
     charged: PrivacyLoss | None = None
@@ -249,7 +250,7 @@ def _step(transcript: Transcript, one: Step | Ended, other: Step | Ended, worst:
         raise Apart(f"{one.decision} has another cost in the other run")
     if not (one.paid or isinstance(mine, Public)):
         raise Apart(f"{one.decision} comes before the charge")
-    if isinstance(mine, ShownKeys):
+    if isinstance(mine, ShownKeys | CountedKeys):
         transcript.keys.append((mine, yours, one.decision.cost()))
         return mine.shown(yours, worst)
     transcript.costs += one.costs()

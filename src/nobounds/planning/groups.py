@@ -7,8 +7,8 @@ from typing import Any
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, shown
-from nobounds.groups.key_selection import KeySelection
-from nobounds.tables.grouping import KEY_SHARE, check_delta
+from nobounds.tables.grouping import check_delta
+from nobounds.tables.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts
 from nobounds.tables.opened import whole_number
 
 
@@ -17,14 +17,14 @@ class PlannedGroups:
     """How many groups of equal size there are, and whom privacy is for; all public.
 
     delta: of keys that are chosen privately, else None.
-    key_share: what their choice gets of epsilon.
+    counting: whether counts of rows are all that is wanted, which may choose keys themselves.
     """
 
     groups: int = 1
     delta: Fraction | None = None
     rows_per_unit: int = 1
     groups_per_unit: int = 1
-    key_share: Fraction = KEY_SHARE
+    counting: bool = False
 
     @classmethod
     def of(
@@ -46,19 +46,25 @@ class PlannedGroups:
             raise ValueError(f"n must be at least the number of groups, got n={shown(n)} and groups={self.groups}")
         return n // self.groups
 
-    def spending(self, spending: Spending) -> Spending:
-        """What is left for the statistic of a row, after the choice of keys."""
-        if self.delta is not None:
-            spending = replace(spending, amount=(1 - self.key_share) * spending.amount)
-        return spending.each(self.rows_per_unit)
-
-    def needed(self, spending: Spending) -> int | None:
-        """How many units a group needs to be shown, where keys are chosen privately."""
+    def choice(self, spending: Spending) -> KeyChoice | None:
+        """How keys are chosen, if they are not public."""
         if self.delta is None:
             return None
         if spending.zcdp:
             raise ValueError("keys that are chosen privately need epsilon, got rho; give epsilon, or leave out delta")
-        return KeySelection(self.key_share * spending.amount, self.delta, self.groups_per_unit).needed()
+        if self.counting:
+            return chosen_by_counts(spending.amount, self.delta, self.rows_per_unit, self.groups_per_unit)
+        return chosen_before(spending.amount, self.delta, self.groups_per_unit)
+
+    def spending(self, spending: Spending) -> Spending:
+        """What is left for the statistic of a row, after the choice of keys."""
+        left = spending.amount - beside(self.choice(spending))
+        return replace(spending, amount=left).each(self.rows_per_unit)
+
+    def needed(self, spending: Spending) -> int | None:
+        """How many units a group needs to be shown, where keys are chosen privately."""
+        choice = self.choice(spending)
+        return None if choice is None else choice.needed()
 
     def stated(self) -> dict[str, Any]:
         """For the parameters of a forecast: what differs from a table without groups and units."""

@@ -6,6 +6,7 @@ answers, without noise. They are accurate to about 3%.
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -93,6 +94,7 @@ def plan(
     forecaster = Forecaster.of(statistic, ranks, grouping.size(size), shape, options, grouping.groups)
     if grouping != PlannedGroups() and (rank_error is not None or value_error is not None):
         raise ValueError("with groups or units give epsilon or rho, not an error")
+    grouping = replace(grouping, counting=statistic == "count")
     spendings = _requested(forecaster, {"rank_error": rank_error, "value_error": value_error}, epsilon, rho)
     rounds = _FEW if quick else ROUNDS
     rows = tuple(

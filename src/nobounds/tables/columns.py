@@ -14,7 +14,7 @@ def value_counts(data: object, **options: Unpack[ValueKeywords]) -> GroupedRelea
     """Private numbers of rows with each value of a column of text, whole numbers, booleans or dates.
 
     Each has a 95% interval. The values are public, `keys`; or with a `delta` those that enough rows have are chosen
-    privately, for three fifths of epsilon. The elements of a list are read as text.
+    privately, by the noisy counts that are shown. The elements of a list are read as text.
 
     >>> import random
     >>> votes = ["yes"] * 700 + ["no"] * 300

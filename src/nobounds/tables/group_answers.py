@@ -32,7 +32,8 @@ from nobounds.exact import MAX, finite_float
 from nobounds.groups import GroupIntervals, GroupQuantiles, Groups, NoisyGroups
 from nobounds.groups.decisions import LARGEST
 from nobounds.groups.driver import array_of
-from nobounds.groups.key_selection import KeepKeys, KeySelection
+from nobounds.groups.key_counts import CountKeys, KeyCounts
+from nobounds.groups.key_selection import KeepKeys
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Bits, Together
@@ -47,6 +48,7 @@ from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.quantiles import described
 from nobounds.statistics.sums import CountPlan
+from nobounds.tables.key_choice import KeyChoice
 
 CAREFUL = 2  # scales of their noise that counts are lowered by, where another statistic has bought them
 SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
@@ -106,7 +108,7 @@ class GroupedColumn:
     column: str | None
     facts: Facts
     groups_per_unit: int
-    selection: KeySelection | None
+    selection: KeyChoice | None
 
     def public(self, sized: bool) -> Facts:
         """The public facts; groups are for add-remove alone."""
@@ -114,17 +116,47 @@ class GroupedColumn:
 
     def tallied(self, ladder: Ladder, sums: bool = False) -> Program[Tallied]:
         """The tally of the groups to show and their keys, in the order to show them; this reads the table."""
+        tallied = yield from self._read(ladder, sums)
+        if self.selection is None:
+            return tallied
+        assert not isinstance(self.selection, KeyCounts), "keys that counts choose come with their counts"
+        order = _sorted(tallied)
+        mask = yield KeepKeys(self.selection, tallied.units[order], lambda: listed(taken(tallied.keys, order)))
+        kept = order[mask]
+        return Tallied(taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
+
+    def counted(self, noise: Additive) -> Program[tuple[tuple[Any, ...], NDArray[Any]]]:
+        """The keys of the groups to show, and their noisy numbers of records."""
+        ladder = Ladder.float_bits(0)
+        if not isinstance(self.selection, KeyCounts):
+            tallied = yield from self.tallied(ladder)
+            return tallied.keys, (yield NoisyGroups(_sizes(tallied), noise, noise.cost))
+        tallied = yield from self._read(ladder, False)
+        order = _sorted(tallied)
+        keys = taken(tallied.keys, order)
+        mask, noisy = yield CountKeys(self.selection, _sizes(tallied)[order], lambda: listed(keys))
+        return taken(keys, np.flatnonzero(mask)), noisy
+
+    def _read(self, ladder: Ladder, sums: bool) -> Program[Tallied]:
+        """The tally of all groups."""
         unit, bounding = self.facts.unit, None
         if unit != Unit():
             bounding = Bounding(unit.name, unit.rows, self.groups_per_unit, (yield Bits(62)))
-        tallied = self.source.tally(self.column, ladder, sums, self.keyed, bounding)
-        if self.selection is None:
-            return tallied
-        # They come in the order of the data, which is sensitive; sorted, a seed gives the same answers, too.
-        order = ordered(tuple(array[: len(tallied.units)] for array in tallied.keys))
-        mask = yield KeepKeys(self.selection, tallied.units[order], lambda: listed(tallied.keys, order))
-        kept = order[mask]
-        return Tallied(taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
+        return self.source.tally(self.column, ladder, sums, self.keyed, bounding)
+
+
+def _sorted(tallied: Tallied) -> Ints:
+    """The places of the keys in their order: they come in that of the data, which is sensitive.
+
+    Sorted, a seed gives the same answers, too.
+    """
+    return ordered(tuple(array[: len(tallied.units)] for array in tallied.keys))
+
+
+def _sizes(tallied: Tallied) -> Ints:
+    """How many records each group has (sensitive)."""
+    counts = tallied.tally.counts
+    return np.asarray(np.diff(np.append(0, np.cumsum(counts))[tallied.tally.starts(len(tallied.units))]))
 
 
 def quantiles_by_group(
@@ -213,8 +245,8 @@ def _reason(plan: Question, count: int, scale: float) -> str | None:
 
 def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
     """How many records each group has."""
-    keys, noisy = yield from _noisy_counts(plan, data)
-    return _counted(plan, keys, noisy, CHANCE)
+    keys, noisy = yield from data.counted(plan.noise)
+    return _counted(plan, data.selection, keys, noisy, CHANCE)
 
 
 def top_by_group(k: int, plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
@@ -223,28 +255,27 @@ def top_by_group(k: int, plan: CountPlan, data: GroupedColumn) -> Program[GroupA
     Groups whose noise happens to be large are shown more often. So the intervals hold together for all groups that were
     counted, and with that for those that are shown.
     """
-    keys, noisy = yield from _noisy_counts(plan, data)
+    keys, noisy = yield from data.counted(plan.noise)
     first = np.argsort(-noisy, kind="stable")[:k]
     each = -math.expm1(math.log1p(-CHANCE) / max(len(noisy), 1))
-    shown = _counted(plan, taken(keys, first), noisy[first], each)
+    shown = _counted(plan, data.selection, taken(keys, first), noisy[first], each)
     interval = shown.parameters["interval"] | {"together": len(noisy)}
     return replace(shown, parameters=shown.parameters | {"k": k, "interval": interval})
 
 
-def _noisy_counts(plan: CountPlan, data: GroupedColumn) -> Program[tuple[tuple[Any, ...], NDArray[Any]]]:
-    """The keys of the groups, and their noisy numbers of records."""
-    tallied = yield from data.tallied(Ladder.float_bits(0))
-    counts = np.diff(np.append(0, np.cumsum(tallied.tally.counts))[tallied.tally.starts(len(tallied.units))])
-    return tallied.keys, (yield NoisyGroups(counts, plan.noise, plan.cost))
-
-
-def _counted(plan: CountPlan, keys: tuple[Any, ...], noisy: NDArray[Any], chance: float) -> GroupAnswers:
+def _counted(
+    plan: CountPlan, selection: KeyChoice | None, keys: tuple[Any, ...], noisy: NDArray[Any], chance: float
+) -> GroupAnswers:
     """Noisy counts as answers, none of them negative; each lies outside its interval with this chance."""
     scale = plan.noise.scale(1)
-    bar = float(math.ceil(plan.noise.half_interval(scale, 0.0, chance)))  # the noise is a whole number
+    if isinstance(selection, KeyCounts):
+        bar, ends = float(selection.half_interval(chance)), selection.intervals(noisy, chance)
+    else:
+        bar = float(math.ceil(plan.noise.half_interval(scale, 0.0, chance)))  # the noise is a whole number
+        ends = np.maximum(_around(noisy, bar, bar), 0)
     parameters: dict[str, Any] = {"noise": plan.noise.name, "noise_scale": scale, "half_interval": bar}
     parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"}
-    return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, np.maximum(_around(noisy, bar, bar), 0))
+    return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, ends)
 
 
 def sums_by_group(
@@ -410,6 +441,6 @@ def taken(keys: tuple[Any, ...], places: Ints) -> tuple[Any, ...]:
     return tuple(array.take(pa.array(places)) for array in keys)
 
 
-def listed(keys: tuple[Any, ...], places: Ints) -> list[tuple[Any, ...]]:
-    """The keys in these places as plain values."""
-    return list(zip(*(array.to_pylist() for array in taken(keys, places)), strict=True))
+def listed(keys: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The keys as plain values."""
+    return list(zip(*(array.to_pylist() for array in keys), strict=True))

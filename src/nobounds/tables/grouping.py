@@ -47,11 +47,10 @@ from nobounds.tables.group_answers import (
     sums_by_group,
     top_by_group,
 )
+from nobounds.tables.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts, described
 from nobounds.tables.one_by_one import Columns, GroupedColumns, Shown, cost_of, without_records
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
-KEY_SHARE = Fraction(1, 4)  # of epsilon, for the choice of keys
-VALUE_SHARE = Fraction(3, 5)  # likewise, where only counts are wanted: noise on these is small beside what keys need
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
 MOST_ONE_BY_ONE = 10_000  # public keys whose programs run one after the other
 R = TypeVar("R")
@@ -68,7 +67,7 @@ class Grouping:
     groups_per_unit: int
     budget: Chargeable | None
     view: View = field(default_factory=View)
-    key_share: Fraction = KEY_SHARE
+    counting: bool = False  # whether counts of rows are all that is wanted
 
     def quantile(
         self,
@@ -106,16 +105,17 @@ class Grouping:
 
     def count(self, column: str | None, spending: Spending, rng: Rng) -> GroupedRelease:
         """How many records each group has."""
-        return self._release("count", "count", column, spending, CountPlan.of, counts_by_group, rng)
+        of_rows = replace(self, counting=column is None)
+        return of_rows._release("count", "count", column, spending, CountPlan.of, counts_by_group, rng)
 
     def value_counts(self, spending: Spending, rng: Rng) -> GroupedRelease:
         """How many rows have each key."""
-        of_values = replace(self, key_share=VALUE_SHARE)
+        of_values = replace(self, counting=True)
         return of_values._release("value_counts", "value counts", None, spending, CountPlan.of, counts_by_group, rng)
 
     def top_k(self, k: int, spending: Spending, rng: Rng) -> GroupedRelease:
         """The k keys with the largest noisy counts."""
-        of_values = replace(self, key_share=VALUE_SHARE)
+        of_values = replace(self, counting=True)
         return of_values._release("top_k", f"top {k}", None, spending, CountPlan.of, partial(top_by_group, k), rng)
 
     def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool = True) -> GroupedRelease:
@@ -198,7 +198,7 @@ class Grouping:
 
         Its keywords are those of a statistic that is a part of this one.
         """
-        terms, selection, known = self._terms(spending), self._selection(spending), self.keyed.known
+        terms, selection, known = self._terms(spending), self._before(spending), self.keyed.known
         if known is not None and len(known[0]) > MOST_ONE_BY_ONE:
             raise ValueError(f"this needs at most {MOST_ONE_BY_ONE:,} keys, got {len(known[0]):,}: give fewer keys")
         keywords = {"rho" if spending.zcdp else "epsilon": terms.spending.amount, "rng": INSIDE}
@@ -248,14 +248,14 @@ class Grouping:
         data = GroupedColumn(self.source, self.keyed, None, rows, self.groups_per_unit, selection)
         return admit(request, data, self.budget, rng)
 
-    def _loss(self, selection: KeySelection | None) -> Callable[[Any, Any], PrivacyLoss]:
+    def _loss(self, selection: KeyChoice | None) -> Callable[[Any, Any], PrivacyLoss]:
         """From a cost for one row to the loss of a unit, with that of the choice of keys."""
 
         def loss(cost: Cost, facts: object) -> PrivacyLoss:
             if selection is None:
                 return self.unit.loss(cost, "add-remove")
             # Added up before it is rounded: then the charge is what the user gave.
-            both = cost.times(self.unit.rows).epsilon + selection.epsilon
+            both = cost.times(self.unit.rows).epsilon + beside(selection)
             return PrivacyLoss.approximate(both, selection.delta, unit=self.unit.name)
 
         return loss
@@ -274,25 +274,27 @@ class Grouping:
 
     def _terms(self, spending: Spending) -> Terms:
         """What is left for the statistic after the choice of keys."""
-        return Terms(
-            spending if self.delta is None else replace(spending, amount=(1 - self.key_share) * spending.amount)
-        )
+        return Terms(replace(spending, amount=spending.amount - beside(self._selection(spending))))
 
-    def _selection(self, spending: Spending) -> KeySelection | None:
-        if self.delta is None:
-            return None
-        return KeySelection(self.key_share * spending.amount, self.delta, self.groups_per_unit)
+    def _selection(self, spending: Spending) -> KeyChoice | None:
+        """How keys are chosen, if they are not public."""
+        if self.delta is None or not self.counting:
+            return self._before(spending)
+        return chosen_by_counts(spending.amount, self.delta, self.unit.rows, self.groups_per_unit)
+
+    def _before(self, spending: Spending) -> KeySelection | None:
+        """How keys are chosen before a statistic, if they are not public."""
+        return None if self.delta is None else chosen_before(spending.amount, self.delta, self.groups_per_unit)
 
     def _described(
-        self, facts: Facts, spending: Spending, parts: dict[str, Cost], selection: KeySelection | None
+        self, facts: Facts, spending: Spending, parts: dict[str, Cost], selection: KeyChoice | None
     ) -> dict[str, Any]:
         """For the parameters of a release: the column, the keys, and how the spending was split."""
         breakdown = spending.breakdown(parts, self.unit)
-        if selection is not None:
-            breakdown["split"] = {"keys": round_up(selection.epsilon), **breakdown["split"]}
+        if spent := beside(selection):
+            breakdown["split"] = {"keys": round_up(spent), **breakdown["split"]}
         most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
-        keys = {"keys": "public"} if selection is None else {"keys": "private", "units_to_show": selection.needed()}
-        return facts.origin() | keys | breakdown | most
+        return facts.origin() | described(selection) | breakdown | most
 
 
 def _reasons(noisy: GroupAnswers, facts: Facts) -> tuple[str | None, ...] | None:

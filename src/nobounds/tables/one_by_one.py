@@ -65,7 +65,7 @@ class GroupedColumns:
             return records
         # They come in the order of the data, which is sensitive.
         order = ordered(records.keys)
-        mask = yield KeepKeys(self.selection, records.units[order], lambda: listed(records.keys, order))
+        mask = yield KeepKeys(self.selection, records.units[order], lambda: listed(taken(records.keys, order)))
         kept = order[mask]
         return records.only(kept, taken(records.keys, kept))
 

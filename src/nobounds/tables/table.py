@@ -354,7 +354,8 @@ class Table(SharedOnly):
 
         keys: the public keys, values of the column or tuples of them; there are answers for all of these, and for no
         others; "enum" stands for the values that the type of a polars Enum declares, if these are public.
-        Or delta: the keys that enough units have are chosen privately, for a quarter of epsilon at this delta.
+        Or delta: the keys that enough units have are chosen privately at this delta, for a quarter of epsilon; counts of
+        rows choose them for all of it.
         groups_per_unit: how many groups of a unit are used at most; by default `rows_per_unit`.
         """
         return GroupedTable(self._opened, by, keys, delta, groups_per_unit)

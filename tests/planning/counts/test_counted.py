@@ -98,10 +98,13 @@ def test_a_forecast_of_counts_is_said_in_words():
 
 
 def test_an_epsilon_for_an_error_of_counts():
-    """It has that error, and with a delta it pays for the choice of keys, too."""
+    """It has that error; with a delta, counts choose keys themselves, and the same epsilon pays for both."""
     public, private = (plan("value_counts", value_error=5, groups=10, delta=delta) for delta in (None, 1e-6))
     assert public.rows[0].value_error == pytest.approx(5, rel=0.02)
-    assert private.epsilon == pytest.approx(public.epsilon / 0.4, rel=0.02)
+    assert private.epsilon == pytest.approx(public.epsilon, rel=0.02)
+    units = {"groups": 10, "rows_per_unit": 20, "groups_per_unit": 1}  # keys are chosen before they are counted
+    both = [plan("value_counts", epsilon=2, delta=delta, **units).rows[0].value_error for delta in (None, 1e-6)]
+    assert both[1] == pytest.approx(both[0] / 0.4, rel=0.02)
 
 
 def test_the_rows_for_an_error_of_counts():

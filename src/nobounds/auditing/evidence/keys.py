@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nobounds.arrays import Floats
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownKeys:
@@ -32,12 +34,17 @@ class ShownKeys:
         for key in {*self.chances, *other.chances}:
             if self._chance(key) != other._chance(key):
                 p, q = (np.outer(law, side._chance(key)).ravel() for law, side in ((p, self), (q, other)))
-        low, high = 0.0, 64.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            excess = max(np.maximum(one - math.exp(middle) * two, 0).sum() for one, two in ((p, q), (q, p)))
-            low, high = (low, middle) if excess <= delta else (middle, high)
-        return high
+        return least_epsilon(p, q, delta)
 
     def _chance(self, key: Any) -> tuple[float, float]:
         return self.chances.get(key, (0.0, 1.0))
+
+
+def least_epsilon(p: Floats, q: Floats, delta: float) -> float:
+    """The smallest epsilon at which two laws are (epsilon, delta)-close in both directions, up to 64."""
+    low, high = 0.0, 64.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        excess = max(np.maximum(one - math.exp(middle) * two, 0).sum() for one, two in ((p, q), (q, p)))
+        low, high = (low, middle) if excess <= delta else (middle, high)
+    return high

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nobounds.auditing.evidence.choices import ChosenRung
+from nobounds.auditing.evidence.counted_keys import CountedKeys
 from nobounds.auditing.evidence.keys import ShownKeys
 from nobounds.auditing.evidence.numbers import Array, Number, Part, Public, Selection, Several, log_between
 from nobounds.auditing.evidence.pairs import ChosenPair
@@ -15,6 +16,7 @@ from nobounds.auditing.evidence.places import ChosenPlaces
 from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.auditing.evidence.walks import HaltedAt
 from nobounds.groups import NoisyGroups
+from nobounds.groups.key_counts import CountKeys
 from nobounds.groups.key_selection import KeepKeys
 from nobounds.mechanisms.decisions import Above, AddedNoise, Bits, Choose, Halt, Level, Noisy, NoisyMany, Together
 from nobounds.mechanisms.hits import FreshThreshold, Reached, Selected
@@ -112,6 +114,14 @@ def _(decision: KeepKeys, source: RandomSource) -> ShownKeys:
     chances = {key: (kept, left_out) for key, (left_out, kept) in zip(keys, decision.chances(), strict=True)}
     drawn = frozenset(key for key, kept in zip(keys, decision.draw(source).tolist(), strict=True) if kept)
     return ShownKeys(chances, drawn)
+
+
+@evidence_of.register
+def _(decision: CountKeys, source: RandomSource) -> CountedKeys:
+    keys = decision.listed()
+    shown, noisy = decision.draw(source)
+    drawn = zip((key for key, each in zip(keys, shown.tolist(), strict=True) if each), noisy.tolist(), strict=True)
+    return CountedKeys(decision.counted, dict(zip(keys, decision.rows.tolist(), strict=True)), dict(drawn))
 
 
 @evidence_of.register

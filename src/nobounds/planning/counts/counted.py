@@ -13,6 +13,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.interval import CHANCE
+from nobounds.groups.key_counts import KeyCounts
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
@@ -23,7 +24,6 @@ from nobounds.planning.groups import PlannedGroups
 from nobounds.statistics.bins.edges import MOST
 from nobounds.statistics.bins.plan import BinPlan
 from nobounds.statistics.histograms import SURE, bins_of
-from nobounds.tables.grouping import VALUE_SHARE
 
 VALUED = ("value_counts", "top_k")
 BINNED = {"histogram": "edges", "cdf": "points"}  # and what their edges are called
@@ -63,7 +63,7 @@ class Counted:
         if statistic in VALUED:
             if neighbors == "swap":
                 raise ValueError(f"{statistic} needs neighbors='add-remove', got neighbors='swap'")
-            grouping = replace(grouping, key_share=VALUE_SHARE)
+            grouping = replace(grouping, counting=True)
         bins, chosen = 1, False
         if statistic in BINNED:
             name = BINNED[statistic]
@@ -93,6 +93,9 @@ class Counted:
         together = self.grouping.groups if self.statistic == "top_k" else 1
         beyond = -math.expm1(math.log1p(-CHANCE) / together)
         median, most = (noise.half_steps(scale, 0.0, chance) for chance in (0.5, beyond))
+        choice = self.grouping.choice(spending)
+        if isinstance(choice, KeyCounts):  # a count that is shown has larger noise than others
+            most = float(choice.half_interval(beyond))
         return Errors(None, mean_size(noise), median, most)
 
     def typical(self) -> tuple[float, ...]:
