@@ -10,7 +10,7 @@ import nobounds as nb
 from nobounds.ask import Ask, mean
 from nobounds.kinds.kind import Value
 from nobounds.release.grouped import GroupedRelease
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 
 x = np.arange(10)
 

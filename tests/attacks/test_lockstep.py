@@ -12,7 +12,7 @@ from support.program_bugs import PLANTED, is_found, planned_anew
 
 import nobounds as nb
 from nobounds.auditing.lockstep import explore
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 from nobounds.tables.table import Table
 
 # What the worst transcript has to reach, where that is not 0.9 of epsilon. In a summary no record is the worst one for

@@ -23,7 +23,7 @@ from support.drivers import connection  # noqa: F401
 import nobounds as nb
 from nobounds.accounting import conversions
 from nobounds.noise.discrete import decide
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 
 ROWS, THREADS = 1500, 8
 DATA = {

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import nobounds as nb
 from nobounds.cli.app import app
 from nobounds.sklearn import PrivateClipper
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 from nobounds.tables.table import Table
 
 # Fuzzed calls that each of the tests below must make.

@@ -25,7 +25,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.sklearn import PrivateClipper
 from nobounds.statistics.door import Answer, Request, admit, release_column
 from nobounds.tables import columns
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 from nobounds.tables.table import Table
 
 SOURCE = Path(nb.__file__).parent

@@ -13,7 +13,7 @@ import nobounds as nb
 from nobounds import research
 from nobounds.statistics import keywords
 from nobounds.statistics.keywords import DEFAULTS, MEANINGS, Spent, spelled_out
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 from nobounds.tables.table import Table
 
 LOSS = {"epsilon", "rho", "rng"}

@@ -958,6 +958,40 @@ CASES |= {
 }
 
 
+def top_of_groups(groups, **options):
+    """The two users that occur most often in a group."""
+    values = {} if groups._keys is None else {"keys": ["a", "u3", "nobody"]}
+    return groups.top_k("user", 2, **values, **options)
+
+
+def users_of_groups(groups, **options):
+    """How many users each group has."""
+    return groups.count_distinct(**options)
+
+
+def values_of_users(groups, **options):
+    """How many numbers each group has, of which a user may have several."""
+    return groups.count_distinct("whole", **options)
+
+
+def with_whole(call):
+    """A call for tables with a column of whole numbers, which may be keys."""
+
+    def on_whole(data, rng, budget):
+        whole = np.clip(np.nan_to_num(data["x"]), -9, 9).astype(np.int64) // 3
+        return call({**data, "whole": whole}, rng, budget)
+
+    return on_whole
+
+
+CASES |= {
+    f"group_by, {keys} keys, top_k": [
+        Case("epsilon 1, rows", of_table(top_of_groups, None, how, epsilon=1), [*ROWS[:2], ROWS[5]], ROWS[2:5], False)
+    ]
+    for keys, how in (("public", PUBLIC), ("private", PRIVATE))
+}
+
+
 def rows_of_groups(groups, **options):
     """How many rows each group has, whatever is in them."""
     return groups.count(**options)
@@ -968,3 +1002,22 @@ for keys, how in {"public": PUBLIC, "private": PRIVATE}.items():
         "epsilon 1, rows of users", of_table(rows_of_groups, TWO, how, epsilon=1), USERS[1:2], USERS[2:], rows=2
     )
     CASES[f"group_by, {keys} keys, count"].append(rows)
+IN_TWO = {"unit": "user"}  # the groups of a user are bounded, and not its rows
+for keys, how in {"public": PUBLIC, "private": PRIVATE}.items():
+    users, values = (
+        of_table(users_of_groups, IN_TWO, {**how, "groups_per_unit": 2}, epsilon=1),
+        with_whole(of_table(values_of_users, TWO, how, epsilon=1)),
+    )
+    CASES[f"group_by, {keys} keys, count_distinct"] = [
+        Case("epsilon 1, of users", users, [*USERS[:2], WIDE_USER], USERS[2:], rows=2),
+        Case("epsilon 1, values of users", values, [*USERS[:3], WIDE_USER], USERS[3:], rows=2),
+        Case(
+            "epsilon 1, values of rows",
+            with_whole(of_table(values_of_users, None, how, epsilon=1)),
+            [*ROWS[:3], ONLY],
+            ROWS[3:],
+        ),
+    ]
+CASES["group_by, public keys, count_distinct"].append(
+    Case("rho 0.2", of_table(users_of_groups, TWO, PUBLIC, rho=0.2), USERS[:2], rows=2)
+)

@@ -54,7 +54,10 @@ from nobounds.ranks.view import HistogramView
 from nobounds.statistics import agg, describe, split, sums
 from nobounds.statistics.bins.plan import BinPlan, Counting
 from nobounds.statistics.describe import DescribePlan
-from nobounds.tables import distinct, group_agg, group_answers, grouping, key_choice, one_by_one
+from nobounds.tables import distinct
+from nobounds.tables.by_group import agg as group_agg
+from nobounds.tables.by_group import answers as group_answers
+from nobounds.tables.by_group import grouping, key_choice, one_by_one
 from support.lockstep_cases import CASES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from nobounds.cli.options import GroupOptions
 from nobounds.cli.sources import Opened
 from nobounds.engines.memory.arrow import import_pyarrow
-from nobounds.tables.grouped import GroupedTable
+from nobounds.tables.by_group.table import GroupedTable
 
 
 def grouped(handle: Opened, groups: GroupOptions) -> GroupedTable:

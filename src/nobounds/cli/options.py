@@ -276,13 +276,34 @@ class KeyOptions:
     )
     delta: Delta = None
     groups_per_unit: GroupsPerUnit = None
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Count in each group of this column; may be repeated.", autocompletion=columns
+        ),
+    ] = None
+    by_keys: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY,...", help="The public keys of --by, one --by-keys for each; or --delta for both."),
+    ] = None
     csv: Annotated[bool, typer.Option("--csv", help="Print the values and counts as CSV.")] = False
 
-    def by(self, column: str) -> "GroupOptions":
+    def values(self, column: str) -> "GroupOptions":
         """The groups that these values make."""
         if [self.keys, self.keys_file, self.delta].count(None) != 2:
             raise ValueError("give --keys or --keys-file (public), or --delta (values are chosen privately)")
         return GroupOptions([column], self.keys, self.keys_file, self.delta, self.groups_per_unit, self.csv)
+
+    def groups(self) -> "GroupOptions | None":
+        """The groups that values are counted in, if there are any."""
+        if not self.by and self.by_keys:
+            raise ValueError("--by-keys needs --by, the column that tells the groups")
+        if self.by and (self.by_keys is None) == (self.delta is None):
+            got = "none of them" if self.delta is None else "--by-keys and --delta"
+            raise ValueError(f"--by needs --by-keys (public) or --delta (keys are chosen privately), got {got}")
+        return (
+            GroupOptions(self.by, self.by_keys, None, self.delta, self.groups_per_unit, self.csv) if self.by else None
+        )
 
 
 @dataclass(frozen=True, slots=True)

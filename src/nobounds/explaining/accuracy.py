@@ -128,7 +128,9 @@ def _noise_by_group(statement: ReleaseStatement) -> list[str]:
     sentences = [f"{what} has an interval at {_level(statement)}: `intervals` in the file."]
     stated = statement.parameters.inner("interval")
     if "together" in stated:
-        sentences.append(f"The intervals of all {stated.whole('together', 0):,} counted values hold together.")
+        within = " of a group" if len(statement.by) > 1 else ""
+        most = f"{'up to' if within else 'all'} {stated.whole('together', 0):,}"
+        sentences.append(f"The intervals of {most} counted values{within} hold together.")
     return [*sentences, *_assumed(statement)]
 
 

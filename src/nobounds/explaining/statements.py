@@ -296,10 +296,16 @@ class ReleaseStatement:
         return abs(finite_float(Fraction(self.values[0] if value is None else value))), at
 
 
+def _valued(said: ReleaseStatement) -> str:
+    """The column whose values are counted, and the columns of their groups if there are any."""
+    *groups, column = said.by
+    return f"{listed([column])} in each group by {listed(groups)}" if groups else listed([column])
+
+
 _OF_VALUES: dict[str, Callable[[ReleaseStatement], str]] = {
-    "value_counts": lambda said: f"the number of rows with each value of the column {listed(said.by)}",
+    "value_counts": lambda said: f"the number of rows with each value of the column {_valued(said)}",
     "top_k": lambda said: (
-        f"the {said.parameters.whole('k'):,} most frequent values of the column {listed(said.by)}, "
+        f"the {said.parameters.whole('k'):,} most frequent values of the column {_valued(said)}, "
         "and the number of rows with each"
     ),
     "histogram": lambda said: f"the number of records{said.column_in_words()} in each bin",

@@ -64,7 +64,7 @@ class KeyCounts:
         return (self.most, 1 - share), (self.most - 1, share)
 
     def chance(self, rows: int) -> float:
-        """The probability that a key with so many rows is shown."""
+        """The probability that a key with `rows` rows is shown."""
         return math.fsum(share * _beyond(float(self.rate), limit, limit - rows) for limit, share in self.limits())
 
     def needed(self, chance: float = 0.95) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, shown
-from nobounds.tables.grouping import check_delta
-from nobounds.tables.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts
+from nobounds.tables.by_group.grouping import check_delta
+from nobounds.tables.by_group.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts
 from nobounds.tables.opened import whole_number
 
 

@@ -48,10 +48,10 @@ from nobounds.statistics.moments.ranges import iqr
 from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
 from nobounds.statistics.sums import count, mean, sum
+from nobounds.tables.by_group.table import GroupedTable
 from nobounds.tables.contributions import ContributionsPlan
 from nobounds.tables.contributions import answer as contributions
 from nobounds.tables.distinct import distinct_units, distinct_values
-from nobounds.tables.grouped import GroupedTable
 from nobounds.tables.left_out import LeftOutPlan
 from nobounds.tables.left_out import answer as left_out
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
@@ -354,8 +354,8 @@ class Table(SharedOnly):
 
         keys: the public keys, values of the column or tuples of them; there are answers for all of these, and for no
         others; "enum" stands for the values that the type of a polars Enum declares, if these are public.
-        Or delta: the keys that enough units have are chosen privately at this delta, for a quarter of epsilon; counts of
-        rows choose them for all of it.
+        Or delta: the keys that enough units have are chosen privately at this delta, for a quarter of epsilon; counts
+        choose their keys themselves, for all of it.
         groups_per_unit: how many groups of a unit are used at most; by default `rows_per_unit`.
         """
         return GroupedTable(self._opened, by, keys, delta, groups_per_unit)

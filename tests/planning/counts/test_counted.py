@@ -77,6 +77,17 @@ def test_distinct_values_are_counted_as_forecast(spent):
         assert release.interval[0] > 0 and row.error_95 == (release.interval[1] - release.interval[0]) / 2
 
 
+@pytest.mark.parametrize("delta", [None, 1e-6])
+def test_distinct_units_of_groups_are_counted_as_forecast(delta):
+    """The half interval of the release, and the units that a group needs to be shown."""
+    keys = {"delta": delta} if delta else {"keys": [0, 1]}
+    table = UNITS.with_columns(even="age % 2")
+    release = table.group_by("even", **keys, groups_per_unit=2).count_distinct(epsilon=2, rng=random.Random(1))
+    row = plan("count_distinct", groups=2, delta=delta, rows_per_unit=2, epsilon=2).rows[0]
+    assert row.error_95 == release.parameters["half_interval"]
+    assert row.units == release.parameters.get("units_to_show")
+
+
 def test_a_histogram_of_groups_gets_what_the_choice_of_keys_leaves():
     """Three quarters of epsilon, and n is the number of records in a group."""
     grouped = plan("histogram", edges=EDGES, n=8000, groups=10, delta=1e-6, epsilon=1)
@@ -130,7 +141,7 @@ def test_the_rows_for_an_error_of_counts():
         ("histogram", {"edges": 5}, "edges must be a list"),
         ("cdf", {"points": [1]}, "cdf needs n"),
         ("top_k", {}, "top_k needs groups"),
-        ("count_distinct", {"groups": 3}, "goes without groups"),
+        ("count_distinct", {"groups": 3, "neighbors": "swap"}, "add-remove"),
         ("value_counts", {"neighbors": "swap"}, "needs neighbors='add-remove'"),
         ("mean", {"n": 10}, "data must be given"),
         ("mean", {"n": 10, "data": "normal", "bins": 4}, "bins is for histogram and cdf"),

@@ -65,7 +65,7 @@ def selection_seen(chances: Chances, groups: int, epsilon: Fraction) -> Iterator
 
 
 def counted_seen(counted: KeyCounts, joined: tuple[int, ...]) -> Iterator[Worst]:
-    """The least delta at epsilon of noisy counts of keys, which one unit joins with so many rows each."""
+    """The least delta at epsilon of noisy counts of keys, which one unit joins with `joined` rows in each."""
     enough = range(2 * counted.most + 2)  # from there on a key is always shown
     for rows in product(enough if len(joined) == 1 else (0, 1, counted.most, counted.most + 2), repeat=len(joined)):
         more = tuple(k + each for k, each in zip(rows, joined, strict=True))

@@ -54,7 +54,7 @@ class CountedKeys:
 
 
 def _law(counted: KeyCounts, rows: int, most: int) -> Floats:
-    """The probabilities that a key with so many rows is not shown, or with the noisy count `counted.most` + j.
+    """The probabilities that a key with `rows` rows is not shown, or with the noisy count `counted.most` + j.
 
     j goes from 0 to `most`: with the smaller limit of the noise, a count may be shown that is the larger one.
     """

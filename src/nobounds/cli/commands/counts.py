@@ -7,9 +7,9 @@ import typer
 from nobounds.cli.commands.groups import answer_once, show_groups
 from nobounds.cli.complete import columns
 from nobounds.cli.flat import flat
-from nobounds.cli.keys import public_keys
-from nobounds.cli.options import NUMBER, BinnedGroups, CommonOptions, FactOptions, KeyOptions, listed
-from nobounds.cli.output import show, written
+from nobounds.cli.keys import grouped, public_keys
+from nobounds.cli.options import NUMBER, BinnedGroups, CommonOptions, FactOptions, GroupOptions, KeyOptions, listed
+from nobounds.cli.output import written
 from nobounds.cli.sources import opened
 
 ColumnName = Annotated[
@@ -38,16 +38,21 @@ def top_k(
     """The most frequent values of a column by their private counts, the most frequent first.
 
     Example: nobounds top-k people.csv --column age --k 5 --delta 1e-6 --epsilon 1
+
+    Example: nobounds top-k people.csv --column age --k 5 --by region --delta 1e-6 --epsilon 1
     """
     _show_values("top_k", column, common, keys, k)
 
 
 def _show_values(statistic: str, column: str, common: CommonOptions, keys: KeyOptions, *given: Any) -> None:
-    groups = keys.by(column)
-    groups.check(common)
-    with opened(common, column) as handle:
-        known = {"keys": public_keys(handle, groups), "delta": keys.delta, "groups_per_unit": keys.groups_per_unit}
-        release = getattr(handle.table, statistic)(column, *given, **known, **common.spend.amount)
+    values, groups = keys.values(column), keys.groups()
+    values.check(common)
+    with opened(common, column, *(keys.by or [])) as handle:
+        known: dict[str, Any] = {"keys": public_keys(handle, values)}
+        if groups is None:
+            known |= {"delta": keys.delta, "groups_per_unit": keys.groups_per_unit}
+        table = handle.table if groups is None else grouped(handle, groups)
+        release = getattr(table, statistic)(column, *given, **known, **common.spend.amount)
     with handle.shown(), written(release, out=common.out):
         show_groups(release, as_json=common.as_json, as_csv=keys.csv)
 
@@ -55,6 +60,7 @@ def _show_values(statistic: str, column: str, common: CommonOptions, keys: KeyOp
 @flat
 def count_distinct(
     common: CommonOptions,
+    groups: GroupOptions,
     column: Annotated[
         str | None, typer.Option("--column", metavar="NAME", help="The column. Default: the one of --unit.")
     ] = None,
@@ -67,11 +73,18 @@ def count_distinct(
 
     Example: nobounds count-distinct people.csv --unit user_id --epsilon 1
     """
-    limited = column not in (None, common.whom.unit) and values_per_unit is None
-    with opened(common, column, rows_limited=limited) as handle:
-        release = handle.table.count_distinct(column, values_per_unit=values_per_unit, **common.spend.amount)
-    with handle.shown(), written(release, out=common.out):
-        show(release, as_json=common.as_json)
+    of_units = column in (None, common.whom.unit)
+    limited = values_per_unit is None and not (of_units and (not groups.by or groups.groups_per_unit is not None))
+    names = [] if column is None else [column]
+    answer_once(
+        common,
+        groups,
+        "count_distinct",
+        names,
+        column,
+        rows_limited=limited,
+        values_per_unit=values_per_unit,
+    )
 
 
 BINS = Annotated[

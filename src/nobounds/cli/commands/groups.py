@@ -30,11 +30,17 @@ _SHOWN = 40  # groups on a terminal
 
 
 def answer_once(
-    common: CommonOptions, groups: GroupOptions, statistic: str, columns: Iterable[str], *given: Any, **options: Any
+    common: CommonOptions,
+    groups: GroupOptions,
+    statistic: str,
+    columns: Iterable[str],
+    *given: Any,
+    rows_limited: bool = True,
+    **options: Any,
 ) -> None:
     """Compute one statistic of the table that needs these columns, or of its groups, and print it."""
     groups.check(common)
-    with opened(common, *columns, *(groups.by or [])) as handle:
+    with opened(common, *columns, *(groups.by or []), rows_limited=rows_limited) as handle:
         table = grouped(handle, groups) if groups.by else handle.table
         release = getattr(table, statistic)(*given, **common.spend.amount, **options)
     with handle.shown(), written(release, out=common.out):

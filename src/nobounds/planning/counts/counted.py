@@ -58,11 +58,9 @@ class Counted:
             raise ValueError(f"{wrong[0]} is not for a forecast of {statistic}: its noise is the same for all data")
         if statistic == "top_k" and grouping.groups == 1:
             raise ValueError("top_k needs groups, the number of values: its intervals hold for all of them together")
-        if statistic == "count_distinct" and grouping.groups > 1:
-            raise ValueError("count_distinct goes without groups")
-        if statistic in VALUED:
-            if neighbors == "swap":
-                raise ValueError(f"{statistic} needs neighbors='add-remove', got neighbors='swap'")
+        if statistic in VALUED and neighbors == "swap":
+            raise ValueError(f"{statistic} needs neighbors='add-remove', got neighbors='swap'")
+        if statistic not in BINNED:  # of distinct units, each counts once in as many groups as it may have rows
             grouping = replace(grouping, counting=True)
         bins, chosen = 1, False
         if statistic in BINNED:

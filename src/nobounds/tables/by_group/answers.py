@@ -47,8 +47,7 @@ from nobounds.ranks.question import Question
 from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.quantiles import described
-from nobounds.statistics.sums import CountPlan
-from nobounds.tables.key_choice import KeyChoice
+from nobounds.tables.by_group.key_choice import KeyChoice
 
 CAREFUL = 2  # scales of their noise that counts are lowered by, where another statistic has bought them
 SEEN = 3  # scales of its noise that a count must pass for rows to be seen at all
@@ -120,7 +119,7 @@ class GroupedColumn:
         if self.selection is None:
             return tallied
         assert not isinstance(self.selection, KeyCounts), "keys that counts choose come with their counts"
-        order = _sorted(tallied)
+        order = in_order(tallied)
         mask = yield KeepKeys(self.selection, tallied.units[order], lambda: listed(taken(tallied.keys, order)))
         kept = order[mask]
         return Tallied(taken(tallied.keys, kept), tallied.units[kept], tallied.tally.only(kept))
@@ -132,7 +131,7 @@ class GroupedColumn:
             tallied = yield from self.tallied(ladder)
             return tallied.keys, (yield NoisyGroups(_sizes(tallied), noise, noise.cost))
         tallied = yield from self._read(ladder, False)
-        order = _sorted(tallied)
+        order = in_order(tallied)
         keys = taken(tallied.keys, order)
         mask, noisy = yield CountKeys(self.selection, _sizes(tallied)[order], lambda: listed(keys))
         return taken(keys, np.flatnonzero(mask)), noisy
@@ -145,7 +144,7 @@ class GroupedColumn:
         return self.source.tally(self.column, ladder, sums, self.keyed, bounding)
 
 
-def _sorted(tallied: Tallied) -> Ints:
+def in_order(tallied: Tallied) -> Ints:
     """The places of the keys in their order: they come in that of the data, which is sensitive.
 
     Sorted, a seed gives the same answers, too.
@@ -182,7 +181,7 @@ def quantiles_by_group(
         counts = learned.careful
     values = (yield GroupQuantiles(plan, groups, counts))[0]
     parameters: dict[str, Any] = plan.ladder.describe() | {"count_scale": learned.scale}
-    shown = _fitting(np.maximum(learned.counts, 0))
+    shown = fitting(np.maximum(learned.counts, 0))
     if not marks:
         return GroupAnswers(tallied.keys, values, parameters, counts=shown, parts=parts)
     reasons = tuple(
@@ -223,7 +222,7 @@ def intervals_by_group(
     if any(reasons):
         parameters["needed"] = {"rows": plan.needed(1, Fraction(1))["rows"]}
     parts = {"counts": noise.cost(), "answer": plan.parts()["answer"]}
-    shown = _fitting(np.maximum(counts, 0))
+    shown = fitting(np.maximum(counts, 0))
     return GroupAnswers(tallied.keys, values, parameters, ends, shown, reasons if marks else None, parts)
 
 
@@ -241,41 +240,6 @@ def _reason(plan: Question, count: int, scale: float) -> str | None:
     if count <= SEEN * scale:
         return NONE_SEEN
     return None if all(answers(plan, count)) else TOO_FEW
-
-
-def counts_by_group(plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
-    """How many records each group has."""
-    keys, noisy = yield from data.counted(plan.noise)
-    return _counted(plan, data.selection, keys, noisy, CHANCE)
-
-
-def top_by_group(k: int, plan: CountPlan, data: GroupedColumn) -> Program[GroupAnswers]:
-    """The k groups with the largest noisy counts, the largest first.
-
-    Groups whose noise happens to be large are shown more often. So the intervals hold together for all groups that were
-    counted, and with that for those that are shown.
-    """
-    keys, noisy = yield from data.counted(plan.noise)
-    first = np.argsort(-noisy, kind="stable")[:k]
-    each = -math.expm1(math.log1p(-CHANCE) / max(len(noisy), 1))
-    shown = _counted(plan, data.selection, taken(keys, first), noisy[first], each)
-    interval = shown.parameters["interval"] | {"together": len(noisy)}
-    return replace(shown, parameters=shown.parameters | {"k": k, "interval": interval})
-
-
-def _counted(
-    plan: CountPlan, selection: KeyChoice | None, keys: tuple[Any, ...], noisy: NDArray[Any], chance: float
-) -> GroupAnswers:
-    """Noisy counts as answers, none of them negative; each lies outside its interval with this chance."""
-    scale = plan.noise.scale(1)
-    if isinstance(selection, KeyCounts):
-        bar, ends = float(selection.half_interval(chance)), selection.intervals(noisy, chance)
-    else:
-        bar = float(math.ceil(plan.noise.half_interval(scale, 0.0, chance)))  # the noise is a whole number
-        ends = np.maximum(_around(noisy, bar, bar), 0)
-    parameters: dict[str, Any] = {"noise": plan.noise.name, "noise_scale": scale, "half_interval": bar}
-    parameters["interval"] = {"level": 1 - CHANCE, "of": "sample"}
-    return GroupAnswers(keys, _fitting(np.maximum(noisy, 0)), parameters, ends)
 
 
 def sums_by_group(
@@ -298,7 +262,7 @@ def sums_by_group(
     unknown = np.isinf(around).all(axis=1, keepdims=True)
     intervals = np.where(unknown, around, np.clip(around, low, high))
     summed = summed._replace(values=_in_range(summed.values, low, high))
-    counts = _fitting(np.maximum(summed.counts, 0))
+    counts = fitting(np.maximum(summed.counts, 0))
     if not marks:
         return GroupAnswers(tallied.keys, summed.values, parameters, intervals, counts, parts=settled.parts())
     reasons = _reasons(summed, clip.trusted)
@@ -312,7 +276,7 @@ def sums_by_group(
 def _with_excess(plan: SumPlan, tailed: Tailed, tallied: Tallied, summed: Summed) -> Program[Floats]:
     """The intervals of sums or means, for their noise and for what the clip cut off."""
     if not tailed.clip.trusted or tailed.sides is None:
-        return _around(summed.values, math.inf, math.inf)
+        return around(summed.values, math.inf, math.inf)
     near: dict[int, NDArray[Any]] = {}
     if tailed.sides:
         beyond = [_near(tailed.clip, side, tallied) for side in tailed.sides]
@@ -324,7 +288,7 @@ def _with_excess(plan: SumPlan, tailed: Tailed, tallied: Tallied, summed: Summed
         totals = summed.values.astype(np.float64) * summed.over / unit
     below, above = reaches(tailed, near, noise, summed.bar, totals)
     with np.errstate(over="ignore"):
-        return _around(summed.values, below * unit / summed.over, above * unit / summed.over)
+        return around(summed.values, below * unit / summed.over, above * unit / summed.over)
 
 
 def _near(clip: Clip, side: Side, tallied: Tallied) -> Ints:
@@ -408,14 +372,14 @@ def _in_range(values: NDArray[Any], low: float, high: float) -> NDArray[Any]:
     return np.minimum(values, 0) if high == 0 else values
 
 
-def _around(values: NDArray[Any], below: Floats | float, above: Floats | float) -> Floats:
-    """Intervals from so far below each value to so far above it."""
+def around(values: NDArray[Any], below: Floats | float, above: Floats | float) -> Floats:
+    """Intervals that reach so far below and above each value."""
     middle = values.astype(np.float64)
     with np.errstate(over="ignore"):  # an end beyond the floats is infinite
         return np.column_stack([middle - below, middle + above])
 
 
-def _fitting(released: NDArray[Any]) -> NDArray[Any]:
+def fitting(released: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in 64 bits if all of them fit: this depends on the released numbers alone, not on the addition."""
     most = max(map(abs, (int(released.min(initial=0)), int(released.max(initial=0)))))
     return released.astype(np.int64) if most < 1 << 63 else released.astype(object)
@@ -426,7 +390,7 @@ def _scaled(whole: NDArray[Any], exponent: int, integral: bool) -> NDArray[Any]:
     if not integral:
         with np.errstate(over="ignore"):
             return np.clip(np.ldexp(whole.astype(np.float64), exponent), -MAX, MAX) + 0.0
-    return _fitting(whole.astype(object) * (1 << exponent) if exponent else whole)
+    return fitting(whole.astype(object) * (1 << exponent) if exponent else whole)
 
 
 def _worth(steps: float, lattice: Lattice) -> float:

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, Unpack
 
 from nobounds import ask
+from nobounds.accounting.loss import Unit
 from nobounds.accounting.spending import Spending
 from nobounds.engines.keys import all_differ
 from nobounds.engines.memory.frames import Frame
@@ -25,6 +26,7 @@ from nobounds.statistics.histograms import cdf, histogram
 from nobounds.statistics.keywords import (
     Binned,
     Bounded,
+    Distinct,
     Each,
     Grouped,
     GroupedExtreme,
@@ -38,10 +40,10 @@ from nobounds.statistics.keywords import (
 )
 from nobounds.statistics.quantiles import bounds, quantiles, wanted_of
 from nobounds.statistics.split import RANKS
-from nobounds.tables.group_agg import LEARNING
-from nobounds.tables.group_answers import Learned
-from nobounds.tables.grouping import Grouping, check_delta
-from nobounds.tables.one_by_one import Columns, Shown
+from nobounds.tables.by_group.agg import LEARNING
+from nobounds.tables.by_group.answers import Learned
+from nobounds.tables.by_group.grouping import Grouping, check_delta
+from nobounds.tables.by_group.one_by_one import Columns, Shown
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
 
 ENUM = "enum"  # as keys: those that the type of the column declares
@@ -161,17 +163,59 @@ class GroupedTable(SharedOnly):
         `keys` are the public values of the column, where those of the groups are public; with a delta, the pairs of a
         group and a value that enough units have are chosen privately.
         """
-        keys = options.get("keys")
+        cells = self._by_value("value_counts", column, options.get("keys"))
+        return cells._grouping().value_counts(self._spending(options), options.get("rng"))
+
+    @spelled_out
+    def top_k(self, column: str, k: int, **options: Unpack[ValuesOfGroups]) -> GroupedRelease:
+        """Private counts of the k most frequent values of a column in each group, the most frequent first.
+
+        The values that are counted are those of `value_counts`. The 95% intervals of a group hold for all values that
+        were counted in it together, because a value may be shown for a count that is large by chance.
+        """
+        most, cells = whole_number(k, "k"), self._by_value("top_k", column, options.get("keys"))
+        return cells._grouping().top_k(most, self._spending(options), options.get("rng"))
+
+    def _by_value(self, statistic: str, column: str, keys: Keys | None) -> "GroupedTable":
+        """The table by groups and by the values of a column in them."""
         if (keys is None) != (self._keys is None):
-            raise ValueError("value_counts needs keys, the values of the column, where the keys of groups are public")
+            raise ValueError(f"{statistic} needs keys, the values of the column, where the keys of groups are public")
         pairs = None
         if keys is not None and self._keys is not None:
             values = _enum(self._table, (column,)) if isinstance(keys, str) and keys == ENUM else keys
             groups = zip(*(array.to_pylist() for array in self._keys), strict=True)
             pairs = [(*group, value) for group, value in product(groups, _by_column(values, 1)[0])]
-        most = self._groups_per_unit
-        cells = GroupedTable(self._table, (*self._by, column), pairs, self._delta, most)
-        return cells._grouping().value_counts(self._spending(options), options.get("rng"))
+        return GroupedTable(self._table, (*self._by, column), pairs, self._delta, self._groups_per_unit)
+
+    @spelled_out
+    def count_distinct(self, column: str | None = None, **options: Unpack[Distinct]) -> GroupedRelease:
+        """A private number of distinct units of each group, or of the distinct values that a column has in it.
+
+        A unit counts once in each of its groups, of which at most `groups_per_unit` are used; this needs no
+        `rows_per_unit`. Of the values of a unit in another column at most `values_per_unit` are used, in all groups
+        together, by default `rows_per_unit`.
+        """
+        table, given = self._table, options.get("values_per_unit")
+        spending, rng = self._spending(options), options.get("rng")
+        if column is None or column == table.unit:
+            if given is not None:
+                raise ValueError("values_per_unit is for a column that is not the unit: a unit counts once")
+            groups = self._groups_per_unit or table.rows_per_unit
+            if table.unit is None or groups is None:
+                raise ValueError(
+                    "count_distinct by group needs a table with a unit and groups_per_unit, the most groups of a unit "
+                    "to use; or the column whose distinct values are to be counted"
+                )
+            return self._grouping(Unit(table.unit, groups), groups).count_distinct(None, spending, rng)
+        table.require(column)
+        table.source.check_keys((column,))
+        if column in self._by:
+            raise ValueError(f"count_distinct needs a column that group_by has not, got {column!r}")
+        if given is not None and table.unit is None:
+            raise ValueError("values_per_unit needs a table with a unit: without one, each row has one value")
+        most = table.privacy_unit.rows if given is None else whole_number(given, "values_per_unit")
+        unit = Unit() if table.unit is None else Unit(table.unit, most)
+        return self._grouping(unit, self._groups_per_unit or most).count_distinct(column, spending, rng)
 
     @spelled_out
     def iqr(self, column: str, **options: Unpack[GroupedExtreme]) -> GroupedRelease:
@@ -352,9 +396,9 @@ class GroupedTable(SharedOnly):
             raise ValueError("keys that are chosen privately need epsilon, got rho; give epsilon, or public keys")
         return spending
 
-    def _grouping(self) -> Grouping:
-        table, unit = self._table, self._table.privacy_unit
-        most = min(self._groups_per_unit or unit.rows, unit.rows)
+    def _grouping(self, bounded: Unit | None = None, groups_per_unit: int | None = None) -> Grouping:
+        table, unit = self._table, bounded or self._table.privacy_unit
+        most = groups_per_unit or min(self._groups_per_unit or unit.rows, unit.rows)
         return Grouping(table.source, Keyed(self._by, self._keys), self._delta, unit, most, table.budget, table.view)
 
     def __repr__(self) -> str:

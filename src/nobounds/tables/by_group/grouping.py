@@ -19,6 +19,7 @@ from nobounds.counting.tally import BITS
 from nobounds.engines.source import Keyed, TableSource
 from nobounds.exact import Number, rational, round_up
 from nobounds.expressions.view import View
+from nobounds.groups.key_counts import KeyCounts
 from nobounds.groups.key_selection import KeySelection
 from nobounds.ladders.facts import Facts, where_in_words
 from nobounds.ladders.stated import Stated
@@ -36,24 +37,25 @@ from nobounds.statistics.agg import check_asks
 from nobounds.statistics.door import INSIDE, ColumnPlan, Request, admit
 from nobounds.statistics.sums import CountPlan
 from nobounds.statistics.typed import require_type, type_of, typed_array
-from nobounds.tables.group_agg import GroupSplit, Part, agg_program, numbers_of
-from nobounds.tables.group_answers import (
+from nobounds.tables.by_group.agg import GroupSplit, Part, agg_program, numbers_of
+from nobounds.tables.by_group.answers import (
     GroupAnswers,
     GroupedColumn,
     Learned,
-    counts_by_group,
     intervals_by_group,
     quantiles_by_group,
     sums_by_group,
-    top_by_group,
 )
-from nobounds.tables.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts, described
-from nobounds.tables.one_by_one import Columns, GroupedColumns, Shown, cost_of, without_records
+from nobounds.tables.by_group.counts import counts_by_group, top_by_group
+from nobounds.tables.by_group.distinct import GroupedDistinct
+from nobounds.tables.by_group.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts, described
+from nobounds.tables.by_group.one_by_one import Columns, GroupedColumns, Shown, cost_of, without_records
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
 MOST_ONE_BY_ONE = 10_000  # public keys whose programs run one after the other
 R = TypeVar("R")
+D = TypeVar("D", GroupedColumn, GroupedDistinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Grouping:
     groups_per_unit: int
     budget: Chargeable | None
     view: View = field(default_factory=View)
-    counting: bool = False  # whether counts of rows are all that is wanted
+    counting: bool = False  # whether counts of rows or units are all that is wanted
+    bound: str = "rows_per_unit"  # what bounds the influence of a unit
 
     def quantile(
         self,
@@ -114,9 +117,21 @@ class Grouping:
         return of_values._release("value_counts", "value counts", None, spending, CountPlan.of, counts_by_group, rng)
 
     def top_k(self, k: int, spending: Spending, rng: Rng) -> GroupedRelease:
-        """The k keys with the largest noisy counts."""
+        """The k values with the largest noisy counts, or of each group; the last column of the keys has the values."""
         of_values = replace(self, counting=True)
         return of_values._release("top_k", f"top {k}", None, spending, CountPlan.of, partial(top_by_group, k), rng)
+
+    def count_distinct(self, column: str | None, spending: Spending, rng: Rng) -> GroupedRelease:
+        """How many units each group has, or values of a column; a unit changes at most `unit.rows` of these by 1."""
+        of_units = column is None
+        bound = "groups_per_unit" if of_units else "values_per_unit"
+        distinct = replace(self, counting=of_units, bound=bound)
+        facts = replace(distinct._facts(None), counted=False, name=self.unit.name if of_units else column)
+        selection = distinct._selection(spending)
+        data = GroupedDistinct(self.source, self.keyed, column, facts, self.groups_per_unit, selection)
+        return distinct._released(
+            "count_distinct", "distinct values", data, spending, CountPlan.of, counts_by_group, rng
+        )
 
     def sum(self, column: str, spending: Spending, stated: Stated, rng: Rng, marks: bool = True) -> GroupedRelease:
         """The sum of each group."""
@@ -149,13 +164,28 @@ class Grouping:
         answer: Callable[[Any, GroupedColumn], Program[GroupAnswers]],
         rng: Rng,
     ) -> GroupedRelease:
+        """The release of a statistic of a column, or of the rows, by group."""
+        selection = self._selection(spending)
+        data = GroupedColumn(self.source, self.keyed, column, self._facts(column), self.groups_per_unit, selection)
+        return self._released(statistic, purpose, data, spending, plan, answer, rng)
+
+    def _released(
+        self,
+        statistic: str,
+        purpose: str,
+        data: D,
+        spending: Spending,
+        plan: Callable[[Facts, Terms], Any],
+        answer: Callable[[Any, D], Program[GroupAnswers]],
+        rng: Rng,
+    ) -> GroupedRelease:
         """The release of a statistic of all groups, through the door."""
-        terms, selection = self._terms(spending), self._selection(spending)
+        terms, selection = self._terms(spending), data.selection
 
         def loss(plan: ColumnPlan, facts: Facts) -> PrivacyLoss:
             return self._loss(selection)(plan.cost(), facts)
 
-        def released(plan: ColumnPlan, facts: Facts, data: GroupedColumn, loss: PrivacyLoss) -> Program[GroupedRelease]:
+        def released(plan: ColumnPlan, facts: Facts, data: D, loss: PrivacyLoss) -> Program[GroupedRelease]:
             noisy = yield from answer(plan, data)
             parts = plan.parts() if noisy.parts is None else noisy.parts
             kind = facts.kind.of_answer(statistic)
@@ -174,7 +204,7 @@ class Grouping:
                 _reasons(noisy, facts),
             )
 
-        by = f"{purpose} of {'rows' if column is None else column} by {', '.join(self.keyed.names)}"
+        by = f"{purpose} of {data.facts.name} by {', '.join(self.keyed.names)}"
         of = f"{by}{where_in_words(self.view.text)}"
 
         def checked(facts: Facts) -> Any:
@@ -182,7 +212,6 @@ class Grouping:
             return plan(facts, terms)
 
         request = Request(terms.neighbors, checked, loss, lambda facts: of, released)
-        data = GroupedColumn(self.source, self.keyed, column, self._facts(column), self.groups_per_unit, selection)
         return admit(request, data, self.budget, rng)
 
     def one_by_one(
@@ -280,6 +309,8 @@ class Grouping:
         """How keys are chosen, if they are not public."""
         if self.delta is None or not self.counting:
             return self._before(spending)
+        if self.bound == "groups_per_unit":  # numbers of units, of which no choice before could know more
+            return KeyCounts(spending.amount, self.delta, self.unit.rows)
         return chosen_by_counts(spending.amount, self.delta, self.unit.rows, self.groups_per_unit)
 
     def _before(self, spending: Spending) -> KeySelection | None:
@@ -293,7 +324,8 @@ class Grouping:
         breakdown = spending.breakdown(parts, self.unit)
         if spent := beside(selection):
             breakdown["split"] = {"keys": round_up(spent), **breakdown["split"]}
-        most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit}
+        most = {} if self.unit == Unit() else {"groups_per_unit": self.groups_per_unit, self.bound: self.unit.rows}
+        breakdown.pop("rows_per_unit", None)
         return facts.origin() | described(selection) | breakdown | most
 
 

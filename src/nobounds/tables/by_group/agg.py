@@ -27,7 +27,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.shares import shared
 from nobounds.statistics.door import INSIDE
 from nobounds.statistics.split import NATS, RANKS, AggPlan, Name, column_of
-from nobounds.tables.group_answers import SEEN, GroupedColumn, Learned
+from nobounds.tables.by_group.answers import SEEN, GroupedColumn, Learned
 
 COUNTS = Fraction(1, 20)  # of what is split, for counts of groups that are not requested
 COMMON = {"mean": 20, "sum": 20}  # records of a group times epsilon, where all groups share one clip

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import nobounds as nb
-from nobounds.tables.group_answers import _fitting, _scaled
+from nobounds.tables.by_group.answers import _fitting, _scaled
 
 
 @pytest.mark.parametrize("numbers", [[1, 2, 3], [-(2**62), 5], [2**63 - 1]])

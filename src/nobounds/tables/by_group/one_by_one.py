@@ -32,7 +32,7 @@ from nobounds.release.release import Release
 from nobounds.release.schema import type_in
 from nobounds.release.shares import RANKS, STATISTICS
 from nobounds.statistics.typed import type_of
-from nobounds.tables.group_answers import listed, taken
+from nobounds.tables.by_group.answers import listed, taken
 
 R = TypeVar("R")
 Columns = dict[str, Column]  # of one group

@@ -21,12 +21,14 @@ from support.paid import Paid
 from support.purse import Purse
 
 import nobounds as nb
+from nobounds.accounting.cost import pure
 from nobounds.counting.lattice import Lattice
 from nobounds.counting.tally import SUMMED, Tally
+from nobounds.groups.key_counts import CountKeys
 from nobounds.groups.key_selection import KeepKeys, KeySelection
 from nobounds.mechanisms.decisions import Bits
 from nobounds.release.words import NONE_SEEN
-from nobounds.tables.key_choice import KEY_SHARE
+from nobounds.tables.by_group.key_choice import KEY_SHARE
 
 RNG = np.random.default_rng(11)
 ROWS = 6000
@@ -394,8 +396,8 @@ class TestChosenKeys:
         assert few < many
         rare = {"k": np.full(few, "a"), "who": np.arange(few)}
         table = nb.Table(rare, unit="who", rows_per_unit=8)
-        assert table.group_by("k", delta=1e-6, groups_per_unit=2).count(epsilon=1).groups == ["a"]
-        shown = [len(table.group_by("k", delta=1e-6).count(epsilon=1)) for _ in range(30)]
+        assert table.group_by("k", delta=1e-6, groups_per_unit=2).count("who", epsilon=1).groups == ["a"]
+        shown = [len(table.group_by("k", delta=1e-6).count("who", epsilon=1)) for _ in range(30)]
         assert sum(shown) < 30
 
 
@@ -589,13 +591,17 @@ class TestPrograms:
             driver = Paid(1)
             release = STATISTICS[asked](nb.Table(SALES, **unit).group_by("region", **groups), epsilon=2, rng=driver)
             rows, split = unit.get("rows_per_unit", 1), release.parameters["split"]
-            costs = [one.cost() for one in driver.decisions if not isinstance(one, KeepKeys | Bits)]
-            spent = sum(costs[1:], costs[0]).times(rows).epsilon
+            costs = [one.cost() for one in driver.decisions if not isinstance(one, KeepKeys | CountKeys | Bits)]
+            spent = sum(costs, pure(Fraction(0))).times(rows).epsilon
             for keys in (one for one in driver.decisions if isinstance(one, KeepKeys)):
                 assert float(keys.cost().epsilon) == split["keys"] and keys.selection.delta == groups["delta"]
                 spent += keys.cost().epsilon
+            for keys in (one for one in driver.decisions if isinstance(one, CountKeys)):
+                assert keys.counted.delta == groups["delta"] and keys.counted.rows_per_unit == rows
+                spent += keys.cost().epsilon  # of a unit with all of its rows
             assert float(spent) == release.loss.epsilon
-            noise = driver.decisions[{"sum": -3, "mean": -2}.get(asked, -1)].cost().times(rows).epsilon
+            last = driver.decisions[{"sum": -3, "mean": -2}.get(asked, -1)]
+            noise = last.cost().times(1 if isinstance(last, CountKeys) else rows).epsilon
             assert float(noise) == pytest.approx(split.get("noise", float(noise)), rel=1e-12)
             assert sum(isinstance(one, Bits) for one in driver.decisions) == len(unit) / 2
 

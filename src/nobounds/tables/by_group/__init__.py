@@ -1,0 +1,1 @@
+"""Statistics of each group of a table."""
