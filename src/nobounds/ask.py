@@ -139,24 +139,24 @@ def iqr(
     return _ask("iqr", (column,), lower=lower, upper=upper, resolution=resolution, interval=interval)
 
 
-def ratio(numerator: str, denominator: str) -> Ask:
+def ratio(numerator: str, denominator: str, *, lower: Any = None, upper: Any = None) -> Ask:
     """The sum of a column over that of another."""
-    return _ask("ratio", (numerator, denominator))
+    return _ask("ratio", (numerator, denominator), lower=lower, upper=upper)
 
 
-def weighted_mean(column: str, weights: str) -> Ask:
+def weighted_mean(column: str, weights: str, *, lower: Any = None, upper: Any = None) -> Ask:
     """The mean of a column, weighted by another."""
-    return _ask("weighted_mean", (column, weights))
+    return _ask("weighted_mean", (column, weights), lower=lower, upper=upper)
 
 
-def covariance(x: str, y: str) -> Ask:
+def covariance(x: str, y: str, *, lower: Any = None, upper: Any = None) -> Ask:
     """The covariance of two columns."""
-    return _ask("covariance", (x, y))
+    return _ask("covariance", (x, y), lower=lower, upper=upper)
 
 
-def correlation(x: str, y: str) -> Ask:
+def correlation(x: str, y: str, *, lower: Any = None, upper: Any = None) -> Ask:
     """The correlation of two columns."""
-    return _ask("correlation", (x, y))
+    return _ask("correlation", (x, y), lower=lower, upper=upper)
 
 
 def proportion(condition: str) -> Ask:

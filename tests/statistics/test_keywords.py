@@ -18,6 +18,7 @@ from nobounds.tables.table import Table
 
 LOSS = {"epsilon", "rho", "rng"}
 SPENT = LOSS | {"marks"}
+PAIRED = SPENT | {"lower", "upper"}
 BOUNDED = SPENT | {"lower", "upper", "resolution"}
 WALKED = BOUNDED | {"beta", "noise", "ladder"}
 CHARGED = {"neighbors", "budget"}
@@ -36,10 +37,10 @@ FUNCTIONS = {
     nb.variance: BOUNDED | CHARGED,
     nb.iqr: BOUNDED | {"rows", "interval", "of", "guarantee"} | CHARGED,
     nb.proportion: SPENT | CHARGED,
-    nb.ratio: SPENT | CHARGED,
-    nb.weighted_mean: SPENT | CHARGED,
-    nb.covariance: SPENT | CHARGED,
-    nb.correlation: SPENT | CHARGED,
+    nb.ratio: PAIRED | CHARGED,
+    nb.weighted_mean: PAIRED | CHARGED,
+    nb.covariance: PAIRED | CHARGED,
+    nb.correlation: PAIRED | CHARGED,
     nb.count: SPENT | CHARGED,
     nb.count_distinct: SPENT | CHARGED,
     nb.histogram: BOUNDED | {"edges", "bins"} | CHARGED,
@@ -63,10 +64,10 @@ METHODS = {
     Table.variance: BOUNDED,
     Table.iqr: BOUNDED | {"rows", "interval", "of", "guarantee"},
     Table.proportion: SPENT,
-    Table.ratio: SPENT,
-    Table.weighted_mean: SPENT,
-    Table.covariance: SPENT,
-    Table.correlation: SPENT,
+    Table.ratio: PAIRED,
+    Table.weighted_mean: PAIRED,
+    Table.covariance: PAIRED,
+    Table.correlation: PAIRED,
     Table.count: SPENT,
     Table.histogram: BOUNDED | {"edges", "bins"},
     Table.cdf: BOUNDED | {"points", "bins"},
@@ -83,12 +84,14 @@ METHODS = {
     GroupedTable.variance: BOUNDED,
     GroupedTable.iqr: BOUNDED | {"interval"},
     GroupedTable.proportion: SPENT,
-    GroupedTable.ratio: SPENT,
-    GroupedTable.weighted_mean: SPENT,
-    GroupedTable.covariance: SPENT,
-    GroupedTable.correlation: SPENT,
+    GroupedTable.ratio: PAIRED,
+    GroupedTable.weighted_mean: PAIRED,
+    GroupedTable.covariance: PAIRED,
+    GroupedTable.correlation: PAIRED,
     GroupedTable.histogram: BOUNDED | {"edges", "bins"},
     GroupedTable.cdf: BOUNDED | {"points", "bins"},
+    GroupedTable.top_k: SPENT | {"keys"},
+    GroupedTable.count_distinct: SPENT | {"values_per_unit"},
     GroupedTable.value_counts: SPENT | {"keys"},
     Table.agg: SPENT,
     GroupedTable.agg: SPENT,
@@ -197,7 +200,7 @@ def test_an_unknown_keyword_is_refused_by_the_name_of_the_function(statistic):
 def test_a_keyword_at_its_default_changes_nothing(statistic):
     """What the signature states is what the function does."""
     spent = {"epsilon": 1, "delta": 1e-6} if "delta" in STATISTICS[statistic] else {"epsilon": 1}
-    spent |= {"keys": [1.0]} if statistic is GroupedTable.value_counts else {}
+    spent |= {"keys": [1.0]} if statistic in (GroupedTable.value_counts, GroupedTable.top_k) else {}
     plain = called(statistic, **spent).to_json()
     defaults = {name: one.default for name, one in only_keywords(statistic).items() if name != "rng"}
     assert called(statistic, **(defaults | spent)).to_json() == plain

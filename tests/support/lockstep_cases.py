@@ -435,6 +435,8 @@ CASES = {
                 ({"epsilon": 1, **SWAP}, 3),
                 ({"epsilon": 60, **SWAP}, 3),
                 ({"rho": 0.5, **SWAP}, 2),
+                ({"epsilon": 1, "lower": (0, 900), "upper": (200, 1100)}, 4),
+                ({"epsilon": 20, "lower": 0, "upper": 10_000, **SWAP}, 3),
             ],
         )
         for function in (nb.ratio, nb.weighted_mean, nb.covariance, nb.correlation)

@@ -472,3 +472,15 @@ def _option(field: str) -> str:
 
 def _part(amount: str | None, name: str, many: int) -> str:
     return repr(round_down(privacy_parameter(amount, name) / many))
+
+
+def per_column(option: str, values: list[str] | None) -> str | dict[str, str] | None:
+    """One number for all columns, or numbers by column."""
+    if not values:
+        return None
+    named = {name: number for name, equals, number in (value.rpartition("=") for value in values) if equals}
+    if len(named) == len(values):
+        return named
+    if len(values) > 1:
+        raise ValueError(f"{option} must be one number for all columns, or NAME=NUMBER each time, got {values!r}")
+    return values[0]

@@ -25,9 +25,16 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import column_type_in, type_in
 from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import between, interval_heading, needed_in_words, rows_in_words, units_in_words
+from nobounds.release.words import (
+    between,
+    interval_heading,
+    is_of_clipped,
+    needed_in_words,
+    rows_in_words,
+    units_in_words,
+)
 
-CLIPPING = "The ranges are for the noise, at 95%; what clipping changed is not in them."
+CLIPPED_ONLY = "The interval is for the clipped records; the answer for all records may lie outside"
 SUMMARIES = "The ranges are at 95%; those of means include what clipping changed."
 
 _WIDEST = 10_000  # characters of a table in a pipe
@@ -56,11 +63,9 @@ def _show_one(console: Console, release: nb.Release) -> None:
     if release.reason is not None:
         say(console, f"Not answered, {release.reason}{needed_in_words(release.parameters)}.")
     stated = release.parameters.get("interval", {})
-    if "clip" in release.parameters and stated.get("of") == "noise":
-        say(console, CLIPPING)
     if "clips" in release.parameters and release.value is not None:
         first, second = (clip_in_words(clip, NUMBER) for clip in release.parameters["clips"])
-        included = "What that changed is not in the range." if stated.get("of") == "noise" else ""
+        included = f"{CLIPPED_ONLY}." if is_of_clipped(release.parameters) else ""
         say(console, f"Clipped: the first column to {first}, the second to {second}. {included}".rstrip())
     if "assumes" in stated and release.value is not None:
         say(console, f"The range assumes: {printable(stated['assumes'])}.")
@@ -195,7 +200,7 @@ def _table(release: nb.Release) -> Table:
         table.add_column("q", justify="right", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True, style="bold")
     if release.intervals:
-        table.add_column(_heading(release), no_wrap=True)
+        table.add_column(interval_heading(release.parameters), no_wrap=True)
     if "clip" in release.parameters:
         table.add_column("clip", no_wrap=True)
     table.add_column("cost", no_wrap=True)
@@ -224,12 +229,6 @@ def clip_in_words(clip: list[int | float], kind: Kind) -> str:
         return " to ".join(said(kind.value(end)) for end in clip)
     least = max(map(abs, clip)) / 1e6  # an end that is negligible beside the other is shown as 0
     return " to ".join(said(end if abs(end) >= least else 0) for end in clip)
-
-
-def _heading(release: nb.Release) -> str:
-    """The heading of intervals: their level, and that they are for the noise alone where they are."""
-    noise = " for the noise" if release.parameters.get("interval", {}).get("of") == "noise" else ""
-    return f"{interval_heading(release.parameters)}{noise}"
 
 
 def _value(release: nb.Release, value: Value | tuple[Value | None, ...] | None, k: int) -> str:

@@ -13,7 +13,7 @@ from nobounds.explaining.statements import CLIPPED, COMPARISON, PAIRED, RANKED, 
 from nobounds.explaining.words import Paragraph, about, listed
 from nobounds.kinds.kind import COUNTED
 from nobounds.release.digits import said
-from nobounds.release.words import UNKNOWN, units_in_words
+from nobounds.release.words import OF_CLIPPED, UNKNOWN, units_in_words
 
 HEADING = "What error to expect"
 _ENOUGH, _SCALED, _NONE = 100, 500, 60  # records times epsilon: for a quantile, for the scale of a clip, for any clip
@@ -103,7 +103,7 @@ def _subject(statement: ReleaseStatement) -> str:
         return "The number of rows that count" if statement.rows_per_unit is not None else "The number of records"
     which = "records that count" if statement.rows_per_unit is not None else "records"
     of = statement.interval_of
-    if of == "noise":
+    if of == OF_CLIPPED:
         return f"What noise leaves open about the {statement.statistic} of the clipped {which}"
     if of == "population":
         return f"The {statement.statistic} of the population that the {which} are a sample of"
@@ -143,7 +143,7 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
         "These bounds were found privately. "
         + (
             "How much that changed the answer is not in the range above."
-            if statement.interval_of == "noise"
+            if statement.interval_of == OF_CLIPPED
             else "What that changed is in the range above."
         )
     ]
@@ -172,7 +172,7 @@ def _clips(statement: ReleaseStatement) -> list[str]:
     first, second = (" to ".join(said(end) for end in clip) for clip in statement.clips())
     included = (
         "How much that changed the answer is not in the range above."
-        if statement.interval_of == "noise"
+        if statement.interval_of == OF_CLIPPED
         else "What that changed is in the range above."
     )
     return [

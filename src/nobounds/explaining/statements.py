@@ -16,7 +16,7 @@ from nobounds.kinds.kind import Kind
 from nobounds.ladders.stated import DEFAULT_BITS
 from nobounds.release.digits import said
 from nobounds.release.schema import Interval
-from nobounds.release.words import between
+from nobounds.release.words import OF_CLIPPED, between
 
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")
@@ -144,7 +144,7 @@ class ReleaseStatement:
     def interval_of(self) -> str:
         """What the intervals are for: the noise alone, the sample or the population."""
         stated = self.parameters.inner("interval")
-        return stated.word("of") if "of" in stated else "noise"
+        return stated.word("of") if "of" in stated else OF_CLIPPED
 
     @property
     def interval_level(self) -> float:

@@ -141,8 +141,7 @@ def _notes(answer: Release | GroupedRelease | Description | Answers, *more: str)
 
 def _level(release: Release) -> str:
     """What an interval is for, beside it."""
-    noise = " for the noise" if release.parameters.get("interval", {}).get("of") == "noise" else ""
-    return _muted(f" {interval_heading(release.parameters)}{noise}")
+    return _muted(f" {interval_heading(release.parameters)}")
 
 
 def _escaped(text: object) -> str:

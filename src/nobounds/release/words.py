@@ -14,6 +14,7 @@ from nobounds.release.schema import Interval, type_in
 TOO_FEW = "too few rows"  # why a number is not answered
 TOO_FEW_NUMBERS = "too few numbers"  # the same, of a column whose type is not declared
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
+OF_CLIPPED = "clipped records"  # what an interval is of, where it does not cover what clipping changed
 UNKNOWN = "its error is not known"
 
 
@@ -22,7 +23,7 @@ def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any], value
     level = parameters.get("interval", {}).get("level")
     kind = type_in(parameters)
     words = ", ".join(between(bar, kind, value) for bar, value in zip_longest(bars, values[: len(bars)]))
-    return words if level is None or words == UNKNOWN else f"{words} at {100 * level:.4g}%"
+    return words if level is None or words == UNKNOWN else f"{words} at {100 * level:.4g}%{_of_clipped(parameters)}"
 
 
 def between(bar: Interval, kind: Kind = NUMBER, value: Any = None) -> str:
@@ -121,7 +122,16 @@ def shown_in_words(parameters: Mapping[str, Any], groups: int, unit: str) -> str
 
 def interval_heading(parameters: Mapping[str, Any]) -> str:
     """The heading of a column of intervals, such as "95% interval"."""
-    return f"{100 * parameters.get('interval', {}).get('level', 0.95):.4g}% interval"
+    return f"{100 * parameters.get('interval', {}).get('level', 0.95):.4g}% interval{_of_clipped(parameters)}"
+
+
+def is_of_clipped(parameters: Mapping[str, Any]) -> bool:
+    """Whether intervals are for the clipped records alone: the statistic of all records may well lie outside."""
+    return bool(parameters.get("interval", {}).get("of") == OF_CLIPPED)
+
+
+def _of_clipped(parameters: Mapping[str, Any]) -> str:
+    return " for the clipped records" if is_of_clipped(parameters) else ""
 
 
 def rank_in_words(q: str) -> str:

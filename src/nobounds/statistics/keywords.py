@@ -23,6 +23,7 @@ from nobounds.ranks.problem import Method as Method
 
 Keys: TypeAlias = Iterable[Any] | Literal["enum"]
 PerColumn = Given | Mapping[str, Given] | None
+OfTwo = Given | Mapping[str, Given] | tuple[Given | None, Given | None] | list[Given | None] | None
 
 
 class Spent(TypedDict, total=False):
@@ -100,6 +101,17 @@ class Each(Spent, total=False):
     lower: PerColumn
     upper: PerColumn
     resolution: PerColumn
+
+
+class Paired(Spent, total=False):
+    """What is public about the values of two columns: bounds for both, for each by its place, or by its name."""
+
+    lower: OfTwo
+    upper: OfTwo
+
+
+class PairKeywords(Paired, Budgeted, total=False):
+    """The keywords of statistics of two columns."""
 
 
 class Valued(Spent, total=False):
@@ -285,6 +297,24 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
 def stated_of(options: Mapping[str, Any]) -> Stated:
     """What these keywords state about the values."""
     return Stated.of(*(options.get(name) for name in ("lower", "upper", "resolution")))
+
+
+def stated_of_two(options: Mapping[str, Any], names: tuple[str | None, str | None]) -> tuple[Stated, Stated]:
+    """What these keywords state about the values of two columns with these names."""
+    low, high = (_of_two(options.get(name), name, names) for name in ("lower", "upper"))
+    return Stated.of(low[0], high[0]), Stated.of(low[1], high[1])
+
+
+def _of_two(given: Any, name: str, names: tuple[str | None, str | None]) -> tuple[Any, Any]:
+    if isinstance(given, Mapping):
+        if unknown := [key for key in given if key not in names or key is None]:
+            raise ValueError(f"{name} is for the two columns that are asked about, got {unknown[0]!r}")
+        return given.get(names[0]), given.get(names[1])
+    if isinstance(given, tuple | list):
+        if len(given) != 2:
+            raise ValueError(f"{name} must be a bound for both columns, or a pair with one for each, got {len(given)}")
+        return given[0], given[1]
+    return given, given
 
 
 def flag(options: Mapping[str, Any], name: str) -> bool:

@@ -129,15 +129,31 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
-    settled = yield from plan.program(data.chunks)
+    noisy = yield from averaged(plan, data.chunks)
+    return _answered(noisy.settled, noisy.value, noisy.bar, noisy.scale, noisy.records, whole=False)
+
+
+class Averaged(NamedTuple):
+    """A noisy mean of clipped records, likewise, and the noisy number of records that a sum was divided by."""
+
+    settled: Settled
+    value: Fraction
+    bar: Fraction
+    scale: Fraction
+    records: Fraction
+
+
+def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
+    """The noisy mean of clipped records."""
+    settled = yield from plan.program(records)
     plan, clip = settled.plan, settled.clip
     lattice = plan.lattice(clip)
-    count, total = totals(data.chunks(), lattice.steps)
+    count, total = totals(records(), lattice.steps)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     bar = Fraction(average.half_interval(CHANCE)) * lattice.step
     scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return _answered(settled, value, bar, scale, max(average.count, Fraction(1)), whole=False)
+    return Averaged(settled, value, bar, scale, max(average.count, Fraction(1)))
 
 
 def _answered(

@@ -34,6 +34,7 @@ from nobounds.statistics.keywords import (
     Each,
     Ended,
     Keys,
+    Paired,
     Pointed,
     Ranged,
     Searched,
@@ -245,22 +246,22 @@ class Table(SharedOnly):
         return iqr(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
-    def ratio(self, numerator: str, denominator: str, **options: Unpack[Spent]) -> Release:
+    def ratio(self, numerator: str, denominator: str, **options: Unpack[Paired]) -> Release:
         """A private ratio of the sums of two columns, over the rows that have a value in both."""
         return ratio_of(self._opened.pair(numerator, denominator, options), {**self._charged, **options})
 
     @spelled_out
-    def weighted_mean(self, column: str, weights: str, **options: Unpack[Spent]) -> Release:
+    def weighted_mean(self, column: str, weights: str, **options: Unpack[Paired]) -> Release:
         """A private mean of a column, weighted by another one."""
         return weighted_mean_of(self._opened.pair(column, weights, options), {**self._charged, **options})
 
     @spelled_out
-    def covariance(self, x: str, y: str, **options: Unpack[Spent]) -> Release:
+    def covariance(self, x: str, y: str, **options: Unpack[Paired]) -> Release:
         """A private covariance of two columns."""
         return covariance_of(self._opened.pair(x, y, options), {**self._charged, **options})
 
     @spelled_out
-    def correlation(self, x: str, y: str, **options: Unpack[Spent]) -> Release:
+    def correlation(self, x: str, y: str, **options: Unpack[Paired]) -> Release:
         """A private correlation of two columns."""
         return correlation_of(self._opened.pair(x, y, options), {**self._charged, **options})
 

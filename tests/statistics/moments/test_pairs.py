@@ -171,3 +171,70 @@ def test_no_number_is_too_large_or_too_small(statistic, scale):
     data = np.append(scale * np.linspace(-1, 1, 400), [np.inf, -np.inf, 0.0])
     release = getattr(nb, statistic)(data, data[::-1], epsilon=100, rng=seeded(), marks=False)
     assert np.isfinite(release.value)
+
+
+BOUNDS = {
+    "ratio": ((0, 0), (3000, 30)),
+    "weighted_mean": ((900, 0), (1100, 20)),
+    "covariance": ((980, 1960), (1020, 2040)),
+}
+BOUNDS["correlation"] = BOUNDS["covariance"]
+
+
+@each
+def test_stated_bounds_are_for_each_column(statistic):
+    """A pair, and a mapping by name, give one answer; the clips lie within the bounds."""
+    names, (low, high) = COLUMNS[statistic], BOUNDS[statistic]
+    table, data = nb.Table(ROWS), [ROWS[name] for name in COLUMNS[statistic]]
+    pairs = getattr(nb, statistic)(*data, lower=low, upper=high, epsilon=1, rng=seeded())
+    named = getattr(table, statistic)(
+        *names,
+        lower=dict(zip(names, low, strict=True)),
+        upper=dict(zip(names, high, strict=True)),
+        epsilon=1,
+        rng=seeded(),
+    )
+    assert named.value == pairs.value and pairs.parameters["clips"] == named.parameters["clips"]
+    for (first, last), least, most in zip(pairs.parameters["clips"], low, high, strict=True):
+        assert least <= first < last <= most
+    assert pairs.value == pytest.approx(TRUTHS[statistic], rel=0.2)
+
+
+def test_one_bound_is_for_both_columns_and_bounds_of_others_are_refused():
+    """A number for both, and the errors."""
+    for given in (0, (0, 0), [0, 0]):
+        release = nb.covariance(X, Y, lower=given, epsilon=1, rng=seeded())
+        assert all(first >= 0 for first, _ in release.parameters["clips"])
+    table = nb.Table(ROWS)
+    for given, words in (({"w": 0}, "two columns"), ((0, 0, 0), "pair"), ("far", "lower")):
+        with pytest.raises((ValueError, TypeError), match=words):
+            table.covariance("x", "y", lower=given, epsilon=1)
+
+
+@pytest.mark.medium
+def test_true_bounds_help_and_loose_ones_do_not_harm():
+    """The median error of a covariance over 30 runs, with tight bounds, with none and with bounds 500 times as wide."""
+    errors = {}
+    for name, (low, high) in {"tight": ((985, 1970), (1015, 2030)), "none": (None, None), "loose": (-1e4, 1e4)}.items():
+        runs = [nb.covariance(X, Y, lower=low, upper=high, epsilon=1, rng=seeded(k)).value for k in range(30)]
+        errors[name] = np.median(np.abs(np.array(runs, dtype=float) - TRUTHS["covariance"]))
+    assert errors["tight"] < 1.1 * errors["none"] and errors["loose"] < 1.2 * errors["none"]
+
+
+@pytest.mark.medium
+def test_a_ratio_far_from_zero_is_as_accurate_as_its_means():
+    """At 1000 with a standard deviation of 3, errors are far below those of sums that are clipped around 0."""
+    other = RNG.normal(1000, 3, N)
+    runs = [nb.ratio(X, other, epsilon=1, rng=seeded(k)) for k in range(20)]
+    errors = [abs(release.value - X.sum() / other.sum()) for release in runs]
+    assert np.median(errors) < 5e-5  # a sum clipped around 0 has noise of 1000 / 3000 epsilon, a few 1e-4 of it
+    assert all(release.interval[0] <= X.sum() / other.sum() <= release.interval[1] for release in runs)
+
+
+def test_an_interval_of_clipped_records_says_so():
+    """In print, in JSON, in HTML and in the explanation."""
+    release = nb.covariance(X, Y, epsilon=1, rng=seeded())
+    assert "for the clipped records" in str(release) and "for the clipped records" in release._repr_html_()
+    assert release.parameters["interval"] == {"level": 0.95, "of": "clipped records"}
+    assert "of the clipped records" in str(nb.explain(release)).replace("\n  ", " ")
+    assert "clipped records" not in str(nb.ratio(X, Y, epsilon=1, rng=seeded()))

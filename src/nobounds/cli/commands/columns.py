@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import nobounds as nb
 from nobounds.accounting.budget import read
@@ -18,10 +18,12 @@ from nobounds.cli.options import (
     EndOptions,
     FactOptions,
     GroupOptions,
+    PerColumn,
     Quantiles,
     RangeOptions,
     SearchOptions,
     WalkOptions,
+    per_column,
     second_column,
 )
 from nobounds.cli.output import show, written
@@ -151,8 +153,16 @@ def iqr(
 def _of_two(name: str, summary: str, first: str, second: str, names: tuple[str, str]) -> Callable[..., None]:
     """A command for a statistic of two columns, each an option of its own."""
 
-    def command(one: str, other: str, common: CommonOptions, groups: GroupOptions) -> None:
-        answer_once(common, groups, name, [one, other], one, other)
+    def command(
+        one: str,
+        other: str,
+        common: CommonOptions,
+        groups: GroupOptions,
+        lower: Annotated[list[str] | None, PerColumn] = None,
+        upper: Annotated[list[str] | None, PerColumn] = None,
+    ) -> None:
+        known: dict[str, Any] = {"lower": per_column("lower", lower), "upper": per_column("upper", upper)}
+        answer_once(common, groups, name, [one, other], one, other, **known)
 
     for place, option in (("one", first), ("other", second)):
         command.__annotations__[place] = second_column(option)

@@ -8,7 +8,7 @@ import typer
 from nobounds.cli.commands.agg import show_answers
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped
-from nobounds.cli.options import NUMBER, Columns, CommonOptions, GroupOptions, PerColumn, Plot
+from nobounds.cli.options import NUMBER, Columns, CommonOptions, GroupOptions, PerColumn, Plot, per_column
 from nobounds.cli.output import show_description, written
 from nobounds.cli.sources import opened
 
@@ -39,7 +39,7 @@ def describe(
     if rows is not None:
         raise ValueError("--rows is for --dry-run: a summary counts the rows itself, with noise")
     options = {"lower": lower, "upper": upper, "resolution": resolution}
-    given: dict[str, Any] = {name: _per_column(name, values) for name, values in options.items()}
+    given: dict[str, Any] = {name: per_column(name, values) for name, values in options.items()}
     if groups.by:
         if plot is not None or not column:
             raise ValueError("--by goes without --plot, and with --column for each column of the summary")
@@ -79,15 +79,3 @@ def _dry_run(common: CommonOptions, columns: list[str] | None, rows: str | None)
         names = numeric(handle.table, common.whom.unit, columns)
     planned = dry_run(names, rows, common.whom.rows_per_unit, terms)
     show_planned_summary(planned, as_json=common.as_json)
-
-
-def _per_column(option: str, values: list[str] | None) -> str | dict[str, str] | None:
-    """One number for all columns, or numbers by column."""
-    if not values:
-        return None
-    named = {name: number for name, equals, number in (value.rpartition("=") for value in values) if equals}
-    if len(named) == len(values):
-        return named
-    if len(values) > 1:
-        raise ValueError(f"{option} must be one number for all columns, or NAME=NUMBER each time, got {values!r}")
-    return values[0]

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from nobounds.cli.keys import grouped
 from nobounds.cli.options import CommonOptions, GroupOptions
-from nobounds.cli.output import CLIPPING, Printer, clip_in_words, say_all, show, show_table, total_in_words, written
+from nobounds.cli.output import Printer, clip_in_words, say_all, show, show_table, total_in_words, written
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.release.files import write_csv
@@ -99,7 +99,7 @@ def _clip(release: GroupedRelease) -> str:
     sentence = f"Clip: {clip_in_words(clip, column_type_in(release.parameters))}."
     if "assumes" in stated:
         return f"{sentence} Intervals include what it changed, and assume: {printable(stated['assumes'])}."
-    return f"{sentence} {CLIPPING}" if stated.get("of") == "noise" else sentence
+    return sentence
 
 
 def _printable(key: object) -> str:

@@ -45,17 +45,22 @@ class PairPlan:
     y: SumPlan
 
     @classmethod
-    def weighted(cls, x: Facts, weights: Facts, terms: Terms) -> "PairPlan":
+    def weighted(
+        cls, x: Facts, weights: Facts, terms: Terms, stated: tuple[Stated, Stated] = (Stated(), Stated())
+    ) -> "PairPlan":
         """The plan for a weighted mean; weights below 0 count as 0."""
         half = _half(terms)
-        of_x = SumPlan.of(x, half, Stated.of(), centered=True)
-        return cls(of_x, SumPlan.of(weights, half, Stated.of(lower=0), centered=False))
+        of_x = SumPlan.of(x, half, stated[0], centered=True)
+        return cls(of_x, SumPlan.of(weights, half, replace(stated[1], lower=Fraction(0)), centered=False))
 
     @classmethod
-    def products(cls, x: Facts, y: Facts, terms: Terms) -> "PairPlan":
+    def products(
+        cls, x: Facts, y: Facts, terms: Terms, stated: tuple[Stated, Stated] = (Stated(), Stated())
+    ) -> "PairPlan":
         """The plan for a covariance or a correlation."""
         first, second = (
-            SumPlan.of(facts, _half(terms), Stated.of(), centered=True, tuning=TUNING, power=2) for facts in (x, y)
+            SumPlan.of(facts, _half(terms), known, centered=True, tuning=TUNING, power=2)
+            for facts, known in zip((x, y), stated, strict=True)
         )
         return cls(first, second)
 

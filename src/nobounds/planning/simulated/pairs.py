@@ -19,7 +19,7 @@ from nobounds.planning.samples import Sample
 from nobounds.planning.simulated.columns import Answered, Simulation
 from nobounds.programs.program import Program
 from nobounds.statistics.moments.pairs import RatioPlan
-from nobounds.statistics.sums import summed
+from nobounds.statistics.sums import averaged
 
 _MOST = 1 << 17  # records: all of them are made
 
@@ -42,13 +42,13 @@ def _rows(weights: bool = False) -> Callable[[Sample], Joined]:
 
 
 def _ratio(facts: Facts, terms: Terms, stated: Stated) -> Answered:
-    plan = RatioPlan.of(facts, facts, terms)
+    plan = RatioPlan.of(facts, facts, terms, (stated, stated))
 
     def program(joined: Joined) -> Program[float | None]:
-        over = yield from summed(plan.x, joined(first_of))
-        under = yield from summed(plan.y, joined(second_of))
-        trusted = over.settled.clip.trusted and under.settled.clip.trusted
-        return finite_float(over.value / under.value) if trusted and under.value else None
+        over = yield from averaged(plan.x, joined(first_of))
+        under = yield from averaged(plan.y, joined(second_of))
+        trusted = over.settled.clip.trusted and under.settled.clip.trusted and abs(under.value) > 2 * under.bar
+        return finite_float(over.value / under.value) if trusted else None
 
     return program
 

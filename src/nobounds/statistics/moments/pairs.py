@@ -23,21 +23,22 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.programs.program import Program
 from nobounds.release.release import Release
-from nobounds.release.words import TOO_FEW
+from nobounds.release.words import OF_CLIPPED, TOO_FEW
 from nobounds.statistics.door import Answer, ColumnPlan, release_column
-from nobounds.statistics.keywords import CountKeywords, flag, spelled_out, terms_of
-from nobounds.statistics.sums import summed
+from nobounds.statistics.keywords import PairKeywords, flag, spelled_out, stated_of_two, terms_of
+from nobounds.statistics.sums import Averaged, averaged
 from nobounds.statistics.typed import require_type
 
 C = TypeVar("C", bound=ColumnPlan)
 
 
 @spelled_out
-def ratio(numerator: object, denominator: object, **options: Unpack[CountKeywords]) -> Release:
+def ratio(numerator: object, denominator: object, **options: Unpack[PairKeywords]) -> Release:
     """A private ratio of two sums over the same rows, such as claims per exposure.
 
-    Each sum gets half of epsilon, and is clipped as `sum` does it; `interval` follows from the intervals of both, which
-    include what clipping cut off. Where the denominator is not clearly apart from 0, the value is None.
+    It is that of two means, each for half of epsilon; `interval` follows from the intervals of both, which include what
+    clipping cut off. Where the denominator is not clearly apart from 0, the value is None. `lower` and `upper` are for
+    both columns, or pairs with one for each.
 
     >>> import random
     >>> claims, exposure = [i % 5 for i in range(9000)], [1 + i % 2 for i in range(9000)]
@@ -48,10 +49,11 @@ def ratio(numerator: object, denominator: object, **options: Unpack[CountKeyword
 
 
 @spelled_out
-def weighted_mean(data: object, weights: object, **options: Unpack[CountKeywords]) -> Release:
+def weighted_mean(data: object, weights: object, **options: Unpack[PairKeywords]) -> Release:
     """A private weighted mean: the sum of records times weights over the sum of weights; negative weights count as 0.
 
-    Records and weights are clipped, and `interval` is for the noise on what is clipped so.
+    Records and weights are clipped, and `interval` is for the clipped records. `lower` and `upper` are for both
+    columns, or pairs with one for each: `upper=(None, 10)` bounds the weights.
 
     >>> import random
     >>> values, weights = [i % 5 for i in range(9000)], [1 + i % 2 for i in range(9000)]
@@ -62,10 +64,11 @@ def weighted_mean(data: object, weights: object, **options: Unpack[CountKeywords
 
 
 @spelled_out
-def covariance(x: object, y: object, **options: Unpack[CountKeywords]) -> Release:
+def covariance(x: object, y: object, **options: Unpack[PairKeywords]) -> Release:
     """A private covariance of two columns: the mean product of the deviations from their means.
 
-    Both are clipped, and `interval` is for the noise on the covariance of what is clipped so.
+    Both are clipped, and `interval` is for the covariance of the clipped records: that of all records may lie outside.
+    `lower` and `upper` are for both columns, or pairs with one for each.
 
     >>> import random
     >>> covariance(range(9000), range(9000), epsilon=5, rng=random.Random(1)).value / 9000**2
@@ -75,11 +78,11 @@ def covariance(x: object, y: object, **options: Unpack[CountKeywords]) -> Releas
 
 
 @spelled_out
-def correlation(x: object, y: object, **options: Unpack[CountKeywords]) -> Release:
+def correlation(x: object, y: object, **options: Unpack[PairKeywords]) -> Release:
     """A private correlation (Pearson's) of two columns, from -1 to 1.
 
-    Both are clipped, and `interval` is for the noise on the correlation of what is clipped so: a few records far beyond
-    the clips may change it.
+    Both are clipped, and `interval` is for the correlation of the clipped records: a few far beyond the clips may
+    change it. `lower` and `upper` are for both columns, or pairs with one for each.
 
     >>> import random
     >>> correlation(range(9000), range(9000), epsilon=5, rng=random.Random(1)).value > 0.9
@@ -92,14 +95,13 @@ def ratio_of(pair: Pair, options: Any) -> Release:
     """The ratio of two columns of a table."""
 
     def answer(plan: RatioPlan, marks: bool) -> Program[Answer]:
-        over = yield from summed(plan.x, pair.x.chunks)
-        under = yield from summed(plan.y, pair.y.chunks)
-        low, high = _quotients(
-            *(each.settled.tailed.interval(each.value, each.bar, 1, CHANCE / 2) for each in (over, under))  # type: ignore[arg-type]
-        )
+        over = yield from averaged(plan.x, pair.x.chunks)
+        under = yield from averaged(plan.y, pair.y.chunks)
+        low, high = _quotients(*(_half_sure(each) for each in (over, under)))
         settled = over.settled, under.settled
         parameters = _parameters(*settled) | {"interval": _described(*settled)}
-        known = all(each.clip.trusted for each in settled) and (low, high) != (-math.inf, math.inf)
+        apart = abs(under.value) > 2 * under.bar  # of 0, for the noise; what clipping changed may leave no interval
+        known = apart and all(each.clip.trusted for each in settled)
         value = finite_float(over.value / under.value) if under.value else 0.0
         return _answer(value, parameters, (low, high), known, marks, *settled)
 
@@ -147,16 +149,21 @@ def correlation_of(pair: Pair, options: Any) -> Release:
 
 @dataclass(frozen=True, slots=True)
 class RatioPlan:
-    """Two sums, each for half of the spending."""
+    """Two means, each for half of the spending: over the same rows, their ratio is that of the sums.
+
+    Means are clipped around a centre of the data, and sums around 0, which is much noisier for data far from 0.
+    """
 
     x: SumPlan
     y: SumPlan
 
     @classmethod
-    def of(cls, x: Facts, y: Facts, terms: Terms) -> "RatioPlan":
-        """The plans of both sums."""
+    def of(cls, x: Facts, y: Facts, terms: Terms, stated: tuple[Stated, Stated]) -> "RatioPlan":
+        """The plans of both means."""
         half = replace(terms, spending=Spending(terms.spending.amount / 2, terms.spending.zcdp))
-        return cls(*(SumPlan.of(facts, half, Stated.of(), centered=False) for facts in (x, y)))
+        return cls(
+            *(SumPlan.of(facts, half, known, centered=True) for facts, known in zip((x, y), stated, strict=True))
+        )
 
     def cost(self) -> Cost:
         """The cost of both."""
@@ -171,17 +178,18 @@ def _released(
     statistic: str,
     pair: Pair,
     options: Any,
-    plan: Callable[[Facts, Facts, Terms], C],
+    plan: Callable[[Facts, Facts, Terms, tuple[Stated, Stated]], C],
     answer: Callable[[C, bool], Program[Answer]],
     kind: Kind,
 ) -> Release:
     """The release of a statistic of two columns, whose answers are of this kind."""
     terms, marks, x, y = terms_of(options), flag(options, "marks"), pair.x, pair.y
+    stated = stated_of_two(options, (x.facts.name, y.facts.name))
     formulas = tuple(dict([*x.facts.formulas, *y.facts.formulas]).items())
     lead = replace(x, facts=replace(x.facts, name=pair.named(), formulas=formulas, kind=kind))
 
     def planned(facts: Facts) -> C:
-        return plan(replace(x.facts, rows=facts.rows), replace(y.facts, rows=facts.rows), terms)
+        return plan(replace(x.facts, rows=facts.rows), replace(y.facts, rows=facts.rows), terms, stated)
 
     def answered(plan: C, data: Column) -> Program[Answer]:
         return answer(plan, marks)
@@ -203,6 +211,11 @@ def _kind_of_ratio(pair: Pair) -> Kind:
     raise TypeError(f"a ratio of {over.kind} to {under.kind} has no type; convert one of the columns to numbers first")
 
 
+def _half_sure(mean: Averaged) -> tuple[float, float]:
+    """The interval of a mean that fails with half of the chance."""
+    return mean.settled.tailed.interval(mean.value, mean.bar, mean.records, CHANCE / 2)
+
+
 def _quotients(over: tuple[float, float], under: tuple[float, float]) -> tuple[float, float]:
     """The ends of all quotients of numbers in two intervals; infinite if the second has 0 in it."""
     if under[0] <= 0 <= under[1]:
@@ -215,9 +228,9 @@ def _quotients(over: tuple[float, float], under: tuple[float, float]) -> tuple[f
 
 
 def _clipped(value: float, bar: tuple[float, float], known: bool, marks: bool, clips: Clips) -> Answer:
-    """The answer of a statistic of clipped products, whose interval is for the noise."""
+    """The answer of a statistic of clipped products, whose interval is for the clipped records."""
     settled = clips.x, clips.y
-    parameters = _parameters(*settled) | {"interval": {"level": 1 - CHANCE, "of": "noise"}}
+    parameters = _parameters(*settled) | {"interval": {"level": 1 - CHANCE, "of": OF_CLIPPED}}
     return _answer(value, parameters, bar, known, marks, *settled)
 
 

@@ -31,6 +31,7 @@ from nobounds.statistics.keywords import (
     Grouped,
     GroupedExtreme,
     Keys,
+    Paired,
     Pointed,
     Spent,
     ValuesOfGroups,
@@ -223,22 +224,22 @@ class GroupedTable(SharedOnly):
         return self._number(ask.iqr(column), options)
 
     @spelled_out
-    def ratio(self, numerator: str, denominator: str, **options: Unpack[Spent]) -> GroupedRelease:
+    def ratio(self, numerator: str, denominator: str, **options: Unpack[Paired]) -> GroupedRelease:
         """A private ratio of the sums of two columns in each group; at most 10,000 keys."""
         return self._number(ask.ratio(numerator, denominator), options)
 
     @spelled_out
-    def weighted_mean(self, column: str, weights: str, **options: Unpack[Spent]) -> GroupedRelease:
+    def weighted_mean(self, column: str, weights: str, **options: Unpack[Paired]) -> GroupedRelease:
         """A private mean of a column in each group, weighted by another; at most 10,000 keys."""
         return self._number(ask.weighted_mean(column, weights), options)
 
     @spelled_out
-    def covariance(self, x: str, y: str, **options: Unpack[Spent]) -> GroupedRelease:
+    def covariance(self, x: str, y: str, **options: Unpack[Paired]) -> GroupedRelease:
         """A private covariance of two columns in each group; at most 10,000 keys."""
         return self._number(ask.covariance(x, y), options)
 
     @spelled_out
-    def correlation(self, x: str, y: str, **options: Unpack[Spent]) -> GroupedRelease:
+    def correlation(self, x: str, y: str, **options: Unpack[Paired]) -> GroupedRelease:
         """A private correlation of two columns in each group; at most 10,000 keys."""
         return self._number(ask.correlation(x, y), options)
 
