@@ -164,10 +164,11 @@ OF_GROUPS = {
     "mean": lambda groups, **options: groups.mean("x", **options),
     "count": lambda groups, **options: groups.count("x", **options),
     "median": lambda groups, **options: groups.median("x", **options),
+    "count_distinct": lambda groups, **options: groups.count_distinct("x", **options),
 }
 ONE_BY_ONE = {  # groups that run the programs of columns, which are attacked above
     *("agg", "bounds", "cdf", "correlation", "covariance", "describe", "histogram", "iqr", "proportion", "quantiles"),
-    *("ratio", "std", "value_counts", "variance", "weighted_mean"),
+    *("ratio", "std", "top_k", "value_counts", "variance", "weighted_mean"),
 }
 
 
