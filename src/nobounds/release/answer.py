@@ -5,6 +5,7 @@ Libraries are loaded when they are used, and so are the rooms above this one.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -89,26 +90,28 @@ class _Later(NamedTuple):
 def later(compute: Callable[[], T]) -> T:
     """A value for a field that may wait until it is read; `compute` uses noisy numbers and public facts alone.
 
-    Intervals follow from noisy numbers, so whoever reads only the value does not pay for them. What is read, compared,
-    printed, pickled or written to JSON is always the computed value.
+    Intervals and parameters follow from noisy numbers, so whoever reads only the value does not pay for them. What is
+    read, compared, printed, pickled or written to JSON is always the computed value.
     """
     return _Later(compute)  # type: ignore[return-value]
 
 
-def may_wait(name: str) -> Callable[[C], C]:
-    """Let a field of a frozen dataclass with slots hold what is to be computed `later`, until the field is read."""
+def may_wait(*names: str) -> Callable[[C], C]:
+    """Let fields of a frozen dataclass with slots hold what is to be computed `later`, until they are read."""
 
     def changed(kind: C) -> C:
-        slot = kind.__dict__[name]
-
-        def read(self: Any) -> Any:
-            value = slot.__get__(self)
-            if isinstance(value, _Later):
-                value = value.compute()
-                slot.__set__(self, value)
-            return value
-
-        setattr(kind, name, property(read, slot.__set__))
+        for name in names:
+            slot = kind.__dict__[name]
+            setattr(kind, name, property(partial(_read, slot), slot.__set__))
         return kind
 
     return changed
+
+
+def _read(slot: Any, held: Any) -> Any:
+    """The value of a field, computed if it has waited."""
+    value = slot.__get__(held)
+    if isinstance(value, _Later):
+        value = value.compute()
+        slot.__set__(held, value)
+    return value

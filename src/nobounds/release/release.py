@@ -18,7 +18,7 @@ from nobounds.release.words import bars_in_words, needed_in_words, rows_in_words
 _SHOWN = 4  # numbers in the text
 
 
-@may_wait("intervals")
+@may_wait("parameters", "intervals")
 @dataclass(frozen=True, slots=True)
 class Release(Answer):
     """A private answer. Only `value`, and what the mechanism itself paid to learn, depend on the data.

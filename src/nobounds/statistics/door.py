@@ -5,7 +5,7 @@ them; the charge comes before the first record is read; what an answer reads is 
 (see `programs`), which the driver of the call runs: by default, the one that draws.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -105,7 +105,7 @@ class ColumnPlan(Protocol):
         ...
 
 
-@may_wait("intervals")
+@may_wait("parameters", "intervals", "parts")
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A noisy answer, and what its release says about it; `parts` is the cost by part, if a noisy size has set it.
@@ -120,6 +120,17 @@ class Answer:
     reason: str | None = None
     size: int | None = None
 
+    def with_first(self, parameters: dict[str, Any]) -> "Answer":
+        """The same answer, with these parameters before its own."""
+        return Answer(
+            self.value,
+            later(lambda: parameters | self.parameters),
+            later(lambda: self.intervals),
+            later(lambda: self.parts),
+            self.reason,
+            self.size,
+        )
+
 
 C = TypeVar("C", bound=ColumnPlan)
 
@@ -129,9 +140,12 @@ def _loss(plan: ColumnPlan, unit: Unit, neighbors: Neighbors) -> PrivacyLoss:
     return unit.loss(plan.cost(), neighbors)
 
 
-@lru_cache(maxsize=256)
-def _parts(plan: ColumnPlan) -> Mapping[str, Cost]:
-    return plan.parts()
+def _parameters(statistic: str, plan: ColumnPlan, terms: Terms, facts: Facts, noisy: Answer) -> dict[str, Any]:
+    """What a release says about how it was made."""
+    kind = facts.kind.of_answer(statistic)
+    read = {"values_read": noisy.size} if facts.texts and noisy.size is not None else {}
+    breakdown = terms.spending.breakdown(plan.parts() if noisy.parts is None else noisy.parts, facts.unit)
+    return facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | read | breakdown
 
 
 def release_column(
@@ -149,14 +163,9 @@ def release_column(
 
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
         noisy = yield from answer(plan, data)
-        breakdown = terms.spending.breakdown(_parts(plan) if noisy.parts is None else noisy.parts, facts.unit)
-        kind = facts.kind.of_answer(statistic)
         reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason is not None else noisy.reason
-        read = {"values_read": noisy.size} if facts.texts and noisy.size is not None else {}
-        parameters = (
-            facts.origin() | type_of(statistic, facts.kind) | typed_rung(noisy.parameters, kind) | read | breakdown
-        )
         value = typed_value(statistic, facts.kind, noisy.value)
+        parameters = later(lambda: _parameters(statistic, plan, terms, facts, noisy))
         bars = later(lambda: typed_intervals(statistic, facts.kind, noisy.intervals))
         return Release(statistic, value, loss, parameters, bars, reason)
 

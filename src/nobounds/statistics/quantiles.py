@@ -23,6 +23,7 @@ from nobounds.ranks.plan import QuantilePlan, plan_extremes, plan_quantile, plan
 from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
+from nobounds.release.answer import later
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, release_column
@@ -89,16 +90,15 @@ def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Rel
         parameters |= {"method": searched.method, "noise": searched.noise}
         parameters |= stated_rows(searched) | plan.ladder.describe()
         if isinstance(plan.answer, Question):
-            noisy = yield from _on_a_rung(plan.answer, view, terms, marks)
-            if data.facts.size is not None:  # noise in a size that is known says less about the rung
-                noisy = replace(noisy, parameters={k: v for k, v in noisy.parameters.items() if k != "rung"})
+            # Noise in a size that is known says less about the rung.
+            noisy = yield from _on_a_rung(plan.answer, view, terms, marks, says_rung=data.facts.size is None)
         elif isinstance(plan.answer, ExtremesPlan):
             noisy = yield from _with_ends(plan.answer, view, terms, marks)
         else:
             noisy = yield from with_interval(plan.answer, view, terms, marks)
         if plan.percentiles is not None and isinstance(noisy.value, int | float):
             parameters["percentiles"] = yield from plan.percentiles.program(view, noisy.value)
-        return replace(noisy, parameters=parameters | noisy.parameters)
+        return noisy.with_first(parameters)
 
     return release_column(
         statistic,
@@ -198,8 +198,7 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
             noisy = yield from marked(plan, view, terms, marks)
         else:
             noisy = yield from _with_ends(plan, view, terms, marks)
-        parameters: dict[str, Any] = {"method": searched.method, "noise": searched.noise} | plan.ladder.describe()
-        return replace(noisy, parameters=parameters | noisy.parameters)
+        return noisy.with_first({"method": searched.method, "noise": searched.noise} | plan.ladder.describe())
 
     plan: Callable[[Facts], Question | ExtremesPlan] = partial(plan_separately, terms=terms, options=searched, qs=qs)
     if wanted is not None:
@@ -221,17 +220,21 @@ def marked(plan: Question | Halving, view: View, terms: Terms, marks: bool) -> P
     return Answer(value, few, reason=TOO_FEW if few else None, size=None if plan.size.known is not None else size)
 
 
-def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool) -> Program[Answer]:
-    """A quantile, and what is known for free of the rung that it lies on."""
+def _on_a_rung(plan: Question, view: View, terms: Terms, marks: bool, says_rung: bool) -> Program[Answer]:
+    """A quantile, and with `says_rung` what is known for free of the rung that it lies on."""
     size = yield from plan.learned(view)
     if marks and not all(answers(plan, size)):
         few = {"needed": needed(plan, size, terms.spending.amount, terms.spending.zcdp)}
         return Answer(None, few, reason=TOO_FEW, size=None if plan.size.known is not None else size)
     ((route, position),) = yield from plan.ends(view, size)
     value = plan.value_at(route, position)
-    known = rung(plan, route, position, size, value)
     learned = None if plan.size.known is not None else size
-    return Answer(value, {} if known is None else {"rung": known}, size=learned)
+
+    def parameters() -> dict[str, Any]:
+        known = rung(plan, route, position, size, value) if says_rung else None
+        return {} if known is None else {"rung": known}
+
+    return Answer(value, later(parameters), size=learned)
 
 
 def with_interval(plan: IntervalPlan, view: View, terms: Terms, marks: bool) -> Program[Answer]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Unpack
 
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.average import sum_scales
+from nobounds.clipping.average import Average, sum_scales
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range, within
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import totals
@@ -98,16 +98,27 @@ def _marked(noisy: Answer, marks: bool) -> Answer:
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
     noisy = yield from summed(plan, data.chunks)
-    return _answered(noisy.settled, noisy.value, noisy.bar, noisy.scale, Fraction(1), plan.integral)
+    return _answered(noisy.settled, noisy.value, lambda: (noisy.bar, noisy.scale), Fraction(1), plan.integral)
 
 
 class Summed(NamedTuple):
-    """A noisy sum of clipped records, the 95% half interval of its noise, and the scale of the noise."""
+    """A noisy sum of clipped records, and the scales of the two parts of its noise, in steps."""
 
     settled: Settled
     value: Fraction
-    bar: Fraction
-    scale: Fraction
+    step: Fraction
+    scales: tuple[float, float]
+    overlooked: float = 0.0
+
+    @property
+    def bar(self) -> Fraction:
+        """The 95% half interval of the noise."""
+        return Fraction(self.settled.plan.additive.half_steps(*self.scales, CHANCE) + self.overlooked) * self.step
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise."""
+        return Fraction(self.scales[0]) * self.step
 
 
 def summed(plan: SumPlan, records: Records) -> Program[Summed]:
@@ -124,23 +135,36 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
         noise = plan.additive
         noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
         scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
-    bar = Fraction(plan.additive.half_steps(scales[0], scales[1], CHANCE) + overlooked) * lattice.step
-    return Summed(settled, noisy * lattice.step, bar, Fraction(scales[0]) * lattice.step)
+    return Summed(settled, noisy * lattice.step, lattice.step, (scales[0], scales[1]), overlooked)
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
     noisy = yield from averaged(plan, data.chunks)
-    return _answered(noisy.settled, noisy.value, noisy.bar, noisy.scale, noisy.records, whole=False)
+    return _answered(noisy.settled, noisy.value, lambda: (noisy.bar, noisy.scale), noisy.records, whole=False)
 
 
 class Averaged(NamedTuple):
-    """A noisy mean of clipped records, likewise, and the noisy number of records that a sum was divided by."""
+    """A noisy mean of clipped records, and the average that it comes from, in steps."""
 
     settled: Settled
     value: Fraction
-    bar: Fraction
-    scale: Fraction
-    records: Fraction
+    step: Fraction
+    average: Average
+
+    @property
+    def bar(self) -> Fraction:
+        """The 95% half interval of the noise."""
+        return Fraction(self.average.half_interval(CHANCE)) * self.step
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise."""
+        return Fraction(math.hypot(*self.average.scales)) * self.step / self.records
+
+    @property
+    def records(self) -> Fraction:
+        """The noisy number of records that a sum was divided by."""
+        return max(self.average.count, Fraction(1))
 
 
 def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
@@ -151,15 +175,31 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     count, total = totals(records(), lattice.steps)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
-    bar = Fraction(average.half_interval(CHANCE)) * lattice.step
-    scale = Fraction(math.hypot(*average.scales)) * lattice.step / max(average.count, Fraction(1))
-    return Averaged(settled, value, bar, scale, max(average.count, Fraction(1)))
+    return Averaged(settled, value, lattice.step, average)
 
 
 def _answered(
-    settled: Settled, value: Fraction, bar: Fraction, scale: Fraction, records: Fraction, whole: bool
+    settled: Settled, value: Fraction, noise: Callable[[], tuple[Fraction, Fraction]], records: Fraction, whole: bool
 ) -> Answer:
-    """The answer; `records` is what a sum was divided by."""
+    """The answer; `noise` returns the 95% half interval and the scale of its noise, `records` divide a sum."""
+    plan, clip, noisy = settled.plan, settled.clip, value
+    ladder, spread = plan.search.ladder, mean_range if plan.centered else summed_range
+    low, high = spread(ladder.lower, ladder.upper)
+    value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
+    exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
+    learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
+    return Answer(
+        exact,
+        later(lambda: _parameters(settled, *noise())),
+        later(lambda: (within(settled.tailed.interval(noisy, noise()[0], records), low, high),)),
+        later(plan.parts),
+        None if clip.trusted else TOO_FEW,
+        settled.size if learned else None,
+    )
+
+
+def _parameters(settled: Settled, bar: Fraction, scale: Fraction) -> dict[str, Any]:
+    """What a release says about its clip and its noise."""
     plan, clip = settled.plan, settled.clip
     plain: Callable[[Fraction], int | float] = int if plan.integral else lambda x: finite_float(x) + 0.0
     parameters: dict[str, Any] = {
@@ -170,17 +210,7 @@ def _answered(
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    reason = None if clip.trusted else TOO_FEW
-    if reason is not None:
-        parameters["needed"] = settled.needed()
-    ladder, spread = plan.search.ladder, mean_range if plan.centered else summed_range
-    low, high = spread(ladder.lower, ladder.upper)
-    noisy = value
-    interval = later(lambda: (within(settled.tailed.interval(noisy, bar, records), low, high),))
-    value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
-    exact = value if plan.unit is not None else int(value) if whole else finite_float(value) + 0.0
-    learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
-    return Answer(exact, parameters, interval, plan.parts(), reason, settled.size if learned else None)
+    return parameters if clip.trusted else parameters | {"needed": settled.needed()}
 
 
 @dataclass(frozen=True, slots=True)
