@@ -6,9 +6,12 @@ The rule for special records, the same in every engine:
 - every other record counts as its nearest float64 (the integer 2**53 + 1 as 2**53), and -0.0 as 0.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +88,11 @@ class Histogram:
 
 
 def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
+    some = list(islice(chunks := iter(chunks), 2))
+    if len(some) == 1 and not isinstance(some[0], tuple) and len(some[0]) <= _FEW:  # without tables for many
+        values, _ = present(np.asarray(some[0], dtype=np.float64), None)
+        return Histogram(ladder, *_distinct(ladder.rungs(values)))
+    chunks = chain(some, chunks)
     counter, compiled = _Counter(ladder), LeadingCounts(ladder.map)
     for block, times in blocks(compiled.left(chunks)):
         values, weights = present(block, times)
@@ -101,9 +109,10 @@ class _Counter:
     def __init__(self, ladder: Ladder) -> None:
         self._ladder = ladder
         rungs = ladder.map
-        self._octaves, self._many = None, _MANY
+        self._octaves: _Octaves | None = None
+        self._many: float = math.inf  # values from which there is a table of octaves
         if isinstance(rungs, FloatBits | Grid) and rungs.bits <= _MOST_BITS:
-            self._octaves, self._many = _Octaves(rungs), max(_MANY, (1 << rungs.bits) // _EACH)
+            self._many = max(_MANY, (1 << rungs.bits) // _EACH)
         self._seen = 0
         self._parts: list[tuple[Ints, Ints]] = []
         self._waiting = 0
@@ -111,7 +120,8 @@ class _Counter:
     def add(self, values: Floats, weights: Ints | None = None) -> None:
         """Count each value with its weight, or once without weights."""
         self._seen += len(values)
-        if self._octaves is not None and self._seen > self._many:
+        if self._seen > self._many:
+            self._octaves = self._octaves or _Octaves(self._ladder.map)
             left = self._octaves.add(values, weights, self._seen > _ALL)
             if left is None:
                 return
@@ -121,13 +131,7 @@ class _Counter:
             self._add(self._ladder.rungs(values[window]), None if weights is None else weights[window])
 
     def _add(self, rungs: Ints, weights: Ints | None) -> None:
-        low, high = int(rungs.min()), int(rungs.max())
-        if high - low >= _SPARSE * len(rungs):
-            self.keep(*(_sorted(rungs) if weights is None else merged([(rungs, weights)])))
-            return
-        counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
-        occupied = np.flatnonzero(counts)
-        self.keep(occupied + low, counts[occupied])
+        self.keep(*_distinct(rungs, weights))
 
     def keep(self, rungs: Ints, counts: Ints) -> None:
         """Add counts of rungs, in any order."""
@@ -148,8 +152,9 @@ class _Counter:
 class _Octaves:
     """Counts by leading bits, in a table of those octaves, with their signs, that have occurred."""
 
-    def __init__(self, rungs: FloatBits | Grid) -> None:
-        self._map, self._bits = rungs, rungs.bits
+    def __init__(self, rungs: Any) -> None:
+        self._map: FloatBits | Grid = rungs
+        self._bits = self._map.bits
         self._starts = np.full(1 << _OCTAVES, _UNSEEN)  # where each octave begins in the table, minus its first pattern
         self._firsts: list[int] = []  # what is subtracted there, in the order of the table
         self._table: Ints = np.zeros(0, dtype=np.int64)
@@ -205,11 +210,24 @@ def merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     return _added_up(rungs, counts)
 
 
+def _distinct(rungs: Ints, weights: Ints | None = None) -> tuple[Ints, Ints]:
+    """The distinct rungs, in order, and the weight of each, or how often it occurs."""
+    if not len(rungs):
+        return rungs, rungs
+    low, high = int(rungs.min()), int(rungs.max())
+    if high - low >= _SPARSE * len(rungs):
+        return _sorted(rungs) if weights is None else merged([(rungs, weights)])
+    counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
+    occupied = counts.nonzero()[0]
+    return occupied + low, counts[occupied]
+
+
 def _sorted(rungs: Ints) -> tuple[Ints, Ints]:
     """The distinct rungs, in order, and how often each occurs."""
-    rungs = np.sort(rungs)
-    firsts = np.flatnonzero(np.concatenate([[True], rungs[1:] != rungs[:-1]]))
-    return rungs[firsts], np.diff(firsts, append=len(rungs))
+    rungs, begins = np.sort(rungs), np.ones(len(rungs) + 1, dtype=bool)
+    np.not_equal(rungs[1:], rungs[:-1], out=begins[1:-1])
+    firsts = begins.nonzero()[0]
+    return rungs[firsts[:-1]], firsts[1:] - firsts[:-1]
 
 
 def _added_up(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:

@@ -144,6 +144,11 @@ def roundest(low: Floats, high: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         top = np.ceil(np.log10(np.maximum(np.abs(low), np.abs(high))))
     top = np.where(np.isfinite(top), np.clip(top, -290, 308), 0.0)
+    if len(middle) == 1:  # all numbers of digits at once
+        every = to_power(middle, top - np.arange(_DIGITS + 1))
+        fits = (low <= every) & (every <= high)
+        middle = every[fits.argmax() :][:1] if fits.any() else middle
+        return np.where((low <= 0) & (high >= 0), 0.0, middle)
     best, left = middle.copy(), np.ones(len(middle), dtype=bool)
     for digits in range(_DIGITS + 1):
         rounded = to_power(middle, top - digits)

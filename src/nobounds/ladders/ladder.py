@@ -123,7 +123,7 @@ class Ladder:
 
     def clamped(self, rungs: Ints) -> Ints:
         """Rungs of the map as rungs of the ladder: those beyond an end become the end rung."""
-        return np.clip(rungs, self.first, self.last)
+        return np.minimum(np.maximum(rungs, self.first), self.last)  # faster than np.clip for few
 
     def value(self, rung: int) -> int | float:
         """The value that represents a rung: its middle or its grid point, clipped to the bounds."""

@@ -57,35 +57,38 @@ def flip_law(runs: Runs) -> RunLaw:
     for low, high in pairwise(_PANELS):
         goals = (low + high) / 2 + (high - low) / 2 * nodes
         s = _solve(x, lengths, goals)
-        shares = _weights(x[None, :], s[:, None]) * lengths
+        shares = _weights(np.exp(-x), -np.expm1(-x), s[:, None]) * lengths
         shares /= shares.sum(axis=1, keepdims=True)
         masses[near] += (weights * (high - low) / 2 * np.exp(-goals)) @ shares
     return RunLaw(runs, masses)
 
 
-def _increments(x: Floats, s: Floats) -> Floats:
-    """-ln(1 - a (1 - e^-s)) for a = e^-x, without cancellation."""
-    a, z = np.exp(-x), -np.expm1(-s)
+def _increments(a: Floats, rest: Floats, s: Floats) -> Floats:
+    """-ln(1 - a (1 - e^-s)), for a and `rest`, which is 1 - a without cancellation."""
+    part = a * -np.expm1(-s)
     with np.errstate(divide="ignore"):
-        far = -np.log1p(-np.minimum(a * z, 0.5))
-        return np.asarray(np.where(a * z < 0.5, far, -np.log(-np.expm1(-x) + a * np.exp(-s))))
+        far = -np.log1p(-np.minimum(part, 0.5))
+        return np.asarray(np.where(part < 0.5, far, -np.log(rest + a * np.exp(-s))))
 
 
-def _weights(x: Floats, s: Floats) -> Floats:
-    """a / (1 - a (1 - e^-s)) for a = e^-x."""
-    a = np.exp(-x)
-    return np.asarray(a / (-np.expm1(-x) + a * np.exp(-s)))
+def _weights(a: Floats, rest: Floats, s: Floats) -> Floats:
+    """a / (1 - a (1 - e^-s)), for a and `rest`, which is 1 - a without cancellation."""
+    return np.asarray(a / (rest + a * np.exp(-s)))
 
 
-def _solve(x: Floats, lengths: Floats, goals: Floats) -> Floats:
-    """The s with H(s) = goal, for each goal. H is concave, so Newton's method from 0 never overshoots."""
+def _solve(x: Floats, lengths: Floats, goals: Floats, close: float = 1e-13) -> Floats:
+    """The s with H(s) = goal, for each goal. H is concave, so Newton's method from 0 never overshoots.
+
+    It ends with a step below `close` times s; the step squares the error.
+    """
     s = np.zeros(len(goals))
+    a, rest = np.exp(-x)[None, :], -np.expm1(-x)[None, :]
     for _ in range(200):
-        value = (_increments(x[None, :], s[:, None]) * lengths).sum(axis=1)
-        slope = (_weights(x[None, :], s[:, None]) * lengths).sum(axis=1) * np.exp(-s)
+        value = (_increments(a, rest, s[:, None]) * lengths).sum(axis=1)
+        slope = (_weights(a, rest, s[:, None]) * lengths).sum(axis=1) * np.exp(-s)
         step = (goals - value) / slope
         s = s + np.maximum(step, 0.0)
-        if np.all(step <= 1e-13 * s):
+        if np.all(step <= close * s):
             break
     return s
 
@@ -99,12 +102,13 @@ def _in_doubles(runs: Runs, e: Exponential, u: Uniform) -> int | None:
     x = runs.distances()[near] * float(runs.rate)
     lengths = runs.lengths[near].astype(np.float64)
     error = DOUBLE_ERROR + len(near) * 2.0**-50
-    s = float(_solve(x, lengths, np.array([low]))[0])
+    s = float(_solve(x, lengths, np.array([low]), close=1e-6)[0])  # to about 2**-40; what follows is certified
     ends = np.array([s * (1 - 2.0**-30), s * (1 + 2.0**-30)])
-    sums = (_increments(x[None, :], ends[:, None]) * lengths).sum(axis=1)
+    a, rest = np.exp(-x), -np.expm1(-x)
+    sums = (_increments(a, rest, ends[:, None]) * lengths).sum(axis=1)
     if not (sums[0] * (1 + error) + 2.0**-DOUBLE_BITS < low and sums[1] * (1 - error) > high):
         return None
-    light, heavy = (_weights(x, end) * lengths for end in ends)
+    light, heavy = (_weights(a, rest, end) * lengths for end in ends)
     run = pick(light * (1 - error), heavy * (1 + error), 2.0**-DOUBLE_BITS * math.exp(s), u)
     return None if run is None else int(near[run])
 

@@ -28,6 +28,8 @@ DOUBLE_BITS = 60  # runs left out in double precision weigh less than 2**-60
 # error of at most 2**-51 for any rate, so exp(-x) has one of x 2**-50: below 2**-40 for all x up to 745. Beyond that
 # doubles are 0, and the true weights are among those left out.
 DOUBLE_ERROR = 2.0**-40
+_NOTHING = np.zeros(1, dtype=np.int64)
+_NOTHING.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ class Runs:
             part, above = Fraction(0), above + 1
         np.maximum(above, -1, out=above)
         np.maximum(below, -1, out=below)
-        none = np.broadcast_to(np.int64(0), len(starts))
+        none: Ints = np.ndarray(len(starts), np.int64, _NOTHING, strides=(0,))  # one 0 for all of them
         return cls(
             starts,
             ends - starts,
@@ -114,8 +116,11 @@ class Runs:
     @cached_property
     def _distances(self) -> Floats:
         whole, side = self._split
-        carries, rests = zip(*(divmod(part - self.least, 1) for part in self._parts), strict=True)
-        return np.asarray((whole + np.array(carries)[side]) + np.array([float(rest) for rest in rests])[side])
+        over = self.part.denominator  # all fractions are whole numbers of 1 / over
+        least = self.least.numerator * (over // self.least.denominator)
+        steps = self.part.numerator, (over - self.part.numerator) % over, 0
+        carries, rests = zip(*(divmod(step - least, over) for step in steps), strict=True)
+        return np.asarray((whole + np.array(carries)[side]) + np.array([rest / over for rest in rests])[side])
 
     def distance(self, run: int) -> Fraction:
         """The exact distance of one run, minus `least`."""
@@ -197,10 +202,11 @@ def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, 
     Each occupied rung is a run, and so is each stretch of empty rungs before, between and after the occupied ones.
     """
     up_to = np.cumsum(counts, dtype=np.int64)
-    starts = np.concatenate([[first], np.stack([rungs, rungs + 1], axis=1).ravel()])
-    low = np.concatenate([[0], np.stack([up_to - counts, up_to], axis=1).ravel()])
-    high = np.concatenate([[0], np.stack([up_to, up_to], axis=1).ravel()])
-    return starts, np.append(starts[1:], end), low, high
+    edges, low, high = (np.empty(2 * len(rungs) + 2, dtype=np.int64) for _ in range(3))
+    edges[0], edges[1:-1:2], edges[2:-1:2], edges[-1] = first, rungs, rungs + 1, end
+    low[0], low[1:-1:2], low[2:-1:2] = 0, up_to - counts, up_to
+    high[0], high[1:-1:2], high[2:-1:2] = 0, up_to, up_to
+    return edges[:-1], edges[1:], low[:-1], high[:-1]
 
 
 def reach(rungs: int, rate: Fraction, bits: float, prior: Prior | None = None) -> float:

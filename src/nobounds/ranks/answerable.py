@@ -9,6 +9,7 @@ ladder, a step or a method that the user fixes is answered always: then the sear
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from nobounds.ranks.intervals.interval import rounded_up
 from nobounds.ranks.many.halving import Halving
@@ -29,6 +30,7 @@ def needed_nats(problem: Problem, q: Fraction) -> Fraction:
     return Fraction(tuning.answered_nats) / (rate * tail) if tail >= tuning.inner_tail else walked
 
 
+@lru_cache(maxsize=1024)  # public arguments, and a size that is public or noisy
 def answers(plan: Question | Halving, size: int) -> tuple[bool, ...]:
     """For each quantile of a plan, whether this many records, perhaps a noisy number, can carry it."""
     if not plan.problem.grows or plan.problem.method != "auto":

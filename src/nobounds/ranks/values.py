@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
+from nobounds.exact import MAX
 from nobounds.ladders.frame import NO_FRAME, Frame
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs
@@ -146,8 +147,8 @@ def _scaled(ladder: Ladder, integral: bool, points: Ints, good: Bools) -> tuple[
 
 def _bounded(ladder: Ladder, values: Floats) -> Floats:
     """The values clipped to the bounds, never infinite."""
-    most = Fraction(np.finfo(np.float64).max)
-    low, high = (float(end if bound is None else bound) for bound, end in ((ladder.lower, -most), (ladder.upper, most)))
+    low = -MAX if ladder.lower is None else float(ladder.lower)
+    high = MAX if ladder.upper is None else float(ladder.upper)
     return np.clip(values, low, high)
 
 

@@ -1,0 +1,103 @@
+"""Processor time of single answers about 1,000 records beside private peers, warm and cold.
+
+Run in the environment of `make bench`. All take turns in one process, and the least of several turns counts. Cold is the
+first call of a statistic in a process that has made a count, so that no plan is there yet but all modules are.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+N = 1000
+PEERS = {"median": "median", "quantile 0.9": "median", "maximum": "median", "sum": "sum", "mean": "mean"}
+WARM, COLD = 3.0, 10.0  # times the fastest private peer, and times the warm call, at most
+_COLD = """
+import json, time, numpy as np, nobounds as nb
+data = np.random.default_rng(0).lognormal(3, 0.8, {n})
+nb.count(data, epsilon=1)
+import nobounds.statistics.quantiles, nobounds.statistics.sums
+start = time.process_time()
+{call}
+print(time.process_time() - start)
+"""
+CALLS = {
+    "median": "nb.quantile(data, 0.5, epsilon=1)",
+    "quantile 0.9": "nb.quantile(data, 0.9, epsilon=1)",
+    "maximum": "nb.maximum(data, epsilon=1)",
+    "sum": "nb.sum(data, epsilon=1)",
+    "mean": "nb.mean(data, epsilon=1)",
+    "count": "nb.count(data, epsilon=1)",
+}
+
+
+def warm(turns: int) -> dict[tuple[str, str], float]:
+    """The least processor time of each call, by statistic and library."""
+    import ratios
+
+    import nobounds as nb
+
+    data = np.random.default_rng(0).lognormal(3, 0.8, N)
+    calls: dict[tuple[str, str], Any] = {
+        (name, "nobounds"): eval(f"lambda data: {call}", {"nb": nb}) for name, call in CALLS.items()
+    }
+    for statistic in ("median", "sum", "mean"):
+        calls[statistic, "PyDP"] = ratios.from_pydp(statistic)
+        calls[statistic, "diffprivlib"] = ratios.from_diffprivlib(statistic)
+        if statistic != "mean":
+            calls[statistic, "OpenDP"] = ratios.from_opendp(statistic)
+    times = dict.fromkeys(calls, math.inf)
+    for turn in range(turns + 1):
+        for key, call in calls.items():
+            start = time.process_time()
+            call(data)
+            if turn:
+                times[key] = min(times[key], time.process_time() - start)
+    return times
+
+
+def cold(turns: int) -> dict[str, float]:
+    """The least processor time of the first call of each statistic in a process."""
+    times = dict.fromkeys(PEERS, math.inf)
+    for _ in range(turns):
+        for name in times:
+            code = _COLD.format(n=N, call=CALLS[name])
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            times[name] = min(times[name], json.loads(done.stdout))
+    return times
+
+
+def table(warm: dict[tuple[str, str], float], cold: dict[str, float]) -> str:
+    """The times, and beside them the bars that they are held against."""
+    lines = ["| statistic | nobounds | fastest private peer | times | cold | times warm |", "|---|---|---|---|---|---|"]
+    for name, peer in PEERS.items():
+        own = warm[name, "nobounds"]
+        least, who = min((each, who) for (what, who), each in warm.items() if what == peer and who != "nobounds")
+        ratio, first = own / least, cold[name]
+        marks = ["" if ratio <= WARM else f" (bar {WARM:g})", "" if first <= COLD * own else f" (bar {COLD:g})"]
+        lines.append(
+            f"| {name} | {1e3 * own:.2f} ms | {1e3 * least:.3f} ms, {peer} of {who} | {ratio:.1f}{marks[0]} "
+            f"| {1e3 * first:.1f} ms | {first / own:.1f}{marks[1]} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--turns", type=int, default=60)
+    turns = parser.parse_args().turns
+    warnings.simplefilter("ignore")
+    sys.path.insert(0, str(Path(__file__).parent))
+    print(table(warm(turns), cold(max(turns // 10, 2))))
+
+
+if __name__ == "__main__":
+    main()
