@@ -89,6 +89,7 @@ class GaussianNoise:
         return self.law(sensitivity).draw(source)
 
 
+@lru_cache(maxsize=1024)
 def two_laplace(a: float, b: float, chance: float) -> float:
     """The smallest z with P(|a X + b Y| > z) <= chance, for independent Laplace variables X and Y of scale 1.
 

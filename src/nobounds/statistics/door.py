@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
@@ -133,6 +133,8 @@ class Answer:
 
 
 C = TypeVar("C", bound=ColumnPlan)
+Released: TypeAlias = Program[Release]
+Answering: TypeAlias = Program[Answer]  # named, because functions inside others evaluate their hints at each call
 
 
 @lru_cache(maxsize=256)  # plans are public values: the second call of a kind costs nothing
@@ -161,7 +163,7 @@ def release_column(
 ) -> Release:
     """The release of a statistic of one column; `options` has the budget and the generator."""
 
-    def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Program[Release]:
+    def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Released:
         noisy = yield from answer(plan, data)
         reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason is not None else noisy.reason
         value = typed_value(statistic, facts.kind, noisy.value)

@@ -26,7 +26,7 @@ from nobounds.ranks.view import View
 from nobounds.release.answer import later
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
-from nobounds.statistics.door import Answer, release_column
+from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import (
     DEFAULTS,
     ExtremeKeywords,
@@ -84,7 +84,7 @@ def _quantile(statistic: str, rank: Fraction, data: object, options: Any) -> Rel
     named = statistic != "quantile"  # then its name says which it is
     wanted, ranks, marks = wanted_of(searched, options), flag(options, "ranks"), flag(options, "marks")
 
-    def answer(plan: QuantilePlan, data: Column) -> Program[Answer]:
+    def answer(plan: QuantilePlan, data: Column) -> Answering:
         view = View(Counts.of(data.chunks, plan.ladder))
         parameters: dict[str, Any] = {} if named else {"q": str(rank)}
         parameters |= {"method": searched.method, "noise": searched.noise}
@@ -129,7 +129,7 @@ def quantiles(data: object, q: Iterable[Number], **options: Unpack[QuantilesKeyw
     terms, searched, qs = terms_of(options), Options.of(options), tuple(sorted(set(ranks)))
     marks = flag(options, "marks")
 
-    def answer(plan: Question | Halving, data: Column) -> Program[Answer]:
+    def answer(plan: Question | Halving, data: Column) -> Answering:
         noisy = yield from marked(plan, View(Counts.of(data.chunks, plan.ladder)), terms, marks)
         each = noisy.value if isinstance(noisy.value, tuple) else (noisy.value,)
         values = dict(zip(qs, each, strict=True))
@@ -192,7 +192,7 @@ def _separate(statistic: str, purpose: str, qs: tuple[Fraction, ...], data: obje
     level = options.get("interval")
     wanted = None if level is None else chosen(Wanted.checked(level, "sample", True), searched)
 
-    def answer(plan: Question | ExtremesPlan, data: Column) -> Program[Answer]:
+    def answer(plan: Question | ExtremesPlan, data: Column) -> Answering:
         view = View(Counts.of(data.chunks, plan.ladder))
         if isinstance(plan, Question):
             noisy = yield from marked(plan, view, terms, marks)

@@ -27,7 +27,7 @@ from nobounds.programs.program import Program
 from nobounds.release.answer import later
 from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
-from nobounds.statistics.door import Answer, release_column
+from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
 
 
@@ -80,7 +80,7 @@ def _clipped(
     def plan(facts: Facts) -> SumPlan:
         return SumPlan.of(facts, terms, stated, centered=statistic == "mean")
 
-    def marked(plan: SumPlan, data: Column) -> Program[Answer]:
+    def marked(plan: SumPlan, data: Column) -> Answering:
         return _marked((yield from answer(plan, data)), flag(options, "marks"))
 
     return release_column(statistic, statistic, terms, plan, marked, data, options)
