@@ -30,6 +30,7 @@ from nobounds.programs.program import Decision, Draw, Driver, Program
 R = TypeVar("R")
 FREE = pure(Fraction(0))
 _LISTED = 1 << 13  # rungs that are listed one by one
+_HARDLY = -20.0  # the logarithm of a probability below which forecasts leave a way out
 _POINTS, _FEW = 4, 3  # rungs that stand for the law of a choice among more, in laws and in forecasts
 
 
@@ -270,9 +271,12 @@ class Choose(Hidden):
             yield from self.points(_POINTS)
 
     def quick_outcomes(self) -> Iterator[tuple[int, float]]:
-        """Like `outcomes`, with fewer points."""
+        """Like `outcomes`, with fewer points, and without those that hardly ever occur."""
         if int(self.runs.lengths.sum()) <= _LISTED:
-            yield from self.outcomes()
+            logs = self.log_pmf()[1]
+            likely = np.flatnonzero(logs > _HARDLY)
+            rungs = (likely + int(self.runs.starts[0])).tolist()
+            yield from zip(rungs, map(math.exp, logs[likely].tolist()), strict=True)
         else:
             yield from self.points(_FEW)
 

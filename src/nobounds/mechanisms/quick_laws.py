@@ -6,7 +6,7 @@ over data sets, so each law needs the noise at a few points only, if these diffe
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -121,16 +121,18 @@ def choice_blocks(runs: Runs, weighted: bool) -> Blocks:
 def _by_prior(runs: Runs, some: Ints, masses: Floats) -> Blocks:
     """The runs `some` in parts of about the same mass under the prior."""
     assert runs.prior is not None
-    blocks: list[tuple[int, int, float]] = []
-    for start, length, mass in zip(
-        runs.starts[some].tolist(), runs.lengths[some].tolist(), masses.tolist(), strict=True
-    ):
-        last, many = start + length - 1, min(_PARTS, round(mass * _NODES * _PARTS))
-        if many <= 1:
-            blocks.append((start, last, mass))
-            continue
-        parts = runs.prior.parts(start, last, many)
-        whole = runs.prior.mass(start, last)
-        blocks += [(low, high, mass * (runs.prior.mass(low, high) / whole)) for low, high in parts]
-    first, end, shares = zip(*blocks, strict=True)
-    return Blocks(np.array(first) - runs.starts[0], np.array(end) - runs.starts[0], np.array(shares))
+    many = np.minimum(np.rint(masses * _NODES * _PARTS), _PARTS).astype(np.int64)
+    starts = runs.starts[some]
+    whole = starts.tolist(), (starts + runs.lengths[some] - 1).tolist(), masses.tolist()
+    blocks: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    done = 0
+    for run in np.flatnonzero(many > 1).tolist():  # the others are one block each
+        first, last, mass = (each[run] for each in whole)
+        parts = runs.prior.parts(first, last, int(many[run]))
+        shares = [mass * (runs.prior.mass(*part) / runs.prior.mass(first, last)) for part in parts]
+        for block, each, new in zip(blocks, whole, (*zip(*parts, strict=True), shares), strict=True):
+            block += each[done:run]
+            block += new
+        done = run + 1
+    first, last, shares = (block + each[done:] for block, each in zip(blocks, whole, strict=True))
+    return Blocks(np.array(first) - runs.starts[0], np.array(last) - runs.starts[0], np.array(shares))
