@@ -82,6 +82,10 @@ class ClipTuning:
     sure_part: Fraction = Fraction(1, 15)  # of the epsilon for the clip, at most, for a surer centre
     ranks: RankTuning = TUNING  # of the frame
 
+    def __hash__(self) -> int:
+        """Of a few constants: tunings are parts of the keys of many plans."""
+        return hash((self.raised, self.many, self.nats, self.size_nats))
+
     def inward_share(self, neighbors: Neighbors) -> Fraction:
         """The share of eps1 in a walk inward."""
         return self.inward_share_swap if neighbors == "swap" else self.inward_share_add_remove

@@ -39,7 +39,9 @@ class Additive:
         return self.zcdp
 
     def parameter(self, sensitivity: int) -> Fraction:
-        return sensitivity**2 / self.epsilon**2 if self.zcdp else self.epsilon / sensitivity
+        if self.zcdp:
+            return sensitivity**2 / self.epsilon**2
+        return self.epsilon if sensitivity == 1 else self.epsilon / sensitivity
 
     def draw(self, sensitivity: int, source: RandomSource) -> int:
         return (discrete_gaussian if self.zcdp else discrete_laplace)(self.parameter(sensitivity), source)

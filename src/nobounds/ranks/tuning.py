@@ -107,6 +107,10 @@ class RankTuning:
     guaranteed_bits: int = 16
     gumbel_drop: int = 6  # ranks over epsilon that it is lowered by with Gumbel noise, whose shares must be equal
 
+    def __hash__(self) -> int:
+        """Of a few constants: tunings are parts of the keys of many plans."""
+        return hash((self.center_nats, self.framed_inner, self.flip_bits, self.most_bits))
+
     def frame_nats(self, nats: Fraction, part: Fraction | None = None) -> tuple[int, int]:
         """The nats of a centre and of a scale, where there are this many in all; `part` of them make it surer."""
         more = math.floor(nats * (self.sure_share if part is None else part))
