@@ -87,6 +87,7 @@ assert_type(table.histogram("x", bins=10, lower=0, epsilon=1), nb.GroupedRelease
 assert_type(table.cdf("x", points=["2024-01-01"], epsilon=1), nb.GroupedRelease)
 assert_type(table.describe(["x"], epsilon=1, lower={"x": 0}), nb.Description)
 assert_type(table.agg(mean("x", lower=0), "median(x)", epsilon=1), nb.Answers)
+assert_type(nb.sql("select private_mean(x) from t", {"t": {"x": [1]}}, epsilon=1), nb.Answers)
 assert_type(mean("x"), Ask)
 assert_type(table.group_by("k", delta=1e-6), GroupedTable)
 groups = table.group_by("k", "x", keys=[("a", 1), ("a", 2)])

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nobounds.statistics.sums import count, mean, sum
     from nobounds.statistics.vectors import vector_mean, vector_sum
     from nobounds.tables.columns import count_distinct, top_k, value_counts
+    from nobounds.tables.sql.statement import sql
     from nobounds.tables.table import Table
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "quantiles",
     "ratio",
     "rows_needed",
+    "sql",
     "std",
     "sum",
     "top_k",
@@ -132,6 +134,7 @@ _LATER = {
     "quantiles": "nobounds.statistics.quantiles",
     "ratio": "nobounds.statistics.moments.pairs",
     "rows_needed": "nobounds.planning.rows_needed",
+    "sql": "nobounds.tables.sql.statement",
     "std": "nobounds.statistics.moments.spreads",
     "sum": "nobounds.statistics.sums",
     "top_k": "nobounds.tables.columns",

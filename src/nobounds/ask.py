@@ -8,6 +8,7 @@ stands in double quotes, in which a double quote is written twice.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from nobounds.exact import Number
@@ -79,10 +80,14 @@ class Ask:
         call = _CALL.fullmatch(text)
         if call is None:
             raise ValueError(f"{text!r} does not name a statistic of a column; write it like 'mean(income)'")
-        statistic = _SHORT.get(call[1], call[1])
-        if statistic not in _ASKS:
-            raise ValueError(f"there is no statistic {call[1]!r}; there are {', '.join(_ASKS)}")
-        positional, keywords = _places(call[2] or "", text)
+        return cls.call(call[1], *_places(call[2] or "", text), text)
+
+    @classmethod
+    def call(cls, name: str, positional: list[str], keywords: dict[str, str], text: str) -> "Ask":
+        """What a call of a statistic asks for; `text` is how it was written."""
+        statistic = statistic_of(name)
+        if statistic is None:
+            raise ValueError(f"there is no statistic {name!r}; there are {', '.join(STATISTICS)}")
         try:
             if statistic == "quantiles":
                 return quantiles(positional[0], positional[1:], **keywords)
@@ -242,6 +247,22 @@ _FUNCTIONS = (
     correlation,
 )
 _ASKS: dict[str, Any] = {each.__name__: each for each in _FUNCTIONS}
+
+
+STATISTICS = tuple(_ASKS)
+"""The names of all statistics."""
+
+
+def statistic_of(name: str) -> str | None:
+    """The statistic of this name, or of a short form of it such as `avg`; None if there is none."""
+    full = _SHORT.get(name, name)
+    return full if full in _ASKS else None
+
+
+def columns_of(statistic: str) -> int:
+    """How many columns a statistic is of, at most."""
+    parameters = signature(_ASKS[statistic]).parameters.values()
+    return len([each for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name != "q"])
 
 
 def _places(text: str, whole: str) -> tuple[list[str], dict[str, str]]:

@@ -131,6 +131,8 @@ def test_a_query_does_not_let_duckdb_guess_types(tmp_path, monkeypatch):
         for source in sources:
             for query in (f"select * from {source}", f"with t as (select * from {source}) select * from t, t as u"):
                 with pytest.raises(ValueError, match=r"guess"):
+                    nb.Table.sql(connection, query, rows_of="result")
+                with pytest.raises(ValueError, match=r"no table|not allowed"):
                     nb.Table.sql(connection, query)
 
 
@@ -156,8 +158,10 @@ def test_no_query_shows_the_first_line_of_a_file(command):
     for words in (
         ["mean", "--sql", everything, "--column", "nope"],
         ["describe", "--sql", everything],
-        ["describe", "--sql", "select columns(*)::double from 'none.csv'"],
+        ["describe", "--sql", everything, "--rows-of", "result"],
+        ["describe", "--sql", "select columns(*)::double from 'none.csv'", "--rows-of", "result"],
         ["describe", "--sql", everything, "--type", "86421=number"],
+        ["describe", "--sql", everything, "--type", "86421=number", "--rows-of", "result"],
     ):
         shown = command(*words)
         assert "Ann" not in shown and ("86421" not in shown or "--type" in words), words
@@ -168,8 +172,11 @@ def test_no_query_shows_the_first_line_of_a_file(command):
 @pytest.mark.medium
 def test_a_query_reads_its_files_with_declared_types(command):
     """Types go to the files that have such a column; one that is in none, or names DuckDB confuses, are refused."""
-    both = "select x, z from 'a.csv', 'b.csv' limit 500"
-    assert "mean" in command("mean", "--sql", both, "--column", "z", "--type", "x=integer", "--type", "z=number")
-    assert "in none of the files" in command("mean", "--sql", both, "--column", "z", "--type", "q=number")
+    both, z = ["--sql", "select x, z from 'a.csv', 'b.csv' limit 500", "--rows-of", "result"], ["--column", "z"]
+    assert "mean" in command("mean", *both, *z, "--type", "x=integer", "--type", "z=number")
+    assert "in none of the files" in command("mean", *both, *z, "--type", "q=number")
     twice = "select * from 'a.csv' union all select * from 'A.csv'"
-    assert "upper and lower case" in command("count", "--sql", twice)
+    assert "upper and lower case" in command("count", "--sql", twice, "--rows-of", "result")
+    one = ["--sql", "select z + 1 as z from 'b.csv'"]
+    assert "mean" in command("mean", *one, *z, "--type", "z=number")
+    assert "in none of the files" in command("mean", *one, *z, "--type", "q=number")

@@ -108,7 +108,7 @@ class Driver:
 
 
 def of_a_driver():
-    return nb.Table.sql(Driver(), "select * from people", budget=Purse())
+    return nb.Table.sql(Driver(), "select * from people", budget=Purse(), rows_of="result")
 
 
 def of_sqlite():
@@ -116,7 +116,7 @@ def of_sqlite():
     connection.create_function("checked", 1, lambda i: [][i] if i == 2 else i)
     rows = "with recursive t(i) as (select 0 union all select i + 1 from t where i < 9)"
     query = f"{rows} select checked(i) as pay, i as who, 'k' as k from t"
-    return nb.Table.sql(connection, query, budget=Purse())
+    return nb.Table.sql(connection, query, budget=Purse(), rows_of="result")
 
 
 OPENED = {
@@ -171,7 +171,7 @@ def test_neither_does_a_server(connect, postgres):
     connection = connect(postgres)
     try:
         for ask in ASKED.values():
-            failed(lambda ask=ask: ask(nb.Table.sql(connection, query)))
+            failed(lambda ask=ask: ask(nb.Table.sql(connection, query, rows_of="result")))
             connection.rollback()
     finally:
         connection.close()

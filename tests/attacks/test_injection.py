@@ -4,6 +4,7 @@ import os
 import random
 import socket
 import sqlite3
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -89,10 +90,11 @@ def test_a_query_is_one_select(statement, victim, tmp_path, monkeypatch):
     other = sqlite3.connect(":memory:")
     other.execute("create table victim (secret integer)")
     other.executemany("insert into victim values (?)", [(1,)] * 100)
-    for connection in (victim, other):
+    fixed = {"query must be one select", "the query failed; run it on its own to see why"}
+    for connection, rows_of in product((victim, other), ("source", "result")):
         with pytest.raises(ValueError) as caught:
-            nb.Table.sql(connection, statement).count(epsilon=1)
-        assert str(caught.value) in {"query must be one select", "the query failed; run it on its own to see why"}
+            nb.Table.sql(connection, statement, rows_of=rows_of).count(epsilon=1)
+        assert rows_of == "source" or str(caught.value) in fixed
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
         assert survives(connection)
         tables = "information_schema.tables" if connection is victim else "sqlite_master"
@@ -102,9 +104,13 @@ def test_a_query_is_one_select(statement, victim, tmp_path, monkeypatch):
 
 def test_a_select_may_be_written_in_many_ways(victim):
     """Comments, semicolons at the end and words in any case are still one select."""
-    for query in ("select * from victim", "FROM victim;", " select secret from victim -- all\n;", "table victim"):
-        assert nb.Table.sql(victim, query).count(epsilon=100).value == pytest.approx(100, abs=2)
+    queries = ["select * from victim", "FROM victim;", " select secret from victim -- all\n;", "table victim"]
+    for query, rows_of in product(queries, ("source", "result")):
+        table = nb.Table.sql(victim, query, rows_of=rows_of)
+        assert table.count(epsilon=100).value == pytest.approx(100, abs=2)
     for query in ("select ';drop table victim' as x", "with v as (from victim) select * from v"):
+        assert nb.Table.sql(victim, query, rows_of="result").columns
+    for query in ("select ';drop table victim' as x from victim", "with v as (from victim) select * from v"):
         assert nb.Table.sql(victim, query).columns
 
 
@@ -201,7 +207,7 @@ def test_the_command_line_runs_one_select(statement, tmp_path, monkeypatch):
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("create table victim as select 1 as secret from range(100)")
-    for more in ([], ["--database", path]):
+    for more in ([], ["--database", path], ["--rows-of", "result"], ["--database", path, "--rows-of", "result"]):
         done = run("count", "--sql", statement, "--epsilon", "1", *more)
         assert done.exit_code == 2 and done.stderr.startswith("Error: --sql") and done.stderr.count("\n") == 1
     assert os.listdir(tmp_path) == ["a.duckdb"]
@@ -218,16 +224,18 @@ def test_a_select_of_the_command_line_cannot_write_to_sqlite(tmp_path):
         connection.executemany("insert into victim values (?)", [(1,)] * 100)
     connection.close()
     before = path.read_bytes()
-    for statement in STATEMENTS:
-        assert run("count", "--sql", statement, "--epsilon", "1", "--database", path).exit_code == 2
+    for statement, rows_of in product(STATEMENTS, ("source", "result")):
+        words = ["--sql", statement, "--epsilon", "1", "--database", path, "--rows-of", rows_of]
+        assert run("count", *words).exit_code == 2
     assert path.read_bytes() == before
 
 
 @pytest.mark.medium
 def test_variables_of_the_process_are_no_tables_of_the_command_line():
     """A query cannot reach the data frames of the process that runs it."""
-    done = run("count", "--sql", "select * from EVIL_TABLE", "--epsilon", "1")
-    assert done.exit_code == 2
+    for rows_of in ("source", "result"):
+        done = run("count", "--sql", "select * from EVIL_TABLE", "--epsilon", "1", "--rows-of", rows_of)
+        assert done.exit_code == 2
 
 
 EVIL_TABLE = pa.table({"x": [1.0]})

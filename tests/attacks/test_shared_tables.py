@@ -148,7 +148,7 @@ def test_threads_get_the_answers_of_one_thread(name, unit, sources):
 def test_threads_share_a_connection_to_a_server(connection):  # noqa: F811
     """So do threads whose table is a query to PostgreSQL by one connection, of each driver."""
     query = "select i % 7 as k, i / 2.0 as pay from generate_series(1, 2000) i"
-    table = nb.Table.sql(connection, query)
+    table = nb.Table.sql(connection, query, rows_of="result")
 
     def ask(k):
         by_k = table.group_by("k", delta=1e-3).sum("pay", epsilon=1, rng=random.Random(k))

@@ -145,7 +145,7 @@ def test_the_standard_input_may_be_zipped_or_of_a_stated_format(folder):
 
 
 def test_a_query_may_name_files(folder, sales):
-    """DuckDB runs the query in memory, and its columns are those of the query."""
+    """Its rows are those of the files, and its columns those of the query."""
     query = f"select amount * 2 as double, region from '{folder}/parts/*.parquet' where region <> 'east'"
     assert value("count", "--sql", query, "--column", "double", *SURE) == N - truth(sales)["east"][0]
     found = groups("count", "--sql", query, "--by", "region", "--keys", "north,east", *SURE)
@@ -181,6 +181,8 @@ def test_queries_run_on_postgresql(postgres, tmp_path):
             url,
             "--sql",
             query,
+            "--rows-of",
+            "result",
             "--by",
             "tenth",
             "--keys",
@@ -194,8 +196,10 @@ def test_queries_run_on_postgresql(postgres, tmp_path):
     assert (charges[0]["what"], charges[0]["label"]) == ("count of rows by tenth", "postgres")
     wrong = run("count", "--database", f"postgresql:///none?user=nobounds&host={host}", "--sql", query, *SURE)
     assert wrong.exit_code == 2 and wrong.stderr.startswith("Error: --database: ") and wrong.stderr.count("\n") == 1
-    written = run("count", "--database", url, "--sql", "create table t (i int)", *SURE)
-    assert written.exit_code == 2 and "the query failed" in written.stderr
+    for rows_of, why in (("result", "the query failed"), ("source", "one select")):
+        words = ["--sql", "create table t (i int)", "--rows-of", rows_of]
+        written = run("count", "--database", url, *words, *SURE)
+        assert written.exit_code == 2 and why in written.stderr
 
 
 # Units
@@ -422,10 +426,16 @@ def test_options_that_do_not_go_together_are_one_line_with_the_fix(folder, words
     ("words", "fix"),
     [
         ([], "give files or --sql, got neither"),
-        (["--sql", "selec 1"], "--sql: Parser Error"),
-        (["--sql", "select 1 as amount; select 2"], "--sql must be one select"),
-        (["--sql", "create table t as select 1"], "--sql must be one select"),
-        (["--sql", "select * from keys"], "the query failed"),
+        (["--sql", "selec 1"], "--sql: 'selec 1' is not an SQL statement"),
+        (["--sql", "select 1 as amount; select 2"], "--sql: a statement must be one select"),
+        (["--sql", "create table t as select 1"], "--sql: a statement must be one select"),
+        (["--sql", "select * from keys"], "no file is named keys"),
+        (["--sql", "select sum(a) as amount from 'a.csv'"], "no file is named a.csv"),
+        (["--sql", "selec 1", "--rows-of", "result"], "--sql: Parser Error"),
+        (["--sql", "select 1 as amount; select 2", "--rows-of", "result"], "--sql must be one select"),
+        (["--sql", "create table t as select 1", "--rows-of", "result"], "--sql must be one select"),
+        (["--sql", "select * from keys", "--rows-of", "result"], "the query failed"),
+        (["--sql", "select 1", "--rows-of", "people"], "rows_of must be 'source' or 'result'"),
         (["--sql", "select 1", "--database", "nowhere.db"], "nowhere.db is no file"),
         (["--sql", "select 1", "--database", __file__], "is neither"),
         (["-", "--format", "docx"], "--format must be one of csv, tsv, jsonl"),
@@ -455,8 +465,8 @@ def test_errors_have_no_records_in_them(tmp_path):
         ["mean", path, "--column", "income"],
         ["mean", path, "--column", "1", *UNIT],
         ["count", path, "--by", "region", "--keys", "a"],
-        ["mean", "--sql", f"select cast(x as int) as y from '{text}'", "--column", "y"],
-        ["count", "--sql", f"select cast(x as int) as y from '{text}'", "--by", "y", "--keys", "1"],
+        ["mean", "--sql", f"select cast(x as int) as y from '{text}'", "--column", "y", "--rows-of", "result"],
+        ["count", "--sql", f"select cast(x as int) as y from '{text}'", "--by", "y", "--keys=1", "--rows-of", "result"],
         ["mean", "--sql", f"select nothing from '{path}'", "--column", "y"],
         ["mean", text, "--column", "x"],
     ):

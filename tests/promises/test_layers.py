@@ -24,7 +24,7 @@ ROOMS = {
     "programs": "accounting noise",
     "ladders": "accounting arrays exact kinds",
     "counting": "arrays exact ladders",
-    "expressions": "exact",
+    "expressions": "ask exact",
     "engines": "accounting arrays counting exact expressions kinds ladders",
     "mechanisms": "accounting arrays counting exact ladders noise programs",
     "ranks": "accounting arrays counting exact ladders mechanisms noise programs",

@@ -38,7 +38,10 @@ def queries(connections):
     """Everything that is computed when it is read."""
     query = "select who, town, pay from sales"
     return {
-        **{name: lambda c=each, **how: nb.Table.sql(c, query, **how) for name, each in connections.items()},
+        **{
+            name: lambda c=each, **how: nb.Table.sql(c, query, rows_of="result", **how)
+            for name, each in connections.items()
+        },
         "relation": lambda **how: nb.Table(connections["duckdb"].sql(query), **how),
         "lazy frame": lambda **how: nb.Table(pl.LazyFrame(DATA), **how),
         "stream": lambda **how: nb.Table(pa.table(DATA).to_reader(), **how),
@@ -51,7 +54,16 @@ TABLES = {
     "polars": lambda folder: pl.DataFrame(DATA),
     "arrow": lambda folder: pa.table(DATA),
     "csv": lambda folder: written(folder),
+    "query of rows": lambda folder: selected(folder),
 }
+
+
+def selected(folder):
+    """A row of the result is a row of the table."""
+    connection = duckdb.connect(config={"python_enable_replacements": False})
+    connection.register("sales", pd.DataFrame(DATA))
+    connection.execute("create view v as select who, town, pay from sales where pay >= 0")
+    return nb.Table.sql(connection, "select who, town, pay * 1 as pay from v")
 
 
 def written(folder):
@@ -93,7 +105,8 @@ def test_releases_of_a_query_say_that_their_rows_are_those_of_its_result(statist
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_releases_of_a_table_do_not(statistic, name, tmp_path):
     """A table as it is stored, or in memory, has rows of its own."""
-    release = STATISTICS[statistic](nb.Table(TABLES[name](tmp_path)))
+    data = TABLES[name](tmp_path)
+    release = STATISTICS[statistic](data if isinstance(data, nb.Table) else nb.Table(data))
     assert "rows_of" not in release.parameters and "per row" in str(release) and "query" not in str(release)
     assert "query" not in words(json.loads(release.to_json()))
 
@@ -151,25 +164,31 @@ def test_the_command_says_so_of_any_query(query, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path)
     typed = ("--type", "pay=number")
-    asked = ("mean", "--sql", query, *typed, "--column", "pay", "--epsilon", "1")
+    declared = ("--rows-of", "result")
+    asked = ("mean", "--sql", query, *declared, *typed, "--column", "pay", "--epsilon", "1")
     printed = run(*asked, "--json").stdout
     assert json.loads(printed)["releases"][0]["parameters"]["rows_of"] == "query result"
     assert "for query results that differ by one row added or removed." in run(*asked).stdout
     assert NOT_COVERED in " ".join(str(explain(printed, n=1000)).split())
-    assert "for query results that differ" in run("describe", "--sql", query, *typed, "--epsilon", "1").stdout
+    described = run("describe", "--sql", query, *declared, *typed, "--epsilon", "1")
+    assert "for query results that differ" in described.stdout
+    refused = run("describe", "--sql", query, *typed, "--epsilon", "1")
+    assert refused.exit_code == (0 if query == "select pay from 'sales.csv'" else 2)
     unit = ("count", "sales.csv", "--epsilon", "1", "--unit", "who", "--rows-per-unit", "3")
     assert "for data sets that differ by one who with all its rows added or removed." in run(*unit).stdout
 
 
 def test_the_help_says_what_a_row_is():
-    """So does the help of --sql."""
+    """So does the help of --rows-of."""
     assert "Privacy is for one row of its result" in " ".join(run("mean", "--help").stdout.replace("│", " ").split())
 
 
 def test_all_releases_together_say_so_if_one_does(connections):
     """Of several releases the sentence on all of them takes the weaker protection."""
     table = nb.Table(DATA).count(epsilon=1, rng=random.Random(1))
-    query = nb.Table.sql(connections["sqlite"], "select * from sales").count(epsilon=1, rng=random.Random(1))
+    query = nb.Table.sql(connections["sqlite"], "select * from sales", rows_of="result").count(
+        epsilon=1, rng=random.Random(1)
+    )
     for pair, said in (((table, query), True), ((table, table), False)):
         both = {"releases": [each.to_dict() for each in pair], "loss": (pair[0].loss + pair[1].loss).to_dict()}
         (lines,) = (

@@ -58,6 +58,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             count="The number of rows, or of the numbers in a column.",
         ),
         **_listed("agg", agg="Several statistics of several columns, for one epsilon."),
+        **_listed("sql.statement", sql="Private statistics by one SQL statement, for one epsilon."),
         **_listed(
             "counts",
             histogram="The number of records in each bin.",

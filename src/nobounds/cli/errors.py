@@ -16,9 +16,9 @@ from nobounds.exact import printable
 
 # A keyword argument and its value, after a word that goes before one in messages: "got q=2", "use epsilon=1 or less".
 _KEYWORD = re.compile(
-    r"\b(got|[Uu]se|either|or|and|at|of|give|example|with|for|needs) "
+    r"\b(got|[Uu]se|either|or|and|at|of|by|give|example|with|for|needs) "
     r"(epsilon|rho|delta|q|lower|upper|resolution|beta|noise|method|rows|interval|unit|neighbors|rows_per_unit"
-    r"|groups_per_unit|label|note|author)=('[^']*'|[^\s,;:)]*)"
+    r"|groups_per_unit|label|note|author|rows_of)=('[^']*'|[^\s,;:)]*)"
 )
 CHARGED = "the budget was charged"  # the start of the note on an error after a charge
 

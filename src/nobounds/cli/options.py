@@ -58,9 +58,23 @@ Quantiles = Annotated[
     list[str], typer.Option("--q", metavar=NUMBER, help="From 0 to 1; may be repeated.", show_default=False)
 ]
 SQL = (
-    "Instead of files: a select, run by DuckDB; it may name files. Privacy is for one row of its result: "
-    "a join, aggregate, window, limit or distinct may spread a person over several."
+    "Instead of files: a select of rows and columns of one file, whose name is in quotes, or of a table of --database."
 )
+RowsOf = Annotated[
+    str,
+    typer.Option(
+        "--rows-of",
+        metavar="WHAT",
+        help="source: each row of a query is a row of its table, and other queries are refused. result: any select. "
+        "Privacy is for one row of its result: a join, aggregate, window, limit or distinct may spread a person over "
+        "several.",
+        autocompletion=words("source", "result"),
+    ),
+]
+Database = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Where the query's tables are: postgresql://..., or a DuckDB or SQLite file."),
+]
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
 PerColumn = typer.Option(metavar="[NAME=]NUMBER", help="For one column or, without a name, for all; may be repeated.")
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the private quantiles into a PNG, PDF or SVG.")]
@@ -86,10 +100,8 @@ class Data:
         ),
     ] = None
     sql: Annotated[str | None, typer.Option(metavar="QUERY", help=SQL)] = None
-    database: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where --sql is run: postgresql://..., or a DuckDB or SQLite file."),
-    ] = None
+    database: Database = None
+    rows_of: RowsOf = "source"
     format: Annotated[
         str | None,
         typer.Option(
@@ -117,6 +129,8 @@ class Data:
             raise ValueError(f"give files or --sql, got {'both' if self.files else 'neither'}")
         if self.database is not None and self.sql is None:
             raise ValueError("--database needs --sql, the query to run on it")
+        if self.rows_of != "source" and self.sql is None:
+            raise ValueError("--rows-of is for --sql, the query whose rows are protected")
         if self.files and "-" in self.files and len(self.files) > 1:
             raise ValueError("the standard input (-) goes without other files")
         if self.format is not None and self.files != ["-"]:

@@ -1,16 +1,14 @@
-"""Tables of the command line: files and globs, the standard input, and queries to a database.
+"""Tables of the command line: files and globs, the standard input, and queries.
 
-Databases are opened read-only, and temporary files of DuckDB and the standard input are removed when the command ends.
+The temporary file of the standard input is removed when the command ends.
 """
 
 import shutil
-import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
-from importlib import import_module
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,10 +18,8 @@ from nobounds.accounting.spending import Purse, Spending
 from nobounds.cli.errors import CHARGED, require_budget
 from nobounds.cli.options import CommonOptions, Data
 from nobounds.cli.progress import watched
-from nobounds.engines.csv.table import CsvFiles
-from nobounds.engines.files.columns import column_names
+from nobounds.cli.commands.sql.queries import QUERY_TO, queried
 from nobounds.engines.files.paths import expand, from_paths, name_of
-from nobounds.engines.sql.files import csv_files
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types
 from nobounds.exact import printable
@@ -31,7 +27,6 @@ from nobounds.explaining.words import price
 from nobounds.expressions.view import View, named
 
 STANDARD_INPUT = "standard input"
-_QUERY_TO = "a query to "
 _STARTS = {b"PAR1": "parquet", b"ARROW1"[:4]: "arrow"}  # the first bytes of formats that no table in text begins with
 
 
@@ -83,7 +78,7 @@ def opened(
     _keep_inputs(common)
     with watched(common.quiet) as watch, ExitStack() as stack:
         only = None if every else [name for name in (whom.unit, *columns, *_named(common.data)) if name is not None]
-        stream, name = stream_of(common.data, only, stack)
+        stream, name = stream_of(common.data, only, stack, masked=whom.neighbors == "swap")
         watch.share = stream.share
         label = spend.label or _label(common.data, name)
         purse = None if budget is None else Purse(budget.noted(spend.note, author=spend.author, label=label))
@@ -114,7 +109,7 @@ def _label(data: Data, name: str) -> str | None:
     """The name of the data for a budget: that of the files or of the database, if there is one."""
     if data.files:
         return None if data.files == ["-"] else name_of(data.files)
-    return None if data.database is None else name.removeprefix(_QUERY_TO)  # not of the URL, which may hold a password
+    return None if data.database is None else name.removeprefix(QUERY_TO)  # not of the URL, which may hold a password
 
 
 def _named(data: Data) -> Iterator[str]:
@@ -134,17 +129,11 @@ def _viewed(table: nb.Table, stream: TableStream, data: Data) -> tuple[nb.Table,
     return table, stream.kinds | {name: formula.arrow for name, formula in view.formulas.items()}
 
 
-def stream_of(data: Data, only: list[str] | None, stack: ExitStack) -> tuple[TableStream, str]:
+def stream_of(data: Data, only: list[str] | None, stack: ExitStack, *, masked: bool = False) -> tuple[TableStream, str]:
     """The TableStream of a table, of which only the columns `only` will be read, and its name."""
     text = data.text
     if data.sql is not None:
-        from nobounds.engines.sql.database import from_query
-
-        connection, name, views = _connection(data, stack)
-        stream = from_query(connection, data.sql, views)
-        # The names of columns may come from the first line of a CSV file, which may be a record.
-        shown = text.shown if views else None
-        return replace(stream, shown=shown), name
+        return queried(data, stack, masked)
     if data.files == ["-"]:
         if sys.stdin.isatty():
             print("Reading the table from the standard input; Ctrl-D ends it.", file=sys.stderr)
@@ -172,85 +161,3 @@ def _copied(stream: BinaryIO, kind: str | None) -> Iterator[Path]:
             shutil.copyfileobj(stream, file)
             file.flush()
             yield path
-
-
-def _connection(data: Data, stack: ExitStack) -> tuple[Any, str, list[str]]:
-    """A read-only connection to a database, the name of a query to it, and the CSV files that are its views."""
-    database, text = data.database, data.text
-    if database is None:
-        connection = _duckdb(":memory:", data.sql or "", stack)
-        return connection, "a query", _csv_views(connection, data)
-    if text.csv is not None or text.stated is not None:
-        raise ValueError("the options for files go without --database")
-    if database.startswith(("postgresql://", "postgres://")):
-        connection = _postgres(database, stack)
-        return connection, f"{_QUERY_TO}{connection.info.dbname}", []
-    path = Path(database)
-    if not path.is_file():
-        raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
-    with path.open("rb") as file:
-        start = file.read(16)
-    name = f"{_QUERY_TO}{printable(path.name)}"
-    if start == b"SQLite format 3\0" or not start:
-        # DuckDB may fetch batches from a thread of its own, one after the other.
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-        return stack.enter_context(closing(connection)), name, []
-    if start[8:12] == b"DUCK":
-        return _duckdb(str(path), data.sql or "", stack), name, []
-    raise ValueError(f"--database must be a DuckDB or SQLite file, and {path.name} is neither")
-
-
-def _csv_views(connection: Any, data: Data) -> list[str]:
-    """Register our reader for the CSV files in a query: a view takes precedence over the file of the same name."""
-    files, text = csv_files(connection, data.sql or ""), data.text
-    if (text.csv is not None or text.stated is not None) and not files:
-        raise ValueError("the options for CSV files need a CSV file in the query")
-    if len({file.casefold() for file in files}) < len(files):
-        raise ValueError("--sql names two CSV files whose names differ by upper and lower case alone; rename one")
-    unknown = dict(text.stated.columns) if text.stated is not None else {}
-    for file in files:
-        paths = expand(file)
-        declared = text.declared(column_names(paths[0], text.csv, text.stated))
-        connection.register(file, CsvFiles.of(paths, text.csv, declared).arrow())
-        unknown = {name: kind for name, kind in unknown.items() if name not in declared.columns}
-    if unknown:
-        raise ValueError(f"column {next(iter(unknown))!r} of the schema is in none of the files of the query")
-    return files
-
-
-def _duckdb(path: str, query: str, stack: ExitStack) -> Any:
-    duckdb = _driver("duckdb", "all")
-    folder = stack.enter_context(tempfile.TemporaryDirectory())
-    # Variables of this process are not tables, and large queries spill to the usual place for temporary files.
-    settings = {"python_enable_replacements": False, "temp_directory": folder}
-    memory = path == ":memory:"
-    try:
-        connection = stack.enter_context(duckdb.connect(path, read_only=not memory, config=settings))
-    except duckdb.Error:
-        raise ValueError(
-            f"DuckDB cannot open {Path(path).name} to read it; is another process writing to it?"
-        ) from None
-    try:
-        statements = connection.extract_statements(query)
-    except duckdb.Error as error:  # the parser has seen the query, but no data
-        raise ValueError(f"--sql: {str(error).splitlines()[0]}") from None
-    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        raise ValueError("--sql must be one select")
-    return connection
-
-
-def _postgres(url: str, stack: ExitStack) -> Any:
-    psycopg = _driver("psycopg", "postgres")
-    try:
-        connection = stack.enter_context(closing(psycopg.connect(url)))
-    except psycopg.Error as error:  # no query was run; the message does not contain the URL, which may have a password
-        raise ValueError(f"--database: {str(error).splitlines()[0]}") from None
-    connection.read_only = True
-    return connection
-
-
-def _driver(module: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ImportError(f"this query needs {module}: pip install 'nobounds[{extra}]'") from None

@@ -86,6 +86,11 @@ class TableSource(Protocol):
         """Whether the rows are computed when they are read: one row underneath may then change many of them."""
         ...
 
+    @property
+    def connected(self) -> bool:
+        """Whether the rows are read by a connection or a position that belongs to this process."""
+        ...
+
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Some of the numeric columns, read when their records are requested."""
         ...

@@ -67,7 +67,12 @@ def parsed(text: str) -> Node:
         raise ValueError(f"an expression must not be empty; {KNOWN}")
     if len(text) > _LONGEST:
         raise ValueError(f"an expression may have at most {_LONGEST} characters, got {len(text)}")
-    node = _node(_syntax(text))
+    return from_syntax(_syntax(text))
+
+
+def from_syntax(syntax: Any, column: Callable[[Any], Node] | None = None) -> Node:
+    """The tree of an expression of sqlglot; `column` says what a column of it stands for."""
+    node = _node(syntax, column or _column)
     check_size(node)
     return node
 
@@ -90,20 +95,20 @@ def _syntax(text: str) -> Any:
     return selected[0]
 
 
-def _node(given: Any, depth: int = 0) -> Node:
+def _node(given: Any, column: Callable[[Any], Node], depth: int = 0) -> Node:
     """Our tree of a syntax tree."""
     if depth > 300:
         raise ValueError("an expression may not be nested so deep; prepare the column before")
     kind = type(given).__name__
 
     def inner(part: Any) -> Node:
-        return _node(part, depth + 1)
+        return _node(part, column, depth + 1)
 
     match kind:
         case "Paren":
             return inner(given.this)
         case "Column":
-            return _column(given)
+            return column(given)
         case "Literal":
             return Literal(given.this if given.is_string else _number(given.this))
         case "Boolean":

@@ -77,8 +77,9 @@ class View:
         return None if self.given is None else text(self.given)
 
     def used(self, names: Iterable[str | None]) -> tuple[tuple[str, str], ...]:
-        """The formulas of those of these columns that are computed."""
-        return tuple((name, self.formulas[name].text) for name in names if name is not None and name in self.formulas)
+        """The formulas of those of these columns that are computed, unless the name is the formula."""
+        computed = ((name, self.formulas[name].text) for name in names if name is not None and name in self.formulas)
+        return tuple((name, formula) for name, formula in computed if name != formula)
 
     def needed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
         """The columns to be read in their types, and as numbers, for the condition and these computed columns."""

@@ -109,7 +109,7 @@ class OpenedTable:
 
         Two processes that read by one connection, or one file position, get each other's bytes.
         """
-        if self.process != os.getpid() and self.held.query:
+        if self.process != os.getpid() and self.held.connected:
             raise ValueError("the table is a query that another process has opened; open it again in this one")
         return self.held
 

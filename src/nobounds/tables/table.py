@@ -56,6 +56,8 @@ from nobounds.tables.distinct import distinct_units, distinct_values
 from nobounds.tables.left_out import LeftOutPlan
 from nobounds.tables.left_out import answer as left_out
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
+from nobounds.tables.sql.query import query_stream
+from nobounds.tables.sql.shelf import SOURCE
 
 _SUGGESTED = Fraction(19, 20)
 
@@ -111,6 +113,7 @@ class Table(SharedOnly):
         connection: Any,
         query: str,
         *,
+        rows_of: str = SOURCE,
         unit: str | None = None,
         rows_per_unit: int | None = None,
         neighbors: Neighbors = "add-remove",
@@ -118,16 +121,16 @@ class Table(SharedOnly):
         label: str | None = None,
         progress: Progress | None = None,
     ) -> "Table":
-        """The table that a query gives, on a connection to DuckDB, PostgreSQL or any database of DB-API 2 or ADBC.
+        """The table that a query gives, on a connection to DuckDB, PostgreSQL, SQLite or another database.
 
-        Privacy is for one row of the query's result, or for the rows of a unit in it. If a person, or a row of the
-        tables underneath, can change several of them (by a join, an aggregate, a window, a limit or distinct), the loss
-        does not cover that. Releases say so by `parameters["rows_of"]`. So do those of lazy frames, relations, streams
-        of Arrow batches and Spark DataFrames, which are queries too.
+        The query selects rows and columns of one table, as `nb.sql` does: one row of the table makes at most one row of
+        the result, and whatever else is refused. nobounds computes its expressions, and reads whole columns.
+        rows_of: "result" lets the database run any select, with joins, aggregates or functions of its own. Privacy is
+        then for one row of the result, or for the rows of a unit in it, whatever a person or a row of the tables
+        underneath can change of them; releases say so by `parameters["rows_of"]`. So do those of lazy frames,
+        relations, streams of Arrow batches and Spark DataFrames, which are queries too.
         """
-        from nobounds.engines.sql.database import from_query
-
-        stream = from_query(connection, query)
+        stream = query_stream(connection, query, rows_of, masked=neighbors == "swap")
         return cls(
             stream,
             unit=unit,

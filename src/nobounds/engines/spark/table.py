@@ -101,6 +101,7 @@ class Spark:
     typed: bool = True
     shown: frozenset[str] | None = None
     query: bool = True  # a DataFrame is a plan, whose joins and aggregates are not visible here
+    connected: bool = True
     view: View | None = field(default=None, repr=False)
     whole: "Spark | None" = field(default=None, repr=False)  # without the view
     masked: bool = False  # whether rows that the view drops stay as rows in which everything is missing

@@ -20,7 +20,7 @@ from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.memory.sequences import from_sequence
 from nobounds.engines.numbers import parse_number
-from nobounds.engines.sql.duck import from_relation, schema_facts
+from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
@@ -34,14 +34,14 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Tabl
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     turn = turns(
-        None if _is(connection, "duckdb", "DuckDBPyConnection") else connection
+        None if is_instance(connection, "duckdb", "DuckDBPyConnection") else connection
     )  # DuckDB relations share one lock
     with turn:
-        return replace(_opened(connection, query, views), query=True, turns=turn)
+        return replace(_opened(connection, query, views), query=True, connected=True, turns=turn)
 
 
 def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
-    if _is(connection, "duckdb", "DuckDBPyConnection"):
+    if is_instance(connection, "duckdb", "DuckDBPyConnection"):
         with hiding_driver_errors():
             kinds = [str(statement.type) for statement in connection.extract_statements(query)]
         if kinds != ["StatementType.SELECT"]:
@@ -55,11 +55,11 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
             relation = connection.sql(query)
         refuse_guesses(relation)
         return from_relation(relation)
-    if _is(connection, "adbc_driver_manager.dbapi", "Connection"):
+    if is_instance(connection, "adbc_driver_manager.dbapi", "Connection"):
         return _from_adbc(connection, query)
-    if _is(connection, "psycopg", "Connection") or _is(connection, "psycopg2.extensions", "connection"):
+    if is_instance(connection, "psycopg", "Connection") or is_instance(connection, "psycopg2.extensions", "connection"):
         return from_postgres(connection, query)
-    if not callable(getattr(connection, "cursor", None)) or _is(connection, "psycopg", "AsyncConnection"):
+    if not callable(getattr(connection, "cursor", None)) or is_instance(connection, "psycopg", "AsyncConnection"):
         raise TypeError(
             "connection must be one of DuckDB, of ADBC or of a DB-API 2 driver, "
             f"got {type(connection).__name__}; for example sqlite3.connect('sales.db')"
@@ -67,7 +67,7 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
     return _from_cursors(connection, query)
 
 
-def _is(connection: Any, module: str, name: str) -> bool:
+def is_instance(connection: Any, module: str, name: str) -> bool:
     """Whether a connection is an instance of a library's class; False if the library is not loaded."""
     kind = getattr(loaded(module), name, None)
     return isinstance(kind, type) and isinstance(connection, kind)
@@ -92,7 +92,7 @@ def _from_adbc(connection: Any, query: str) -> TableStream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         with hiding_driver_errors(), closing(connection.cursor()) as cursor:
-            cursor.execute(around(query, "*"))
+            cursor.execute(around(query, ", ".join(map(quoted, dict.fromkeys([*keys, *values]))) or "1"))
             for batch in cursor.fetch_record_batch():
                 arrays = [plain(batch.column(name)) for name in keys]
                 for name in values:
@@ -110,7 +110,7 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
         cursor.execute(no_rows(query))
         names = [str(column[0]) for column in cursor.description]
     refuse_repeated(names)
-    fetched = _sqlite_rows if _is(connection, "sqlite3", "Connection") else _rows
+    fetched = _sqlite_rows if is_instance(connection, "sqlite3", "Connection") else _rows
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         at = {name: names.index(name) for name in [*keys, *values]}

@@ -105,6 +105,13 @@ def from_postgres(connection: Any, query: str) -> TableStream:
     return TableStream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
 
 
+def fetched(connection: Any, query: str) -> list[Any]:
+    """The few rows of a query to the catalogue."""
+    with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
+        cursor.execute(query)
+        return list(cursor.fetchall())
+
+
 def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], columns: list[Any]) -> Any:
     """A batch of the columns of keys, and of those of records behind them."""
     pa = import_pyarrow()

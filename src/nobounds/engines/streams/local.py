@@ -61,6 +61,11 @@ class Local:
         """Whether the rows are those of a query's result."""
         return self.stream.query
 
+    @property
+    def connected(self) -> bool:
+        """Whether the rows are read by a connection of this process, as those of every query are."""
+        return self.stream.connected or self.stream.query
+
     def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
         """Columns, read in place if that can be repeated, and otherwise once, into a spool."""
         if bounding is None and self.stream.again is not None:

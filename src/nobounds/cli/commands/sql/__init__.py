@@ -1,0 +1,1 @@
+"""Queries of the command line, to files and to databases."""

@@ -1,0 +1,163 @@
+"""Queries of the command line: to files that they name, or to a database, which is opened read-only.
+
+Temporary files of DuckDB are removed when the command ends.
+"""
+
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nobounds.cli.options import Data
+from nobounds.cli.text import Text
+from nobounds.engines.csv.table import CsvFiles
+from nobounds.engines.files.columns import column_names
+from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.sql.files import csv_files
+from nobounds.engines.streams.stream import TableStream
+from nobounds.exact import printable
+from nobounds.expressions.statements.reading import table_names
+from nobounds.tables.sql.query import query_stream
+from nobounds.tables.sql.shelf import is_declared
+
+QUERY_TO = "a query to "
+
+
+def queried(data: Data, stack: ExitStack, masked: bool) -> tuple[TableStream, str]:
+    """The rows of the query of --sql, and its name."""
+    query, text = data.sql or "", data.text
+    if not is_declared(data.rows_of):
+        with in_option("--sql"):
+            names = table_names(query)
+        tables, name = tables_of(data.database, text, names, stack)
+        with in_option("--sql"):
+            return query_stream(tables, query, data.rows_of, masked=masked), name
+    if data.database is not None:
+        _without_options(text)
+        connection, name = _database(data.database, stack)
+        _check_one(connection, query)
+        return query_stream(connection, query, data.rows_of), name
+    connection = _duckdb(":memory:", stack)
+    _check_one(connection, query)
+    views = _csv_views(connection, data)
+    # The names of columns may come from the first line of a CSV file, which may be a record.
+    return replace(
+        query_stream(connection, query, data.rows_of, views=views), shown=text.shown if views else None
+    ), "a query"
+
+
+@contextmanager
+def in_option(option: str) -> Iterator[None]:
+    """A query that is refused is an error of its option."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
+def tables_of(database: str | None, text: Text, names: Iterable[str], stack: ExitStack) -> tuple[Any, str]:
+    """A connection to a database, or the files with these names, and what to call the query."""
+    if database is not None:
+        _without_options(text)
+        return _database(database, stack)
+    files: dict[str, TableStream] = {}
+    unknown = {} if text.stated is None else dict(text.stated.columns)
+    for name in dict.fromkeys(names):
+        paths = expand(name)
+        declared = None if text.stated is None else text.declared(column_names(paths[0], text.csv, text.stated))
+        files[name] = from_paths(paths, text.csv, declared)
+        unknown = {column: kind for column, kind in unknown.items() if declared and column not in declared.columns}
+    if unknown:
+        raise ValueError(f"column {next(iter(unknown))!r} of the schema is in none of the files of the query")
+    return files, "a query"
+
+
+def _without_options(text: Text) -> None:
+    if text.csv is not None or text.stated is not None:
+        raise ValueError("the options for files go without --database")
+
+
+def _database(database: str, stack: ExitStack) -> tuple[Any, str]:
+    """A read-only connection to a database, and the name of a query to it."""
+    if database.startswith(("postgresql://", "postgres://")):
+        connection = _postgres(database, stack)
+        return connection, f"{QUERY_TO}{connection.info.dbname}"
+    path = Path(database)
+    if not path.is_file():
+        raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
+    with path.open("rb") as file:
+        start = file.read(16)
+    name = f"{QUERY_TO}{printable(path.name)}"
+    if start == b"SQLite format 3\0" or not start:
+        # DuckDB may fetch batches from a thread of its own, one after the other.
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        return stack.enter_context(closing(connection)), name
+    if start[8:12] == b"DUCK":
+        return _duckdb(str(path), stack), name
+    raise ValueError(f"--database must be a DuckDB or SQLite file, and {path.name} is neither")
+
+
+def _csv_views(connection: Any, data: Data) -> list[str]:
+    """Register our reader for the CSV files in a query: a view takes precedence over the file of the same name."""
+    files, text = csv_files(connection, data.sql or ""), data.text
+    if (text.csv is not None or text.stated is not None) and not files:
+        raise ValueError("the options for CSV files need a CSV file in the query")
+    if len({file.casefold() for file in files}) < len(files):
+        raise ValueError("--sql names two CSV files whose names differ by upper and lower case alone; rename one")
+    unknown = dict(text.stated.columns) if text.stated is not None else {}
+    for file in files:
+        paths = expand(file)
+        declared = text.declared(column_names(paths[0], text.csv, text.stated))
+        connection.register(file, CsvFiles.of(paths, text.csv, declared).arrow())
+        unknown = {name: kind for name, kind in unknown.items() if name not in declared.columns}
+    if unknown:
+        raise ValueError(f"column {next(iter(unknown))!r} of the schema is in none of the files of the query")
+    return files
+
+
+def _duckdb(path: str, stack: ExitStack) -> Any:
+    duckdb = _driver("duckdb", "all")
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    # Variables of this process are not tables, and large queries spill to the usual place for temporary files.
+    settings = {"python_enable_replacements": False, "temp_directory": folder}
+    memory = path == ":memory:"
+    try:
+        return stack.enter_context(duckdb.connect(path, read_only=not memory, config=settings))
+    except duckdb.Error:
+        raise ValueError(
+            f"DuckDB cannot open {Path(path).name} to read it; is another process writing to it?"
+        ) from None
+
+
+def _check_one(connection: Any, query: str) -> None:
+    """ValueError if a query to DuckDB is not one select."""
+    if not hasattr(connection, "extract_statements"):
+        return
+    duckdb = _driver("duckdb", "all")
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:  # the parser has seen the query, but no data
+        raise ValueError(f"--sql: {str(error).splitlines()[0]}") from None
+    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+        raise ValueError("--sql must be one select")
+
+
+def _postgres(url: str, stack: ExitStack) -> Any:
+    psycopg = _driver("psycopg", "postgres")
+    try:
+        connection = stack.enter_context(closing(psycopg.connect(url)))
+    except psycopg.Error as error:  # no query was run; the message does not contain the URL, which may have a password
+        raise ValueError(f"--database: {str(error).splitlines()[0]}") from None
+    connection.read_only = True
+    return connection
+
+
+def _driver(module: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ImportError(f"this query needs {module}: pip install 'nobounds[{extra}]'") from None

@@ -1,0 +1,161 @@
+"""The catalogue of a database: whether a name is a table or a view, and which select a view stands for.
+
+These are public facts: the names, kinds and definitions of tables, and no record of them.
+"""
+
+import re
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from nobounds.engines.sql.database import is_instance
+from nobounds.engines.sql.duck import quoted
+from nobounds.engines.sql.postgres import fetched
+from nobounds.engines.sql.text import hiding_driver_errors
+from nobounds.expressions.statements.relation import Definition, Named
+from nobounds.expressions.statements.syntax import LONGEST
+
+_KINDS = {
+    "r": "",
+    "p": "",
+    "v": "a view",
+    "m": "a materialized view, whose rows were computed before",
+    "f": "a foreign table, whose rows another server computes",
+}
+_IN_POSTGRES = """
+    select c.relkind::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), row_security_active(c.oid),
+        case when c.relkind = 'v' then pg_get_viewdef(c.oid) end
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where c.oid = pg_catalog.to_regclass({name})::oid
+"""
+_IN_DUCKDB = """
+    select database_name, schema_name, table_name, null
+    from duckdb_tables() where not internal and lower(table_name) = {name}
+    union all
+    select database_name, schema_name, view_name, sql
+    from duckdb_views() where not internal and lower(view_name) = {name}
+"""
+_IN_SQLITE = (
+    "select type, name, sql from {schema}.sqlite_master where lower(name) = {name} and type in ('table', 'view')"
+)
+_REGISTERED = re.compile(
+    r"create temp view .* as select \* from (pandas|python_arrow|arrow)_scan\w*\([\d, ]*\).*", re.S | re.I
+)
+_CREATED = re.compile(r"\s*create\s+(temp\w*\s+)?view\s+(if\s+not\s+exists\s+)?[^()]*?\sas\s", re.I)
+_PARQUET = re.compile(r".*\.parquet", re.I | re.S)
+DECLARE = "if one row of it is what is to be protected, say so by rows_of='result'"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A table in a database: its name in SQL, and whether its rows are those of a query's result."""
+
+    sql: str
+    result: bool = False
+
+
+def listed(connection: Any, name: Named, declared: bool) -> Listed | Definition:
+    """What a name stands for in a database.
+
+    declared: the user says that one row of whatever it is, is to be protected.
+    """
+    if is_instance(connection, "duckdb", "DuckDBPyConnection"):
+        return _in_duckdb(connection, name, declared)
+    if is_instance(connection, "sqlite3", "Connection"):
+        return _in_sqlite(connection, name, declared)
+    if is_instance(connection, "psycopg", "Connection") or is_instance(connection, "psycopg2.extensions", "connection"):
+        return _in_postgres(lambda query: fetched(connection, query), name, declared)
+    if is_instance(connection, "adbc_driver_manager.dbapi", "Connection"):
+        with hiding_driver_errors():
+            vendor = connection.adbc_get_info().get("vendor_name")
+        if vendor == "PostgreSQL":
+            return _in_postgres(lambda query: _rows(connection, query), name, declared)
+    if not callable(getattr(connection, "cursor", None)):
+        raise TypeError(
+            "data must be a dict of tables by name, or a connection of DuckDB, of ADBC or of a DB-API 2 driver, "
+            f"got {type(connection).__name__}; for example {{'taxis': frame}}"
+        )
+    if not declared:
+        raise ValueError(f"the catalogue of this database cannot tell whether {name} is a table or a view; {DECLARE}")
+    return Listed(".".join(map(quoted, name.parts)), result=True)
+
+
+def _in_postgres(rows: Any, name: Named, declared: bool) -> Listed | Definition:
+    parts = (part if exact else part.lower() for part, exact in zip(name.parts, name.quoted, strict=True))
+    listing = rows(_IN_POSTGRES.format(name=_text(".".join(map(quoted, parts)), name)))
+    if len(listing) != 1 or listing[0][0] not in _KINDS:
+        raise _unknown(name)
+    kind, sql, secured, definition = listing[0]
+    if declared:
+        return Listed(sql, result=_KINDS[kind] != "" or bool(secured))
+    if secured:
+        raise ValueError(f"{name} has row security, which may look at several rows to show one; {DECLARE}")
+    if kind == "v":
+        return Definition(str(definition), "postgres")
+    if _KINDS[kind]:
+        raise ValueError(f"{name} is {_KINDS[kind]}; {DECLARE}")
+    return Listed(sql)
+
+
+def _in_duckdb(connection: Any, name: Named, declared: bool) -> Listed | Definition:
+    with hiding_driver_errors():
+        listing = connection.sql(_IN_DUCKDB.format(name=_text(name.parts[-1].lower(), name))).fetchall()
+    owners = [part.lower() for part in name.parts[:-1]]
+    listing = [row for row in listing if all(own in (row[0].lower(), row[1].lower()) for own in owners)]
+    if not listing and not owners and _PARQUET.fullmatch(name.parts[0]):
+        return Listed(_text(name.parts[0], name))
+    if not listing:
+        raise _unknown(name)
+    if len(listing) > 1:
+        raise ValueError(f"several tables are called {name}; write the schema before it")
+    *parts, view = listing[0]
+    sql = ".".join(map(quoted, parts))
+    if view is None or _REGISTERED.fullmatch(view.strip()):
+        return Listed(sql)
+    return Listed(sql, result=True) if declared else _created(view, "duckdb", name)
+
+
+def _in_sqlite(connection: Any, name: Named, declared: bool) -> Listed | Definition:
+    if len(name.parts) > 2 or (len(name.parts) == 2 and name.parts[0].lower() not in ("main", "temp")):
+        raise _unknown(name)
+    schemas = [name.parts[0].lower()] if len(name.parts) == 2 else ["temp", "main"]
+    text = _text(name.parts[-1].lower(), name)
+    for schema in schemas:
+        listing = _rows(connection, _IN_SQLITE.format(schema=schema, name=text))
+        if not listing:
+            continue
+        kind, own, sql = listing[0]
+        full = f"{schema}.{quoted(own)}"
+        if kind == "table" and not str(sql).lower().startswith("create virtual"):
+            return Listed(full)
+        if declared:
+            return Listed(full, result=True)
+        if kind == "table":
+            raise ValueError(f"{name} is a virtual table, whose rows are computed; {DECLARE}")
+        return _created(str(sql), "sqlite", name)
+    raise _unknown(name)
+
+
+def _created(sql: str, dialect: str, name: Named) -> Definition:
+    """The select in the text that has created a view."""
+    start = _CREATED.match(sql)
+    if start is None or len(sql) > LONGEST:
+        raise ValueError(f"the definition of the view {name} cannot be read; {DECLARE}")
+    return Definition(sql[start.end() :], dialect)
+
+
+def _rows(connection: Any, query: str) -> list[Any]:
+    with hiding_driver_errors(), closing(connection.cursor()) as cursor:
+        cursor.execute(query)
+        return list(cursor.fetchall())
+
+
+def _text(text: str, name: Named) -> str:
+    """A text in SQL, the same whatever a server makes of backslashes."""
+    if "\\" in text or "\0" in text:
+        raise _unknown(name)
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _unknown(name: Named) -> ValueError:
+    return ValueError(f"there is no table {str(name)!r}")

@@ -1,0 +1,29 @@
+"""Some columns of a stream, under other names."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from nobounds.engines.streams.stream import TableStream
+
+
+def selected(stream: TableStream, columns: Mapping[str, str]) -> TableStream:
+    """The stream with these columns and no others; `columns` has their new names, each with the old one."""
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        for batch in stream.batches([columns[name] for name in keys], [columns[name] for name in values]):
+            yield batch.rename_columns([*keys, *values])
+
+    def named(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {new: given[old] for new, old in columns.items() if old in given}
+
+    return replace(
+        stream,
+        facts=named(stream.facts),
+        others=named(stream.others),
+        kinds=named(stream.kinds),
+        enums=named(stream.enums),
+        batches=batches,
+        again=None,
+        shown=None if stream.shown is None else frozenset(new for new, old in columns.items() if old in stream.shown),
+    )
