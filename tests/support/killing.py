@@ -1,5 +1,7 @@
 """Rounds of eight processes that charge one ledger and are killed at random moments; `test_ledger.py` runs this file.
 
+The ledger is a file, or in PostgreSQL at an address.
+
 The processes are forked from this one, which has one thread and has loaded all it needs, so they start in no time.
 """
 
@@ -17,6 +19,7 @@ from typing import Any
 
 from nobounds.accounting.budget import Budget, BudgetExceeded
 from nobounds.accounting.loss import PrivacyLoss
+from nobounds.accounting.postgres.ledger import is_address
 
 PROCESSES = 8
 AMOUNT = PrivacyLoss(0.1, 0.005, 0.2, "swap")
@@ -44,7 +47,7 @@ def patiently(use: Callable[[], Any]) -> Any:
     raise Unfinished
 
 
-def charge_on(path: Path, released: Path, doing: mmap.mmap, number: int, early: bool) -> None:
+def charge_on(path: Any, released: Path, doing: mmap.mmap, number: int, early: bool) -> None:
     """Charge until nothing is left, and write one byte, the release, after every charge; or, wrongly, before it."""
     out = os.open(released, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     budget = patiently(lambda: Budget(path=path))
@@ -77,9 +80,11 @@ def forked(*work: Any) -> int:
 
 def killing_round(folder: Path, capacity: int, moments: list[float], early: bool, by: str) -> dict[str, int]:
     """One round on a new ledger: what was released and charged, and in which state the processes were killed."""
-    paths, released, doing = names(folder), folder / "released", mmap.mmap(-1, PROCESSES)
+    released, doing = folder / "released", mmap.mmap(-1, PROCESSES)
+    paths: list[Any] = [f"{by}#{os.urandom(8).hex()}"] if is_address(by) else names(folder)
     Budget(epsilon=capacity / 10, path=paths[0])
-    paths[1].symlink_to(paths[0])
+    if not is_address(by):
+        paths[1].symlink_to(paths[0])
     if by == "names":
         paths[2].hardlink_to(paths[0])
     else:

@@ -10,6 +10,7 @@ from typing import Any
 from nobounds.accounting.composition import Totals
 from nobounds.accounting.ledger import Charge, Entries, Ledger, Limits, Remark
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
+from nobounds.accounting.postgres.ledger import PostgresLedger, is_address
 from nobounds.accounting.statement import BudgetExceeded, NotCovered, Statement
 from nobounds.exact import Number, privacy_parameter, rational, round_up, shown
 
@@ -24,7 +25,7 @@ class Budget:
     A tenth of that delta is reserved for losses with a delta, such as private key selection. With `path` the budget is
     a file on a local disk that processes share; `Budget(path=...)` opens it again, by any name of the file, and
     `Budget.open_or_create` does either. A charge is in the file before `charge` returns, even if the process is killed
-    right after.
+    right after. `path="postgresql://host/database#name"` is a budget in PostgreSQL, which several analysts share.
 
     labels: the names of the data that the budget covers; others are refused until `allow`. By default the name in the
     first charge that has one: a file's, or the `label` of a table.
@@ -55,12 +56,13 @@ class Budget:
         terms, covered = _checked_terms(epsilon, delta, rho, neighbors, unit), _checked_labels(labels)
         if terms is None and covered:
             raise ValueError("labels are for a new budget; to let an open one cover more data, use budget.allow")
+        self._ledger: Ledger | PostgresLedger
         if terms is not None and path is None:
             self._ledger = Ledger.in_memory(terms, covered)
         elif terms is not None and path is not None:
-            self._ledger = Ledger.create(Path(path), terms, covered)
+            self._ledger = _created(path, terms, covered)
         elif path is not None:
-            self._ledger = Ledger.open(Path(path))
+            self._ledger = PostgresLedger(path) if is_address(path) else Ledger.open(Path(path))
         else:
             raise ValueError("a budget needs epsilon=, rho=, or epsilon= and delta=; or the path= of one to open")
         self._summed: tuple[int, Totals] = (0, Totals())
@@ -84,17 +86,33 @@ class Budget:
         terms, covered = _checked_terms(epsilon, delta, rho, neighbors, unit), _checked_labels(labels)
         if terms is None:
             raise ValueError("open_or_create needs epsilon=, rho=, or epsilon= and delta=; Budget(path=...) opens")
-        if not os.path.lexists(path):
+        if is_address(path) or not os.path.lexists(path):
             try:
                 return cls(
                     epsilon=epsilon, delta=delta, rho=rho, path=path, neighbors=neighbors, unit=unit, labels=covered
                 )
-            except FileExistsError:  # another process was faster
-                if not os.path.lexists(path):
+            except (FileExistsError, PermissionError):  # another process was faster, or a role may not create one
+                if not is_address(path) and not os.path.lexists(path):
                     raise
         opened = cls(path=path)
-        _require_same(opened._now(), terms, covered, Path(path).name)
+        _require_same(opened._now(), terms, covered, opened._ledger.name)
         return opened
+
+    def share(
+        self, role: str, *, epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
+    ) -> None:
+        """Let a role of PostgreSQL charge up to this much of a budget there, and do nothing else with it.
+
+        The server refuses what the role's charges together would exceed; all roles share what the budget has.
+        """
+        terms = _checked_terms(epsilon, delta, rho, None, None)
+        if terms is None:
+            raise ValueError("a share needs epsilon=, rho=, or epsilon= and delta=")
+        if not isinstance(self._ledger, PostgresLedger):
+            raise ValueError("shares are for a budget in PostgreSQL; a file belongs to all who may write to it")
+        if (terms.epsilon is None) != (self._now().terms.epsilon is None):
+            raise ValueError("a share of a budget of epsilon is an epsilon, and of one of rho a rho")
+        self._ledger.share(_checked_text(role, "role"), terms)
 
     def charge(self, loss: PrivacyLoss, what: str, *, remark: Remark | None = None) -> None:
         """Charge a loss, or raise and charge nothing; `what` goes into the history and must not contain data.
@@ -150,18 +168,18 @@ class Budget:
         return self._now().labels
 
     def __repr__(self) -> str:
-        where = "in memory" if self._ledger.path is None else self._ledger.path.name
+        where = self._ledger.name
         try:
             return f"Budget({self._now()}; {where})"
         except (OSError, RuntimeError, ValueError):  # a repr must not fail, for example because the file was deleted
             return f"Budget(out of reach; {where})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._ledger.path is None:
+        if self._ledger.address is None:
             raise TypeError(
                 "a budget in memory cannot be copied or pickled, since the copy would spend it again: give it a path="
             )
-        return _opened, (str(self._ledger.path),)
+        return _opened, (self._ledger.address,)
 
     def _now(self) -> Statement:
         return self._statement(self._ledger.read())
@@ -195,8 +213,15 @@ class NotedBudget:
 
 
 def read(path: str | os.PathLike[str]) -> Statement:
-    """The state of the budget in a file, which may be read-only."""
-    return Statement.of(Ledger.open(Path(path), to_write=False).read(), 0, Totals())
+    """The state of the budget in a file, which may be read-only, or in PostgreSQL."""
+    ledger = PostgresLedger(path) if is_address(path) else Ledger.open(Path(path), to_write=False)
+    return Statement.of(ledger.read(), 0, Totals())
+
+
+def _created(path: str | os.PathLike[str], terms: Limits, labels: tuple[str, ...]) -> Ledger | PostgresLedger:
+    if is_address(path):
+        return PostgresLedger.create(path, terms, labels)
+    return Ledger.create(Path(path), terms, labels)
 
 
 def _opened(path: str) -> Budget:

@@ -104,6 +104,16 @@ class Ledger:
         """The file, or None for a ledger in memory."""
         return self._store.path
 
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return "in memory" if self.path is None else self.path.name
+
+    @property
+    def address(self) -> str | None:
+        """How to open it again; None for a ledger in memory."""
+        return None if self.path is None else str(self.path)
+
     def read(self) -> Entries:
         """The terms and all charges."""
         with self._store.transaction(to_write=False) as connection:
@@ -131,7 +141,7 @@ class Ledger:
     def _entries(self, connection: "Connection") -> Entries:
         """All entries. New rows are checked, and of the rows read before, only that the last one is unchanged."""
         terms = _sealed_terms(connection, self.path)
-        known = self._known or Entries(_terms(terms), (), terms[-1])
+        known = self._known or Entries(limits_of(terms), (), terms[-1])
         rows = connection.execute("SELECT * FROM charges WHERE number >= ? ORDER BY number", (len(known.charges),))
         last = next(rows, [None])[-1] if known.charges else terms[-1]
         if last != known.seal:
@@ -141,7 +151,7 @@ class Ledger:
         for *row, new in rows:
             if row[0] != len(known.charges) + len(charges) + 1 or new != _seal(seal, row):
                 raise damaged(self.path)
-            charges.append(_charge(row))
+            charges.append(charge_of(row))
             seal = new
         labels, _ = self._labels(connection, terms[-1])
         if charges or labels != known.labels:
@@ -196,13 +206,15 @@ def _seal(previous: str, row: Any) -> str:
     return hashlib.sha256(json.dumps([previous, *row], default=repr).encode()).hexdigest()
 
 
-def _terms(row: Any) -> Limits:
+def limits_of(row: Any) -> Limits:
+    """The limits in the row of the terms."""
     _, *numbers, neighbors, unit, _ = row
     epsilon, delta, rho = (None if text is None else Fraction(text) for text in numbers)
     return Limits(epsilon, delta, rho, neighbors, unit)
 
 
-def _charge(row: Any) -> Charge:
+def charge_of(row: Any) -> Charge:
+    """The charge in a row, without its seal."""
     _, made, what, *numbers, neighbors, unit, label, note, author = row
     epsilon, rho, eta, delta = map(float, numbers)
     loss = PrivacyLoss(epsilon, rho, eta, neighbors, unit, delta)

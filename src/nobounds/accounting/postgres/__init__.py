@@ -1,0 +1,1 @@
+"""A budget in PostgreSQL, which several analysts share: its ledger, and the functions that the server runs."""
