@@ -158,7 +158,12 @@ class Spend:
         str | None, typer.Option(metavar=NUMBER, help="The same as a rho of zCDP, instead of --epsilon.")
     ] = None
     budget: Annotated[
-        Path | None, typer.Option("--budget", metavar="FILE", help="A budget file to charge before the data are read.")
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="FILE",
+            help="A budget to charge before the data are read: a file, or postgresql://host/database#name.",
+        ),
     ] = None
     note: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Of --budget: what the answer is for; kept with the charge.")

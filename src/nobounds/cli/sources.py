@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 import nobounds as nb
 from nobounds.accounting.budget import read
 from nobounds.accounting.spending import Purse, Spending
-from nobounds.cli.errors import CHARGED, require_budget
+from nobounds.cli.commands.sql.queries import QUERY_TO, queried
+from nobounds.cli.errors import CHARGED, budget_name, require_budget
 from nobounds.cli.options import CommonOptions, Data
 from nobounds.cli.progress import watched
-from nobounds.cli.commands.sql.queries import QUERY_TO, queried
 from nobounds.engines.files.paths import expand, from_paths, name_of
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types
@@ -38,7 +38,7 @@ class Opened:
     name: str
     kinds: dict[str, Any]
     purse: Purse | None = None
-    budget: Path | None = None
+    budget: str | None = None
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -48,7 +48,7 @@ class Opened:
         if self.budget is not None:
             sys.stdout.flush()
             with suppress(OSError, RuntimeError, ValueError):  # the answer is out, and the charge is safe
-                print(f"{printable(self.budget.name)}: {read(self.budget).left}.", file=sys.stderr)
+                print(f"{budget_name(self.budget)}: {read(self.budget).left}.", file=sys.stderr)
 
     @contextmanager
     def paid(self) -> Iterator[None]:
@@ -100,7 +100,7 @@ def _keep_inputs(common: CommonOptions) -> None:
     """Refuse an output file that is one of the files that are read, or the budget."""
     files = common.data.files or []
     read = [] if common.out is None or files == ["-"] or not files else expand(files)
-    for path in (*read, *([] if common.spend.budget is None else [common.spend.budget])):
+    for path in (*read, *([] if common.spend.budget is None else [Path(common.spend.budget)])):
         if common.out is not None and common.out.exists() and path.exists() and common.out.samefile(path):
             raise ValueError(f"--out would replace {printable(path.name)}, which is read here; give another file")
 

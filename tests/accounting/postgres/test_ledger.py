@@ -153,6 +153,8 @@ def test_roles_have_their_shares_and_nothing_else(address, analyst):
     budget = nb.Budget(epsilon=3, path=address)
     with pytest.raises((FileNotFoundError, PermissionError)):
         nb.Budget(path=own)
+    with pytest.raises(ValueError, match="no such role"):
+        budget.share("nobody", epsilon=1)
     budget.share(role, epsilon=1)
     theirs = nb.Budget.open_or_create(own, epsilon=3)
     theirs.charge(PrivacyLoss.pure(0.7), "mine")

@@ -2,10 +2,13 @@
 
 import csv
 import json
+import os
 from fractions import Fraction
 from pathlib import Path
 
+import psycopg
 import pytest
+from support.shell import run as shell
 from typer.testing import CliRunner, Result
 
 from nobounds.accounting.budget import Budget
@@ -178,3 +181,28 @@ def test_labels_are_created_allowed_and_shown(path: Path):
     shown = run("show", path).stdout
     assert shown.splitlines()[0].split()[-3:] == ["label", "note", "author"] and "why" in shown and "Ada" in shown
     assert run("allow", path.with_name("none"), "orders.csv").exit_code == 2
+
+
+@pytest.mark.medium
+def test_a_budget_in_postgresql_is_installed_shared_and_charged(postgres, tmp_path, monkeypatch):
+    """By its address, in every command; a role has its share and no more."""
+    host, name = postgres.split()[0].removeprefix("host="), f"b{os.urandom(4).hex()}"
+    url = f"postgresql:///postgres?user=nobounds&host={host}"
+    address, own = f"{url}#{name}", f"postgresql:///postgres?user={name}&host={host}#{name}"
+    with psycopg.connect(postgres, autocommit=True) as owner:
+        owner.execute(f"create role {name} login")
+        try:
+            assert "can hold budgets" in shell("budget", "install", url).stdout
+            assert f"#{name}: epsilon 3 to spend" in shell("budget", "create", address, "--epsilon", "3").stdout
+            assert shell("budget", "share", address, name, "--epsilon", "1").exit_code == 0
+            monkeypatch.chdir(tmp_path)
+            (tmp_path / "a.csv").write_text("x\n" + "5\n" * 500)
+            done = shell("mean", "a.csv", "--column", "x", "--epsilon", "0.75", "--budget", own)
+            assert done.exit_code == 0 and f"postgresql:///postgres#{name}: epsilon 2.25 of 3 is left." in done.stderr
+            done = shell("mean", "a.csv", "--column", "x", "--epsilon", "0.75", "--budget", own)
+            assert done.exit_code == 3 and "share of this role" in done.stderr and done.stdout == ""
+            (charge,) = json.loads(shell("budget", "show", address, "--json").stdout)["charges"]
+            assert charge["label"] == "a.csv" and shell("budget", "allow", address, "b.csv").exit_code == 0
+            assert "a.csv, b.csv" in shell("budget", "show", own).stdout.replace("b.csv, a.csv", "a.csv, b.csv")
+        finally:
+            owner.execute(f"drop owned by {name}; drop role {name}")

@@ -59,7 +59,7 @@ class PostgresLedger:
                 (name, *row, seal, *limits),
             )
             if not made.rowcount:
-                raise FileExistsError(f"{_shown(address)} exists already: open it with Budget(path=...)")
+                raise FileExistsError(f"{shown_address(address)} exists already: open it with Budget(path=...)")
             for number, label in enumerate(labels, 1):
                 seal = _add_label(connection, name, number, label, seal)
         return cls(address)
@@ -67,7 +67,7 @@ class PostgresLedger:
     @property
     def name(self) -> str:
         """The name for messages, without a password."""
-        return _shown(self.address)
+        return shown_address(self.address)
 
     def read(self) -> Entries:
         """The terms and all charges."""
@@ -180,7 +180,7 @@ def _connected(url: str, name: str) -> Iterator[Any]:
             connection.execute("set search_path = pg_catalog, pg_temp")
             yield connection
     except psycopg.Error as error:
-        raise _plain(error, _shown(f"{url}#{name}")) from None
+        raise _plain(error, shown_address(f"{url}#{name}")) from None
 
 
 def _plain(error: Any, name: str) -> Exception:
@@ -196,6 +196,8 @@ def _plain(error: Any, name: str) -> Exception:
         return FileNotFoundError(f"there are no budgets in {name}: nobounds budget install makes a place for them")
     if state == "42501":
         return PermissionError(f"this role may not do that with {name}; the owner of the budget can give it a share")
+    if state == "42704":
+        return ValueError(f"there is no such role in {name}")
     if state == "55P03":
         return TimeoutError(f"{name} was in use for {_PATIENCE // 1000} seconds: try again")
     return OSError(f"{name} cannot be used, and without it nothing is released ({type(error).__name__})")
@@ -215,7 +217,7 @@ def _parted(address: str) -> tuple[str, str]:
     return url, name
 
 
-def _shown(address: str) -> str:
+def shown_address(address: str) -> str:
     """An address without user and password."""
     url, name = _parted(address)
     parts = urlsplit(url)

@@ -12,7 +12,9 @@ from rich.table import Table
 from nobounds.accounting.budget import Budget, Statement, read
 from nobounds.accounting.composition import round_down
 from nobounds.accounting.loss import check_neighbors
-from nobounds.cli.errors import plain_errors, require_budget
+from nobounds.accounting.postgres.ledger import install as install_functions
+from nobounds.accounting.postgres.ledger import is_address
+from nobounds.cli.errors import budget_name, plain_errors, require_budget
 from nobounds.cli.help import Command, Group, words
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.exact import printable
@@ -26,7 +28,19 @@ budget = typer.Typer(
 )
 
 NUMBER = "NUMBER"
-File = Annotated[Path, typer.Argument(help="The budget's file, on a local disk.", show_default=False)]
+File = Annotated[
+    str,
+    typer.Argument(
+        help="The budget's file, on a local disk, or postgresql://host/database#name.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+Server = Annotated[
+    str,
+    typer.Argument(metavar="URL", help="The server and the database: postgresql://host/database.", show_default=False),
+]
+Role = Annotated[str, typer.Argument(help="A role of the server, by which an analyst logs in.", show_default=False)]
 Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as an epsilon.")]
 Delta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The delta of that epsilon, if it need not be pure.")]
 Rho = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as a rho (zCDP).")]
@@ -77,7 +91,8 @@ def create(
         checked = None if neighbors is None else check_neighbors(neighbors)
         Budget(epsilon=epsilon, delta=delta, rho=rho, path=file, neighbors=checked, unit=unit, labels=label or ())
         made = read(file)
-        print(f"Created {printable(str(file))}: {made.limit} to spend{_for_whom(made)}{_for_what(made)}.")
+        name = budget_name(file) if is_address(file) else printable(file)
+        print(f"Created {name}: {made.limit} to spend{_for_whom(made)}{_for_what(made)}.")
 
 
 @budget.command(cls=Command)
@@ -113,7 +128,7 @@ def export(file: File, out: Out) -> None:
             raise ValueError(f"--out must end in .csv or .json, got {printable(out.name)}")
         check_out(out)
         statement = read(require_budget(file))
-        if out.exists() and out.samefile(file):
+        if out.exists() and not is_address(file) and out.samefile(file):
             raise ValueError("--out would replace the budget itself; give another file")
         plain = json.dumps(_plain(statement), indent=2, allow_nan=False) + "\n" if as_json else ""
         write_text(plain or csv_text(_columns(statement)), out)
@@ -129,7 +144,31 @@ def allow(file: File, label: Label) -> None:
     """
     with plain_errors():
         Budget(path=require_budget(file)).allow(label)
-        print(f"{printable(file.name)}{_for_what(read(file))}.".replace(", covers", " covers", 1))
+        print(f"{budget_name(file)}{_for_what(read(file))}.".replace(", covers", " covers", 1))
+
+
+@budget.command(cls=Command)
+def install(url: Server) -> None:
+    """Make a place for budgets in a PostgreSQL database, owned by the role of the URL.
+
+    Example: nobounds budget install postgresql://owner@db.example/shop
+    """
+    with plain_errors():
+        if not is_address(url):
+            raise ValueError(f"install needs a postgresql:// URL, got {printable(url)}")
+        install_functions(url)
+        print(f"{budget_name(url)} can hold budgets: nobounds budget create '{budget_name(url)}#people' --epsilon 3")
+
+
+@budget.command(cls=Command)
+def share(file: File, role: Role, epsilon: Epsilon = None, delta: Delta = None, rho: Rho = None) -> None:
+    """Let a role charge up to a share of a budget in PostgreSQL, and nothing else.
+
+    Example: nobounds budget share postgresql://owner@db.example/shop#people ana --epsilon 1
+    """
+    with plain_errors():
+        Budget(path=require_budget(file)).share(role, epsilon=epsilon, delta=delta, rho=rho)
+        print(f"{printable(role)} may charge a share of {budget_name(file)}.")
 
 
 def _table(statement: Statement) -> Table:

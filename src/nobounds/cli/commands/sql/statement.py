@@ -10,6 +10,7 @@ import typer
 import nobounds as nb
 from nobounds.accounting.spending import Purse, Spending
 from nobounds.cli.commands.agg import show_answers
+from nobounds.cli.commands.sql.queries import QUERY_TO, tables_of
 from nobounds.cli.errors import require_budget
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
@@ -17,7 +18,6 @@ from nobounds.cli.options import Database, Delta, GroupOptions, GroupsPerUnit, O
 from nobounds.cli.output import written
 from nobounds.cli.progress import watched
 from nobounds.cli.sources import Opened
-from nobounds.cli.commands.sql.queries import QUERY_TO, tables_of
 from nobounds.cli.text import Text
 from nobounds.engines.files.paths import name_of
 from nobounds.expressions.statements.reading import table_names
