@@ -13,7 +13,7 @@ from nobounds.expressions.statements.request import Request, request_of
 from nobounds.noise.source import Rng
 from nobounds.release.answers import Answers
 from nobounds.statistics.keywords import Keys
-from nobounds.tables.group_agg import numbers_of
+from nobounds.tables.by_group.agg import numbers_of
 from nobounds.tables.sql.shelf import SOURCE, Shelf, is_declared
 from nobounds.tables.table import Table
 
