@@ -7,6 +7,7 @@ import sqlite3
 import duckdb
 import numpy as np
 import polars as pl
+import psycopg
 import pytest
 from support.hostile_statements import REFUSED
 from support.purse import Purse
@@ -97,6 +98,33 @@ def test_so_it_is_on_a_database(connect):
             nb.sql(statement, connection, epsilon=1, budget=purse, **options(statement))
     assert not purse.charged
     assert connection.execute("select count(*), sum(fare) from taxis").fetchone() == (N, TAXIS["fare"].sum())
+
+
+@pytest.mark.medium
+def test_so_it_is_on_a_server(postgres):
+    """By a connection that may write, in a transaction that stays open; the tables are as they were."""
+    purse = Purse()
+    with psycopg.connect(postgres) as connection:
+        connection.execute("create schema hostile; set search_path = hostile")
+        for name, frame in in_memory().items():
+            if name != "cabs":
+                kinds = {pl.Float64: "float8", pl.Int64: "int8", pl.String: "text"}
+                columns = ", ".join(f"{column} {kinds[kind]}" for column, kind in frame.schema.items())
+                connection.execute(f"create table {name} ({columns})")
+                connection.cursor().executemany(
+                    f"insert into {name} values ({', '.join(['%s'] * frame.width)})", frame.rows()
+                )
+        connection.execute("create view cabs as select * from taxis")
+        for statement in REFUSED:
+            with pytest.raises((ValueError, TypeError)):
+                nb.sql(statement, connection, epsilon=1, budget=purse, **options(statement))
+        assert not purse.charged
+        counted = connection.execute("select count(*), sum(fare) from taxis").fetchone()
+        assert counted == (N, TAXIS["fare"].sum())
+        answers = nb.sql(SAFE[0], connection, epsilon=1, rng=random.Random(3))
+        connection.rollback()
+    expected = nb.sql(SAFE[0], in_memory(), epsilon=1, rng=random.Random(3))
+    assert str(answers) == str(expected)
 
 
 @pytest.mark.medium
