@@ -5,6 +5,7 @@ Loggers and error trackers follow `__context__` also where `raise ... from None`
 
 import ast
 import sqlite3
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -21,8 +22,9 @@ from support.purse import Purse
 import nobounds as nb
 from nobounds.cli.errors import plain_errors
 from nobounds.engines.spark import jobs as spark_jobs
-from nobounds.studio.asks import Ask
 from nobounds.studio.desk import Charged, Desk
+from nobounds.studio.results.shelf import Asked
+from nobounds.studio.sources import Source
 
 SECRET = "86421"
 SOURCE = Path(nb.__file__).parent
@@ -211,15 +213,15 @@ def test_neither_does_a_cluster():
 def test_neither_do_the_studio_and_the_shell(tmp_path):
     """Errors that nobody planned are named by their type, or not at all."""
 
-    class Origin:
-        name, label, unit, budget = "people", "people", None, tmp_path / "people.budget"
+    class Broken(Source):
+        @contextmanager
+        def opened(self, **options):
+            yield nb.Table(Stream(), budget=options["budget"])
 
-        def table(self, purse):
-            return nb.Table(Stream(), budget=purse)
-
-    nb.Budget(epsilon=1, path=Origin.budget)
-    desk = Desk(Origin())
-    failed(lambda: desk.release(desk.key(), Ask("mean", ("pay",), "0.5")), Charged)
+    budget, desk = tmp_path / "people.budget", Desk()
+    nb.Budget(epsilon=1, path=budget)
+    asked = Asked(Broken("database", tmp_path / "x.db", "t"), {"pay": "number"}, {}, {"ask": ["mean:pay"]})
+    failed(lambda: desk.answer(desk.key(), asked, budget), Charged)
 
     def command(error):
         with plain_errors():

@@ -91,17 +91,28 @@ class Studio:
         self.cookie = headers["set-cookie"].partition(";")[0]
         return self
 
-    def key(self):
+    def work(self, source="people.parquet", question=None, budget="people.budget"):
+        """The address of new work that is ready to be asked: a file, a budget that is there, and a question."""
+        place = self.ask("/file", method="POST", body={"file": source})[1]["location"].removesuffix("/data")
+        for step, body in (
+            ("data", {"go": "on"}),
+            ("budget", {"budget": budget}),
+            ("question", question or {"ask": "mean:income", "level": "0.5"}),
+        ):
+            status, _, text = self.ask(f"{place}/{step}", method="POST", body=body)
+            assert status == 303, (step, re.findall(r'class="wrong"[^>]*>([^<]*)', text))
+        return place
+
+    def key(self, place):
         """The key of a new form."""
-        return re.search(r'name="key" value="([^"]+)"', self.ask("/release")[2]).group(1)
+        return re.search(r'name="key" value="([^"]+)"', self.ask(f"{place}/estimate")[2]).group(1)
 
 
 @contextmanager
 def started(folder, *options):
-    """A studio for people.parquet and people.budget of a folder."""
-    command = [sys.executable, "-m", "nobounds.cli", "studio", "people.parquet", "--budget", "people.budget"]
+    """A studio for the files of a folder."""
     process = subprocess.Popen(
-        [*command, "--no-browser", *options],
+        [sys.executable, "-m", "nobounds.cli", "studio", "--no-browser", *options],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -115,3 +126,55 @@ def started(folder, *options):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def press(page, name):
+    """Press a button."""
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def enter(page, studio):
+    """Open the address that was printed; the page behind it leads on at once."""
+    page.goto(studio.address)
+    page.wait_for_url(lambda found: "token" not in found)
+
+
+def open_file(page, name):
+    """Choose a file of the start folder."""
+    page.get_by_label(name, exact=True).check()
+    press(page, "Open the file")
+    page.wait_for_url("**/data")
+
+
+def show_columns(page, **choices):
+    """State that a CSV file has a header, and how it is written otherwise."""
+    page.get_by_label("The names of the columns").check()
+    for field, value in choices.items():
+        page.select_option(f"#{field}", value)
+    press(page, "Show the columns")
+    page.wait_for_url("**/data#columns")
+
+
+def new_budget(page, total="Usual"):
+    """Go on to the budget, and make a new one."""
+    press(page, "Continue to the budget")
+    page.wait_for_url("**/budget")
+    page.get_by_label(re.compile(rf"^\s*{total}")).check()
+    press(page, "Continue to the question")
+    page.wait_for_url("**/question")
+
+
+def tick(page, *boxes):
+    """Tick boxes by their names."""
+    for name in boxes:
+        page.get_by_label(name, exact=True).check()
+
+
+def to_estimate(page):
+    press(page, "Continue to the estimate")
+    page.wait_for_url("**/estimate")
+
+
+def spend(page):
+    """Press the button that spends."""
+    page.get_by_role("button", name=re.compile("^Spend")).click()

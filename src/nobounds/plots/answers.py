@@ -91,7 +91,7 @@ def _numbers(axes: Any, release: Release) -> None:
         return
     labels = [name or str(k + 1) for k, name in enumerate(names)][:_SHOWN]
     rows = [(value, bar) for _, value, bar in release.numbers[:_SHOWN]]
-    _rows(axes, labels, rows, [release.reason] * len(rows), kind)
+    draw_rows(axes, labels, rows, [release.reason] * len(rows), kind)
 
 
 def _groups(axes: Any, release: GroupedRelease) -> None:
@@ -100,7 +100,7 @@ def _groups(axes: Any, release: GroupedRelease) -> None:
     labels = [key_in_words(release.statistic, key) for key in keys]
     rows = list(zip(release.values[:_SHOWN].tolist(), release.bars[:_SHOWN], strict=True))
     reasons = (release.reasons or (None,) * len(release))[:_SHOWN]
-    _rows(axes, labels, rows, reasons, type_in(release.parameters).of_answer(release.statistic))
+    draw_rows(axes, labels, rows, reasons, type_in(release.parameters).of_answer(release.statistic))
     axes.set_ylabel(label(", ".join(release.by)))
 
 
@@ -121,7 +121,7 @@ def plot_description(described: Description) -> Any:
     return figure
 
 
-def _rows(
+def draw_rows(
     axes: Any, labels: Sequence[str], rows: Sequence[tuple[Any, Any]], reasons: Sequence[str | None], kind: Kind
 ) -> None:
     """A row for each number: a mark, its interval as an error bar, or why there is none."""
@@ -139,9 +139,9 @@ def _rows(
                 0.01, k, why, transform=axes.get_yaxis_transform(), va="center", color=INK, fontsize=8, style="italic"
             )
             continue
-        at = _place(value, kind)
+        at = place_of(value, kind)
         if bar is not None:
-            _interval(axes, at, _bar(bar, kind), k)
+            _interval(axes, at, ends_of(bar, kind), k)
         axes.plot([at], [k], "o", color=BLUE, markersize=5)
 
 
@@ -155,9 +155,9 @@ def _line(axes: Any, release: Release, names: Sequence[str], kind: Kind) -> None
         if value is None:
             missing = True
             continue
-        at, up = _place(value, kind), k % 2 == 0
+        at, up = place_of(value, kind), k % 2 == 0
         if bar is not None:
-            ends = _bar(bar, kind)
+            ends = ends_of(bar, kind)
             _interval(axes, at, ends, 0)
             for end, text in zip(ends, said_ends(bar, kind, value), strict=True):
                 if math.isfinite(end) and text is not None and len(release.numbers) == 1:
@@ -205,7 +205,7 @@ def _box(axes: Any, described: Description, name: str, color: str) -> None:
         axes.text(0.5, 0.5, TOO_FEW, transform=axes.transAxes, ha="center", fontsize=8, color=INK)
         axes.set_xticks([])
     if "mean" in values:
-        if all(map(math.isfinite, bar := _bar(summary.intervals["mean"], kind))):
+        if all(map(math.isfinite, bar := ends_of(summary.intervals["mean"], kind))):
             axes.plot(bar, [0, 0], color=INK, linewidth=3, alpha=0.6, solid_capstyle="butt")
         axes.plot([values["mean"]], [0], "D", color=INK, markersize=4)
     for mark, up in (("min", 0), ("5%", 1), ("25%", 0), ("50%", 1), ("75%", 0), ("95%", 1), ("max", 0)):
@@ -227,13 +227,13 @@ def _box(axes: Any, described: Description, name: str, color: str) -> None:
 
 def _short(value: Any, kind: Kind) -> str:
     """A value beside its mark, in four digits: marks stand close together."""
-    return short_text(value) if kind.typed else said(float(f"{_place(value, kind):.4g}"))
+    return short_text(value) if kind.typed else said(float(f"{place_of(value, kind):.4g}"))
 
 
 def _places(summary: Summary, kind: Kind) -> dict[str, float]:
     """Where the answers of a column stand on its axis."""
     shown = ((name, answer) for name, answer in summary.values.items() if name not in ("count", "std"))
-    return {name: _place(answer, kind) for name, answer in shown if answer is not None}
+    return {name: place_of(answer, kind) for name, answer in shown if answer is not None}
 
 
 def _scale(axes: Any, kind: Kind) -> None:
@@ -245,15 +245,15 @@ def _scale(axes: Any, kind: Kind) -> None:
         everyday(axes.xaxis)
 
 
-def _place(value: Any, kind: Kind) -> float:
+def place_of(value: Any, kind: Kind) -> float:
     """The number of a value of a type, where it stands on the axis."""
     exact = kind.number(value, "value") if kind.typed else Fraction(value)
     return min(max(finite_float(exact), -_FAR), _FAR)
 
 
-def _bar(bar: Sequence[Any], kind: Kind) -> tuple[float, float]:
+def ends_of(bar: Sequence[Any], kind: Kind) -> tuple[float, float]:
     """The ends of an interval as numbers, infinite if they are not known."""
     low, high = bar
     below = kind.is_end(low) if kind.typed else not math.isfinite(low)
     above = kind.is_end(high) if kind.typed else not math.isfinite(high)
-    return -math.inf if below else _place(low, kind), math.inf if above else _place(high, kind)
+    return -math.inf if below else place_of(low, kind), math.inf if above else place_of(high, kind)

@@ -107,8 +107,11 @@ class AggPlan:
     def split(self, sizes: Mapping[Name, Release]) -> "Split":
         """The split for noisy sizes."""
         careful = _careful(sizes)
-        needs = [self.need(ask, careful) for ask in self.asks]
-        return Split(self, tuple(shared(self.left, needs)), sizes, careful)
+        return Split(self, tuple(self.split_at(careful)), sizes, careful)
+
+    def split_at(self, sizes: Mapping[Name, int]) -> list[Fraction]:
+        """What each statistic gets at these sizes; 0 for counts, and for what is not answered."""
+        return shared(self.left, [self.need(ask, sizes) for ask in self.asks])
 
     def need(self, ask: Ask, sizes: Mapping[Name, int]) -> Fraction | None:
         """What a statistic needs of the spending; None for counts, and if there seem to be no records."""

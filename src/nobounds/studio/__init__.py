@@ -1,5 +1,8 @@
-"""The studio: a local web page to plan a release, make it against a budget, and download it. `serve` starts it.
+"""The studio: a local web page that leads from a file to a table of private answers. `serve` starts it.
 
-`asks` holds the request, `desk` the table, its budget and the releases, `shelf` the folder that stores them, `shown`
-their presentation, `guard` the access control, `pages` the pages, and `server` the socket. It needs `nobounds[studio]`.
+The way through it is five steps: data, budget, question, estimate, answers. `sources` has the data, `layouts` how they
+are written and whom they are about, `questions` what is asked, `estimates` what to expect of it, `steps` the work that
+is under way, `desk` what charges a budget, `shelf` the folder of answers, `shown` and `charts` their presentation,
+`downloads` and `recipes` what can be taken along, `guard` the access control, and `pages` the pages. It needs
+`nobounds[studio]`.
 """

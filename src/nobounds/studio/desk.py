@@ -1,20 +1,18 @@
-"""The desk of the studio: one table, its budget, and the releases made from them.
+"""The desk: where a question is charged to a budget and answered.
 
-A form that spends carries a key, which is valid for one release. The same form sent twice returns the same release, and
-an unknown key spends nothing. Reloading a page, or sending a form from before a crash, is therefore never charged.
+A form that spends carries a key, which is valid for one question. The same form sent twice returns the same answers,
+and an unknown key spends nothing. Reloading a page, or sending a form from before a crash, is therefore never charged.
 """
 
 import secrets
 from collections import OrderedDict
+from pathlib import Path
 from threading import Lock
 
 import nobounds as nb
-from nobounds.accounting.budget import Statement, read
 from nobounds.accounting.spending import Purse
 from nobounds.engines.refusals import raise_alone
-from nobounds.engines.schemas.known import is_numeric
-from nobounds.studio.asks import Ask, Origin
-from nobounds.studio.shelf import KeptRelease, Shelf
+from nobounds.studio.results.shelf import Asked, KeptAnswers, Shelf
 
 _KEYS = 10_000  # remembered at most
 
@@ -24,30 +22,20 @@ class NotCharged(ValueError):
 
 
 class Charged(RuntimeError):
-    """The budget was charged, but the release failed."""
+    """The budget was charged, but there is no answer."""
 
 
 class Desk:
-    """One table, its budget, and its releases. Releases are made one at a time."""
+    """Answers questions one at a time, and keeps the answers on the shelf of their budget."""
 
-    def __init__(self, origin: Origin) -> None:
-        self.origin = origin
-        self.shelf = Shelf(origin.budget.with_name(f"{origin.budget.name}.releases"))
-        self._keys: OrderedDict[str, KeptRelease | None] = OrderedDict()
+    def __init__(self) -> None:
+        self._shelves: dict[Path, Shelf] = {}
+        self._keys: OrderedDict[str, KeptAnswers | None] = OrderedDict()
         self._lock = Lock()
 
-    def columns(self) -> dict[str, str]:
-        """The columns and their kinds; public."""
-        return self.origin.table().columns
-
-    def numeric(self) -> list[str]:
-        """The numeric columns, without the unit."""
-        others = {self.origin.unit}
-        return [name for name, kind in self.columns().items() if is_numeric(kind) and name not in others]
-
-    def statement(self) -> Statement | None:
-        """The statement of the budget, or None if there is no budget yet."""
-        return read(self.origin.budget) if self.origin.budget.exists() else None
+    def shelf(self, budget: Path) -> Shelf:
+        """The shelf of a budget."""
+        return self._shelves.setdefault(budget, Shelf(budget))
 
     def key(self) -> str:
         """A new key for a form."""
@@ -58,36 +46,43 @@ class Desk:
                 self._keys.popitem(last=False)
         return key
 
-    def release(self, key: str, ask: Ask) -> KeptRelease:
-        """Charge the budget, read the data and keep the release; a used key returns the release it was used for."""
+    def answer(self, key: str, asked: Asked, budget: Path) -> KeptAnswers:
+        """Charge the budget, read the data and keep the answers; a used key returns those that it was used for."""
         with self._lock:
             if key not in self._keys:
                 raise NotCharged(
                     "this form is from before the studio was started; nothing was charged by sending it now: "
-                    "look at the history, and go on with the new form"
+                    "look at the answers, and go on with the new form"
                 )
             done = self._keys[key]
-            if done is not None and done.ask == ask:
+            if done is not None and done.asked == asked:
                 return done
             if done is not None:
                 raise NotCharged(
-                    "this form was good for one release, which was made, and it has changed since; nothing more was "
-                    "charged: look at the history, and go on with the new form"
+                    "this form was good for one question, which was answered, and it has changed since; nothing more "
+                    "was charged: look at the answers, and go on with the new form"
                 )
-            purse = Purse(nb.Budget(path=self.origin.budget).noted(label=self.origin.label))
+            recipe, purse = asked.recipe(budget), Purse(nb.Budget(path=budget).noted(label=_label(asked)))
+            options = recipe.layout.options | {"neighbors": recipe.question.neighbors}
             try:
-                release = ask.release(self.origin.table(purse))
+                with asked.source.opened(budget=purse, **options) as table:
+                    answers = recipe.question.answers(table)
             except Exception:
                 if purse.loss is None:
                     raise
-                del self._keys[key]  # its release is paid for
+                del self._keys[key]  # its answer is paid for
                 # The original error may quote a record, and uncaught errors are logged: it is left out.
                 raise_alone(
                     Charged(
                         f"the budget was charged ({purse.loss}) before the data were read, and then there was no answer"
                     )
                 )
-            del self._keys[key]  # the key is used up, whatever happens to the release
-            kept = self.shelf.put(ask, release)
+            del self._keys[key]  # the key is used up, whatever happens to the answers
+            kept = self.shelf(budget).put(asked, answers)
             self._keys[key] = kept
             return kept
+
+
+def _label(asked: Asked) -> str:
+    """The name of the data in the history of the budget."""
+    return asked.source.name

@@ -2,16 +2,19 @@
 
 import secrets
 import socket
+import tempfile
 from collections.abc import Callable
-
-from nobounds.studio.asks import Origin
-from nobounds.studio.desk import Desk
+from pathlib import Path
 
 HOST = "127.0.0.1"
 
 
-def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the studio until interrupted; `ready` gets its address, which contains the secret."""
+def serve(start: Path, first: Path | None, port: int, ready: Callable[[str], None]) -> None:
+    """Serve the studio until interrupted; `ready` gets its address, which contains the secret.
+
+    start: the folder whose files are offered.
+    first: a file to begin with.
+    """
     try:
         import uvicorn
 
@@ -19,7 +22,7 @@ def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
         from nobounds.studio.pages import app
     except ImportError:
         raise ImportError("the studio needs more packages: pip install 'nobounds[studio]'") from None
-    with socket.socket() as listening:
+    with socket.socket() as listening, tempfile.TemporaryDirectory(prefix="nobounds-studio-") as uploads:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
@@ -27,7 +30,7 @@ def serve(origin: Origin, port: int, ready: Callable[[str], None]) -> None:
             raise ValueError(f"port {port} of {HOST} is not free: choose another one, or none for any") from None
         listening.listen()
         chosen, token = listening.getsockname()[1], secrets.token_urlsafe(32)
-        guarded = Guard(app(Desk(origin)), chosen, token)
+        guarded = Guard(app(start, Path(uploads), first), chosen, token)
         config = uvicorn.Config(guarded, log_level="critical", access_log=False, server_header=False, lifespan="off")
         ready(f"http://{HOST}:{chosen}/?token={token}")
         uvicorn.Server(config).run(sockets=[listening])

@@ -1,4 +1,4 @@
-"""The studio command: a local web page to plan and make releases."""
+"""The studio command: a local web page from a file to private answers."""
 
 import tempfile
 import webbrowser
@@ -8,30 +8,19 @@ from typing import Annotated
 import typer
 
 from nobounds.cli.flat import flat
-from nobounds.cli.options import NUMBER, Whom
-from nobounds.cli.text import Text
-from nobounds.engines.files.paths import expand
+from nobounds.cli.options import NUMBER
+from nobounds.engines.files.formats import format_of
 from nobounds.exact import printable
 
 
 @flat
 def studio(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILES",
-            help="CSV, TSV, JSON lines, Parquet, Arrow, Feather or Excel files, or globs.",
-            show_default=False,
-        ),
-    ],
-    budget: Annotated[
+    path: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE", help="The budget file to charge; the page makes it if there is none.", show_default=False
+        typer.Argument(
+            metavar="[PATH]", help="The folder whose files are offered, or a file to begin with.", show_default=False
         ),
-    ],
-    whom: Whom,
-    text: Text,
+    ] = Path("."),
     port: Annotated[
         int,
         typer.Option(
@@ -40,27 +29,26 @@ def studio(
     ] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """A local web page: plan the error, spend the budget, take the release home.
+    """A local web page: choose data, ask, see what to expect, and download private answers.
 
-    Example: nobounds studio people.csv --header yes --budget people.budget
+    Example: nobounds studio
     """
-    from nobounds.studio.asks import Origin
     from nobounds.studio.server import serve
 
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {printable(str(path))}")
+    start, first = (path, None) if path.is_dir() else (path.parent, path.resolve())
+    if first is not None:
+        format_of(first)  # refuses what is no table
     with tempfile.TemporaryDirectory() as folder:
-        if budget.is_dir():
-            raise ValueError(f"--budget must be a file, and {printable(str(budget))} is a folder")
-        paths = tuple(str(path) for path in expand(files))
-        origin = Origin(paths, budget, whom.unit, whom.rows_per_unit, whom.checked_neighbors, **text.options)
-        origin.table().columns  # noqa: B018 - reports tables that cannot be opened or shown
 
         def ready(address: str) -> None:
-            typer.echo(f"The studio for {printable(origin.name)} is at {address}")
+            typer.echo(f"The studio for {printable(path.resolve().name)} is at {address}")
             typer.echo("Keep this address to yourself; Ctrl-C ends the studio.", err=True)
             if browser:
                 webbrowser.open(_way_in(address, Path(folder)))
 
-        serve(origin, port, ready)
+        serve(start, first, port, ready)
 
 
 def _way_in(address: str, folder: Path) -> str:

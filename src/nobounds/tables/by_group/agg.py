@@ -58,11 +58,14 @@ class GroupSplit:
         return cls(asks, facts, spending, counted, left - (COUNTS * left if others else 0))
 
     def parts(self, counts: dict[Name, GroupedRelease]) -> list[Fraction]:
-        """What each statistic gets for noisy counts; 0 for counts, which are bought already.
+        """What each statistic gets for noisy counts; 0 for counts, which are bought already."""
+        return self.parts_at({name: _middling(release) for name, release in counts.items()})
+
+    def parts_at(self, sizes: dict[Name, int]) -> list[Fraction]:
+        """The same for the size of a middling group.
 
         Where a middling group cannot carry all statistics, a larger one may: then each gets the same.
         """
-        sizes = {name: _middling(release) for name, release in counts.items()}
         needs = [self._need(ask, sizes) for ask in self.asks]
         if sum((need for need in needs if need is not None), Fraction(0)) > self.left:
             needs = [None if need is None else Fraction(0) for need in needs]

@@ -1,15 +1,9 @@
-"""Queries of the command line: to files that they name, or to a database, which is opened read-only.
+"""Queries of the command line: to files that they name, or to a database, which is opened read-only."""
 
-Temporary files of DuckDB are removed when the command ends.
-"""
-
-import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from nobounds.cli.options import Data
@@ -17,6 +11,7 @@ from nobounds.cli.text import Text
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
 from nobounds.engines.files.paths import expand, from_paths
+from nobounds.engines.sql.connect import connect, duckdb_connection
 from nobounds.engines.sql.files import csv_files
 from nobounds.engines.streams.stream import TableStream
 from nobounds.exact import printable
@@ -41,7 +36,7 @@ def queried(data: Data, stack: ExitStack, masked: bool) -> tuple[TableStream, st
         connection, name = _database(data.database, stack)
         _check_one(connection, query)
         return query_stream(connection, query, data.rows_of), name
-    connection = _duckdb(":memory:", stack)
+    connection = duckdb_connection(":memory:", stack)
     _check_one(connection, query)
     views = _csv_views(connection, data)
     # The names of columns may come from the first line of a CSV file, which may be a record.
@@ -83,22 +78,9 @@ def _without_options(text: Text) -> None:
 
 def _database(database: str, stack: ExitStack) -> tuple[Any, str]:
     """A read-only connection to a database, and the name of a query to it."""
-    if database.startswith(("postgresql://", "postgres://")):
-        connection = _postgres(database, stack)
-        return connection, f"{QUERY_TO}{connection.info.dbname}"
-    path = Path(database)
-    if not path.is_file():
-        raise ValueError(f"--database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
-    with path.open("rb") as file:
-        start = file.read(16)
-    name = f"{QUERY_TO}{printable(path.name)}"
-    if start == b"SQLite format 3\0" or not start:
-        # DuckDB may fetch batches from a thread of its own, one after the other.
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-        return stack.enter_context(closing(connection)), name
-    if start[8:12] == b"DUCK":
-        return _duckdb(str(path), stack), name
-    raise ValueError(f"--database must be a DuckDB or SQLite file, and {path.name} is neither")
+    with in_option("--database"):
+        connection, name = connect(database, stack)
+    return connection, f"{QUERY_TO}{printable(name)}"
 
 
 def _csv_views(connection: Any, data: Data) -> list[str]:
@@ -119,45 +101,14 @@ def _csv_views(connection: Any, data: Data) -> list[str]:
     return files
 
 
-def _duckdb(path: str, stack: ExitStack) -> Any:
-    duckdb = _driver("duckdb", "all")
-    folder = stack.enter_context(tempfile.TemporaryDirectory())
-    # Variables of this process are not tables, and large queries spill to the usual place for temporary files.
-    settings = {"python_enable_replacements": False, "temp_directory": folder}
-    memory = path == ":memory:"
-    try:
-        return stack.enter_context(duckdb.connect(path, read_only=not memory, config=settings))
-    except duckdb.Error:
-        raise ValueError(
-            f"DuckDB cannot open {Path(path).name} to read it; is another process writing to it?"
-        ) from None
-
-
 def _check_one(connection: Any, query: str) -> None:
     """ValueError if a query to DuckDB is not one select."""
     if not hasattr(connection, "extract_statements"):
         return
-    duckdb = _driver("duckdb", "all")
+    duckdb = import_module("duckdb")
     try:
         statements = connection.extract_statements(query)
     except duckdb.Error as error:  # the parser has seen the query, but no data
         raise ValueError(f"--sql: {str(error).splitlines()[0]}") from None
     if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
         raise ValueError("--sql must be one select")
-
-
-def _postgres(url: str, stack: ExitStack) -> Any:
-    psycopg = _driver("psycopg", "postgres")
-    try:
-        connection = stack.enter_context(closing(psycopg.connect(url)))
-    except psycopg.Error as error:  # no query was run; the message does not contain the URL, which may have a password
-        raise ValueError(f"--database: {str(error).splitlines()[0]}") from None
-    connection.read_only = True
-    return connection
-
-
-def _driver(module: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ImportError(f"this query needs {module}: pip install 'nobounds[{extra}]'") from None

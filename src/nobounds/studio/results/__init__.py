@@ -1,0 +1,1 @@
+"""What the studio gives: answers on a shelf, their tables and charts, and files to take along."""
