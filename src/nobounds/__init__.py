@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nobounds.planning.forecast import Forecast
     from nobounds.planning.plan import plan
     from nobounds.planning.rows_needed import rows_needed
-    from nobounds.planning.summaries import DescribeForecast, plan_describe
+    from nobounds.planning.several.summaries import DescribeForecast, plan_describe
     from nobounds.release.answers import Answers
     from nobounds.release.description import Description
     from nobounds.release.grouped import GroupedRelease
@@ -100,7 +100,7 @@ _LATER = {
     "Budget": "nobounds.accounting.budget",
     "BudgetExceeded": "nobounds.accounting.budget",
     "Csv": "nobounds.engines.csv.dialect",
-    "DescribeForecast": "nobounds.planning.summaries",
+    "DescribeForecast": "nobounds.planning.several.summaries",
     "Description": "nobounds.release.description",
     "Forecast": "nobounds.planning.forecast",
     "GroupedRelease": "nobounds.release.grouped",
@@ -128,7 +128,7 @@ _LATER = {
     "median": "nobounds.statistics.quantiles",
     "minimum": "nobounds.statistics.quantiles",
     "plan": "nobounds.planning.plan",
-    "plan_describe": "nobounds.planning.summaries",
+    "plan_describe": "nobounds.planning.several.summaries",
     "proportion": "nobounds.statistics.moments.proportions",
     "quantile": "nobounds.statistics.quantiles",
     "quantiles": "nobounds.statistics.quantiles",

@@ -38,7 +38,7 @@ ROOMS = {
     "polars": "tables",
     "plots": "exact kinds mechanisms ranks release",
     "sklearn": "accounting counting engines exact ladders programs ranks statistics",
-    "planning": "accounting arrays clipping counting engines exact groups ladders mechanisms noise plots programs "
+    "planning": "accounting arrays ask clipping counting engines exact groups ladders mechanisms noise plots programs "
     "ranks release statistics tables",
     "explaining": "accounting exact kinds ladders planning release",
     "nobounds": "accounting counting engines explaining ladders mechanisms planning release statistics tables",
@@ -46,7 +46,7 @@ ROOMS = {
     "mechanisms noise programs ranks release statistics",
     "research": "nobounds accounting arrays auditing counting engines exact ladders "
     "mechanisms noise plots ranks release statistics",
-    "studio": "nobounds accounting engines exact explaining kinds planning plots release",
+    "studio": "nobounds accounting ask engines exact explaining kinds planning plots release",
     "cli": "nobounds accounting ask auditing engines exact explaining expressions kinds planning plots "
     "release research statistics studio tables",
 }

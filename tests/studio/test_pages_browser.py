@@ -186,8 +186,7 @@ def test_salaries_by_department_and_all_that_can_be_taken_along(tmp_path, page):
 
         page.get_by_role("link", name="Report to read and print").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("by department")
-        pages = page.pdf(format="A4").count(b"/Type /Page\n")
-        assert pages == 1
+        assert len(re.findall(rb"/Type /Page\b", page.pdf(format="A4"))) == 1
 
 
 @pytest.mark.medium
@@ -311,9 +310,9 @@ def test_mistakes_stand_beside_their_fields(funded, page):
         expect(page.locator("#where")).to_be_focused()
         page.fill("#where", "")
         page.select_option("#by1", "region")
-        page.get_by_label("No", exact=False).last.check()
+        page.locator("[name=names][value=unknown]").check()
         press(page, "Continue to the estimate")
-        expect(page.locator("#names-error, #keys-error").first).to_be_visible()
+        expect(page.locator("#names-error")).to_contain_text("does not allow groups whose names are not listed")
         assert not studio.charges()
 
 
@@ -347,7 +346,6 @@ def test_a_database_table(tmp_path, page):
         page.get_by_text("A table of a database").click()
         page.get_by_label("shop.duckdb").check()
         press(page, "Show its tables")
-        page.get_by_label("shop.duckdb").check()
         page.get_by_label("Table").select_option("sales")
         press(page, "Use this table")
         page.wait_for_url("**/data")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import nobounds as nb
 from nobounds.ask import Ask
 from nobounds.planning.families import normal_quantile
-from nobounds.planning.together import PlannedAsk, plan_together
+from nobounds.planning.several.together import PlannedAsk, plan_together
 from nobounds.release.digits import said
 from nobounds.release.words import TOO_FEW
 from nobounds.studio.fields import Checks, Fields, Mistakes, chosen, text, whole

@@ -5,6 +5,7 @@ beside the field that they concern; of an unexpected error only its name is show
 """
 
 import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ class HomePages:
 
     def __init__(self, studio: Studio, first: Path | None) -> None:
         self._studio, self._first = studio, first
+        self._typed: dict[str, str] = {}  # connection strings and paths of databases, by a word for the form
 
     def start(self, request: Request) -> Response:
         """The data to choose from, and the work under way."""
@@ -124,11 +126,13 @@ class HomePages:
         if table in tables:
             return self._begin(database_source(database, table))
         errors = {"table": "Choose a table of the database."} if table else {}
-        return self._start(request, fields, tables=tables, errors=errors, error=said)
+        return self._start(request, fields, tables=tables, database=self._kept(database), errors=errors, error=said)
 
     def _named(self, fields: Fields) -> str:
         """The database that a form names: a listed file, a connection string, or the one of the environment."""
         given, listed = text(fields, "database"), self._studio.folder.databases()
+        if given in self._typed:
+            return self._typed[given]
         if given == "environment":
             return os.environ.get(ENVIRONMENT, "")
         if given == "url":
@@ -139,6 +143,12 @@ class HomePages:
         if given not in listed:
             raise Mistakes({"database": f"Choose a database, whose name ends in {', '.join(DATABASES)}."})
         return str(self._studio.folder.path(given, listed))
+
+    def _kept(self, database: str) -> str:
+        """A word for a database that was named, for the next form: connection strings stay here."""
+        token = next((token for token, each in self._typed.items() if each == database), secrets.token_hex(8))
+        self._typed[token] = database
+        return token
 
     def _begin(self, source: Source) -> Response:
         study = self._studio.studies.begin(source)

@@ -187,12 +187,13 @@ def _asks(fields: Fields, offered: list[str]) -> tuple[Ask, ...]:
             asks += [Ask("quantile", (column,), (q,), options) for q in ranks]
         else:
             asks.append(Ask(statistic, (column,), (), options))
-    if not asks and "ask" not in checks.fields:
+    asks = list(dict.fromkeys(asks))
+    if not asks and not checks.fields:
         checks.fields["ask"] = "Tick at least one box: the number of rows, or a statistic of a column."
     if len(asks) > MOST:
         checks.fields["ask"] = f"At most {MOST} statistics fit into one question, and {len(asks)} are ticked."
     checks.done()
-    return tuple(dict.fromkeys(asks))
+    return tuple(asks)
 
 
 def checks_level(fields: Fields) -> str:

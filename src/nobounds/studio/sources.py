@@ -16,7 +16,6 @@ from typing import Any, Literal
 import nobounds as nb
 from nobounds.engines.files.formats import KNOWN, Format, format_of
 from nobounds.engines.sql.connect import connect, is_url, table_names, whole_table
-from nobounds.exact import printable
 
 LARGEST = 2 << 30  # bytes of an upload
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
@@ -138,7 +137,7 @@ def database_source(database: str, table: str) -> Source:
 
 def safe_name(name: str) -> str:
     """A name without what could be a path, a hidden file or a control character."""
-    return _UNSAFE.sub("_", printable(name)).lstrip(". ")[-120:]
+    return _UNSAFE.sub("_", name).lstrip(". ")[-120:]
 
 
 def _is_shown(name: str) -> bool:

@@ -24,7 +24,7 @@ from nobounds.planning.forecast import Forecast
 from nobounds.planning.forecasters import Statistic, check_statistic
 from nobounds.planning.plan import plan as forecast
 from nobounds.planning.rows_needed import rows_needed
-from nobounds.planning.summaries import DescribeForecast, plan_describe
+from nobounds.planning.several.summaries import DescribeForecast, plan_describe
 
 NUMBER = "NUMBER"
 Numbers = list[str] | None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import nobounds as nb
+from nobounds.exact import rational, round_up
 from nobounds.explaining.explain import paragraphs
 from nobounds.studio.fields import Fields
 from nobounds.studio.layouts import Layout
@@ -154,12 +155,19 @@ def _read(path: Path, budget: Path) -> KeptAnswers | None:
         recipe, answers = asked.recipe(budget), nb.Answers.from_json(_text(loaded["answers"]))
         for release in answers.releases.values():
             paragraphs(release.to_dict(), sizes=())  # raises if this is no release
-        names = [ask.name for ask in recipe.question.asks]
-        if list(answers) != names or answers.by != recipe.question.by or answers.to_json() != loaded["answers"]:
+        if not _agree(recipe.question, answers) or answers.to_json() != loaded["answers"]:
             return None
         return KeptAnswers(path.stem, datetime.fromisoformat(loaded["made"]), asked, recipe, answers)
     except _BROKEN:
         return None
+
+
+def _agree(question: Question, answers: nb.Answers) -> bool:
+    """Whether answers are those to a question, for what it may cost."""
+    asked = [(ask.name, ask.statistic) for ask in question.asks]
+    spent = answers.loss.rho if question.spending == "rho" else answers.loss.epsilon
+    same = asked == [(name, answers[name].statistic) for name in answers]
+    return same and answers.by == question.by and spent == round_up(rational(question.amount, "amount"))
 
 
 def _text(value: object) -> str:

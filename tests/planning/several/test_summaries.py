@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nobounds as nb
-from nobounds.planning.summaries import plan_describe
+from nobounds.planning.several.summaries import plan_describe
 
 CASES = [
     (1, 230, {"epsilon": 1}),
