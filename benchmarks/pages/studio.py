@@ -1,10 +1,11 @@
-"""Screenshots of the studio for docs/studio.md, in a headless Chromium, on a copy of the bundled sample data.
+"""Screenshots of the studio for docs/studio.md, in a headless Chromium, on made-up waiting times of a hospital.
 
 python benchmarks/pages/studio.py --out docs/studio
 """
 
 import argparse
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -14,11 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
-from pyarrow.csv import read_csv
-from pyarrow.parquet import write_table
 
-SAMPLES = Path(__file__).parents[2] / "src" / "nobounds" / "data"
-WIDE, NARROW = {"width": 1080, "height": 860}, {"width": 390, "height": 780}
+WIDE, NARROW = {"width": 1080, "height": 800}, {"width": 390, "height": 780}
+WARDS = {
+    "Emergency": 3.6,
+    "Surgery": 3.9,
+    "Cardiology": 3.5,
+    "Maternity": 3.1,
+    "Children": 3.3,
+    "Sleep laboratory": 4.2,
+}
 
 
 def main() -> None:
@@ -28,11 +34,11 @@ def main() -> None:
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_table(read_csv(SAMPLES / "adult.csv.gz"), folder / "people.parquet")
-        command = ["-m", "nobounds.cli", "studio", "people.parquet", "--budget", "people.budget", "--no-browser"]
+        folder = Path(name) / "hospital"
+        folder.mkdir()
+        write_visits(folder / "visits.csv")
         process = subprocess.Popen(
-            [sys.executable, *command],
+            [sys.executable, "-m", "nobounds.cli", "studio", "--no-browser"],
             cwd=folder,
             stdout=subprocess.PIPE,
             text=True,
@@ -45,59 +51,96 @@ def main() -> None:
             with sync_playwright() as playwright:
                 path = shutil.which("chromium") or shutil.which("google-chrome")
                 browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-                take(browser, found.group(), folder, out)
+                take(browser, found.group(), out)
                 browser.close()
         finally:
             process.kill()
 
 
-def take(browser: Any, address: str, folder: Path, out: Path) -> None:
+def write_visits(path: Path) -> None:
+    """Visits to a hospital: nobody's in particular."""
+    draw = random.Random(1)
+    with path.open("w") as file:
+        file.write("patient,ward,wait_minutes,age\n")
+        for _ in range(20_000):
+            ward = draw.choices(list(WARDS), (40, 20, 15, 12, 12, 0.1))[0]
+            wait = round(draw.lognormvariate(WARDS[ward], 0.6))
+            file.write(f"p{draw.randrange(11_000)},{ward},{wait},{draw.randrange(95)}\n")
+
+
+def take(browser: Any, address: str, out: Path) -> None:
     """All pictures, in the order of a first visit."""
     root = address.partition("/?")[0]
-    context = browser.new_context(viewport=WIDE, bypass_csp=True)
+    context = browser.new_context(viewport=WIDE)
     context.set_default_timeout(120_000)
     page = context.new_page()
     page.goto(address)
     page.wait_for_url(f"{root}/")
-    page.click("text=Make the budget")
-    page.wait_for_url("**/plan")
-    page.screenshot(path=out / "empty.png")
+    page.screenshot(path=out / "start.png")
 
-    asked = "statistic=mean&column=age&amount=0.5&spending=epsilon&n=30000&family=lognormal&scale=40"
-    page.goto(f"{root}/plan?{asked}")
-    page.wait_for_function("document.querySelectorAll('#curve polyline').length === 2")
-    page.wait_for_selector("#forecast:not([aria-busy])")
-    page.screenshot(path=out / "planning.png")
+    page.get_by_label("visits.csv").check()
+    page.click("text=Open the file")
+    page.wait_for_url("**/data")
+    page.get_by_label("The names of the columns").check()
+    page.click("text=Show the columns")
+    page.wait_for_url("**/data#columns")
+    page.get_by_label("A person or case can have several rows").check()
+    page.select_option("#unit", "patient")
+    page.fill("#rows_per_unit", "2")
+    page.locator("#rows_per_unit").blur()
+    page.screenshot(path=out / "data.png", full_page=True)
+    page.click("text=Continue to the budget")
+    page.wait_for_url("**/budget")
+    page.screenshot(path=out / "budget.png")
+    page.click("text=Continue to the question")
+    page.wait_for_url("**/question")
 
-    page.goto(f"{root}/release?statistic=describe&column=age&column=hours_per_week&amount=1&resolution=1&lower=0")
-    if not page.locator("[name=column]:checked").count():
-        page.locator("[name=column]").first.check()
+    for box in ("Average of wait_minutes", "Median of wait_minutes", "wait_minutes is never below 0"):
+        page.get_by_label(box, exact=True).check()
+    page.fill("#where", "age >= 18")
+    page.select_option("#by1", "ward")
+    page.fill("#keys", "\n".join(WARDS))
+    page.locator("#keys").blur()
+    page.screenshot(path=out / "question.png", full_page=True)
+    page.get_by_label(re.compile("^Weaker 2")).check()
+    page.click("text=Continue to the estimate")
+    page.wait_for_url("**/estimate")
+    page.fill("#rows", "16000")
+    page.get_by_label("Typical value of wait_minutes").fill("35")
+    page.click("button:text-is('Estimate')")
+    page.wait_for_selector(".good")
+    page.click("text=Keep this plan, and change the question")
+    page.wait_for_url("**/question")
+    page.get_by_label(re.compile("^Balanced 1")).check()
+    page.click("text=Continue to the estimate")
+    page.wait_for_url("**/estimate")
+    page.screenshot(path=out / "estimate.png", full_page=True)
     page.click(".spend")
-    page.wait_for_url("**/releases/*")
-    page.wait_for_function("document.querySelector('.picture img').complete")
-    released = page.url
-    page.screenshot(path=out / "released.png", full_page=True)
+    page.wait_for_url("**/answers/*")
+    answers = page.url
+    page.screenshot(path=out / "answers.png", full_page=True)
+    page.goto(f"{answers}/report")
+    page.screenshot(path=out / "report.png", full_page=True)
+    refuse(page, answers.partition("/answers")[0], out)
 
-    page.goto(f"{root}/release?statistic=mean&column=age&amount=5")
-    page.click(".spend")
-    page.wait_for_selector("#error")
-    page.screenshot(path=out / "refused.png")
-
-    page.goto(f"{root}/history")
-    page.screenshot(path=out / "history.png")
-
-    dark = browser.new_context(viewport=NARROW, color_scheme="dark", bypass_csp=True)
+    dark = browser.new_context(viewport=NARROW, color_scheme="dark")
     dark.set_default_timeout(120_000)
     night = dark.new_page()
     night.goto(address)
-    night.wait_for_url(f"{root}/plan")
-    night.goto(released)
-    night.wait_for_function("document.querySelector('.picture img').complete")
+    night.wait_for_url(f"{root}/")
+    night.goto(answers)
     night.screenshot(path=out / "dark.png")
 
-    (folder / "people.parquet").write_bytes(b"this is no table")
-    page.goto(f"{root}/plan")
-    page.screenshot(path=out / "bad-file.png")
+
+def refuse(page: Any, place: str, out: Path) -> None:
+    """A question that costs more than what is left."""
+    page.goto(f"{place}/question")
+    page.get_by_label(re.compile("^Weak 4")).check()
+    page.click("text=Continue to the estimate")
+    page.wait_for_url("**/estimate")
+    page.click(".spend")
+    page.wait_for_selector("#refusal")
+    page.locator("section.card").last.screenshot(path=out / "refused.png")
 
 
 if __name__ == "__main__":

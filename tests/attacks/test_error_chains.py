@@ -23,7 +23,7 @@ import nobounds as nb
 from nobounds.cli.errors import plain_errors
 from nobounds.engines.spark import jobs as spark_jobs
 from nobounds.studio.desk import Charged, Desk
-from nobounds.studio.results.shelf import Asked
+from nobounds.studio.results.shelf import Inquiry
 from nobounds.studio.sources import Source
 
 SECRET = "86421"
@@ -220,8 +220,8 @@ def test_neither_do_the_studio_and_the_shell(tmp_path):
 
     budget, desk = tmp_path / "people.budget", Desk()
     nb.Budget(epsilon=1, path=budget)
-    asked = Asked(Broken("database", tmp_path / "x.db", "t"), {"pay": "number"}, {}, {"ask": ["mean:pay"]})
-    failed(lambda: desk.answer(desk.key(), asked, budget), Charged)
+    inquiry = Inquiry(Broken("database", tmp_path / "x.db", "t"), {"pay": "number"}, {}, {"ask": ["mean:pay"]})
+    failed(lambda: desk.answer(desk.key(), inquiry, budget), Charged)
 
     def command(error):
         with plain_errors():

@@ -11,7 +11,7 @@ import nobounds as nb
 from nobounds.accounting.budget import read
 from nobounds.studio.desk import Charged, Desk, NotCharged
 from nobounds.studio.layouts import Layout
-from nobounds.studio.results.shelf import Asked, Shelf
+from nobounds.studio.results.shelf import Inquiry, Shelf
 from nobounds.studio.results.shown import budget_of
 from nobounds.studio.sources import Source
 
@@ -34,7 +34,7 @@ class Place:
         return self.desk.key()
 
     def answer(self, key, question=MEAN):
-        return self.desk.answer(key, Asked(self.source, self.columns, {}, question), self.budget)
+        return self.desk.answer(key, Inquiry(self.source, self.columns, {}, question), self.budget)
 
 
 @pytest.fixture
@@ -118,8 +118,8 @@ def test_answers_by_group_are_kept_too(desk):
 
 def same(one, other):
     """Whether two kept answers say the same."""
-    return (one.name, one.made, one.asked, one.recipe, one.answers.to_json()) == (
-        (other.name, other.made, other.asked, other.recipe, other.answers.to_json())
+    return (one.name, one.made, one.inquiry, one.recipe, one.answers.to_json()) == (
+        (other.name, other.made, other.inquiry, other.recipe, other.answers.to_json())
     )
 
 
@@ -139,7 +139,7 @@ def test_what_others_put_into_the_folder_is_passed_over(tmp_path):
         "",
         "[]",
         "{}",
-        json.dumps({"made": "x", "asked": {}, "answers": "{}"}),
+        json.dumps({"made": "x", "inquiry": {}, "answers": "{}"}),
         "\0",
         "9" * 5000,
         "[" * 10**5,
@@ -185,7 +185,7 @@ def test_a_file_that_was_changed_is_not_shown(desk, part, name, value):
         answers["answers"]["mean(income)"][name] = value
         found["answers"] = json.dumps(answers)
     else:
-        found["asked"][part][name] = value
+        found["inquiry"][part][name] = value
     path.write_text(json.dumps(found))
     assert desk.shelf.get(kept.name) is None and desk.shelf.all() == []
 

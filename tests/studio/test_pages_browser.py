@@ -642,7 +642,7 @@ def test_hostile_names_and_keys_stay_text(tmp_path, page):
         page.goto(f"{page.url}/report")
         expect(page.locator("img")).to_have_count(0)
         kept = json.loads(next(tmp_path.glob("*.releases/*.json")).read_text())
-        assert kept["asked"]["question"]["by1"] == [bad]
+        assert kept["inquiry"]["question"]["by1"] == [bad]
 
 
 class serving:

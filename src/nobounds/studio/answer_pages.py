@@ -10,7 +10,7 @@ from nobounds.exact import printable
 from nobounds.studio.desk import Charged
 from nobounds.studio.fields import PLAIN, Fields, Mistakes, sentence, text
 from nobounds.studio.results.downloads import AGAIN, CHARTS, TABLES, download
-from nobounds.studio.results.shelf import Asked, KeptAnswers
+from nobounds.studio.results.shelf import Inquiry, KeptAnswers
 from nobounds.studio.results.shown import charts, explained, overview, protected, sections, summary
 from nobounds.studio.step_pages import StepPages
 from nobounds.studio.steps import Study
@@ -33,8 +33,8 @@ class AnswerPages:
         if study.budget is None or not study.question:
             return RedirectResponse(f"/work/{study.name}/{study.next}", 303)
         try:
-            asked = Asked(study.source, study.columns(), study.data, study.question)
-            kept = self._studio.desk.answer(text(fields, "key"), asked, study.budget)
+            inquiry = Inquiry(study.source, study.columns(), study.data, study.question)
+            kept = self._studio.desk.answer(text(fields, "key"), inquiry, study.budget)
         except nb.BudgetExceeded as error:
             said = f"Not enough is left of the budget, and nothing was charged. {printable(str(error))}"
             return self._refused(request, study, said, 409)
@@ -61,7 +61,7 @@ class AnswerPages:
 
     def one(self, request: Request) -> Response:
         """Answers with their charts, in words, and their downloads."""
-        study, kept = self._found(request)
+        study, kept = self._named_answers(request)
         assert study.budget is not None
         shelf = self._studio.desk.shelf(study.budget)
         return self._studio.page(
@@ -82,7 +82,7 @@ class AnswerPages:
 
     def report(self, request: Request) -> Response:
         """A page to print and sign; as a download it carries its style with it."""
-        study, kept = self._found(request)
+        study, kept = self._named_answers(request)
         style = (HERE / "static" / "report.css").read_text(encoding="utf-8") if "file" in request.query_params else None
         answer = self._studio.page(
             request,
@@ -101,7 +101,7 @@ class AnswerPages:
 
     def download(self, request: Request) -> Response:
         """The answers as a file."""
-        _, kept = self._found(request)
+        _, kept = self._named_answers(request)
         made = download(kept, request.path_params["kind"])
         if made is None:
             raise HTTPException(404)
@@ -109,7 +109,7 @@ class AnswerPages:
         disposition = f'attachment; filename="{_file(kept)}.{request.path_params["kind"]}"'
         return Response(content, media_type=media, headers={"Content-Disposition": disposition})
 
-    def _found(self, request: Request) -> tuple[Study, KeptAnswers]:
+    def _named_answers(self, request: Request) -> tuple[Study, KeptAnswers]:
         study = self._studio.study(request)
         kept = None if study.budget is None else self._studio.desk.shelf(study.budget).get(request.path_params["name"])
         if kept is None:

@@ -12,7 +12,7 @@ from threading import Lock
 import nobounds as nb
 from nobounds.accounting.spending import Purse
 from nobounds.engines.refusals import raise_alone
-from nobounds.studio.results.shelf import Asked, KeptAnswers, Shelf
+from nobounds.studio.results.shelf import Inquiry, KeptAnswers, Shelf
 
 _KEYS = 10_000  # remembered at most
 
@@ -46,7 +46,7 @@ class Desk:
                 self._keys.popitem(last=False)
         return key
 
-    def answer(self, key: str, asked: Asked, budget: Path) -> KeptAnswers:
+    def answer(self, key: str, inquiry: Inquiry, budget: Path) -> KeptAnswers:
         """Charge the budget, read the data and keep the answers; a used key returns those that it was used for."""
         with self._lock:
             if key not in self._keys:
@@ -55,17 +55,17 @@ class Desk:
                     "look at the answers, and go on with the new form"
                 )
             done = self._keys[key]
-            if done is not None and done.asked == asked:
+            if done is not None and done.inquiry == inquiry:
                 return done
             if done is not None:
                 raise NotCharged(
                     "this form was good for one question, which was answered, and it has changed since; nothing more "
                     "was charged: look at the answers, and go on with the new form"
                 )
-            recipe, purse = asked.recipe(budget), Purse(nb.Budget(path=budget).noted(label=_label(asked)))
+            recipe, purse = inquiry.recipe(budget), Purse(nb.Budget(path=budget).noted(label=_label(inquiry)))
             options = recipe.layout.options | {"neighbors": recipe.question.neighbors}
             try:
-                with asked.source.opened(budget=purse, **options) as table:
+                with inquiry.source.opened(budget=purse, **options) as table:
                     answers = recipe.question.answers(table)
             except Exception:
                 if purse.loss is None:
@@ -78,11 +78,11 @@ class Desk:
                     )
                 )
             del self._keys[key]  # the key is used up, whatever happens to the answers
-            kept = self.shelf(budget).put(asked, answers)
+            kept = self.shelf(budget).put(inquiry, answers)
             self._keys[key] = kept
             return kept
 
 
-def _label(asked: Asked) -> str:
+def _label(inquiry: Inquiry) -> str:
     """The name of the data in the history of the budget."""
-    return asked.source.name
+    return inquiry.source.name

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nobounds as nb
+from nobounds.accounting.spending import Spending
 from nobounds.ask import Ask
 from nobounds.planning.families import normal_quantile
+from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.several.together import PlannedAsk, plan_together
 from nobounds.release.digits import said
 from nobounds.release.words import TOO_FEW
@@ -99,14 +101,14 @@ def estimate(question: Question, guess: Guess, rows_per_unit: int | None, fields
             if each.ask in table:
                 table[each.ask].append(_line(each, at, guess, rows_per_unit))
     moves = tuple(
-        (ask_in_words(ask), tuple(line.percent if line.answered else TOO_FEW for line in found))
-        for ask, found in table.items()
+        (ask_in_words(ask), tuple(line.percent if line.answered else TOO_FEW for line in lines_of))
+        for ask, lines_of in table.items()
     )
     curve = tuple(_curve(question, guess, rows_per_unit, moved[0]))
     level = LEVELS.get(question.amount, "Own setting") if question.spending == "epsilon" else "Own setting"
     return Estimate(
         level,
-        f"{question.spending} {question.amount}",
+        f"takes {question.amount}" if question.spending == "epsilon" else f"takes rho {question.amount}",
         lines,
         moves,
         curve,
@@ -221,16 +223,9 @@ def _notes(question: Question, guess: Guess, rows_per_unit: int | None) -> tuple
             f"Of each person at most {rows_per_unit:,} rows count, and each of them gets a part of the privacy."
         )
     if question.delta is not None and question.by:
-        counted = nb.plan(
-            "count",
-            data="uniform",
-            n=guess.rows,
-            groups=guess.groups,
-            delta=question.delta,
-            rows_per_unit=rows_per_unit,
-            epsilon=question.amount,
-        )
-        notes.append(f"A group appears if about {counted.rows[0].units:,} people or more are in it.")
+        grouping = PlannedGroups.of(guess.groups, question.delta, rows_per_unit, question.groups_per_unit, "add-remove")
+        units = grouping.needed(Spending.of(question.amount, None))
+        notes.append(f"A group appears if about {units:,} people or more are in it.")
     return tuple(notes)
 
 

@@ -65,14 +65,14 @@ class Checks:
             return default  # type: ignore[no-any-return]
 
     @contextmanager
-    def field(self, name: str) -> Iterator[None]:
-        """Note an error of this block, in its own words, for a field."""
+    def field(self, name: str, start: str = "") -> Iterator[None]:
+        """Note an error of this block for a field, in its own words; after `start`, if these may begin with a name."""
         try:
             yield
         except Mistakes as error:
             self.fields |= error.fields
         except PLAIN as error:
-            self.fields[name] = sentence(error)
+            self.fields[name] = sentence(ValueError(f"{start}{error}"))
 
     def done(self) -> None:
         """Raise what was noted, if anything was."""

@@ -94,7 +94,7 @@ class Question:
     def of_table(self, table: nb.Table) -> Any:
         """The table or its groups that the statistics are asked of; nothing is read, and nothing is charged."""
         checks, viewed = Checks(), table
-        with checks.field("where"):
+        with checks.field("where", "This condition cannot be used: "):
             viewed = table.where(self.where) if self.where else table
         grouped: Any = viewed
         with checks.field("keys" if self.keys is not None else "names"):

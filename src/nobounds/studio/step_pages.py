@@ -61,8 +61,8 @@ class StepPages:
         columns: dict[str, str] = {}
         if is_ready(study.source, fields) and not more.get("error"):
             written = {name: each for name, each in fields.items() if name not in ("belongs", "unit", "rows_per_unit")}
-            found, error = tried(lambda: Layout.of(study.source, written).columns(study.source))
-            columns = found or {}
+            listed, error = tried(lambda: Layout.of(study.source, written).columns(study.source))
+            columns = listed or {}
             if error and not more.get("errors"):
                 more |= {"error": error, "status": 400}
         types = dict(zip(fields.get("column", ()), fields.get("type", ()), strict=False))
@@ -191,15 +191,15 @@ class StepPages:
         if do == "use" and study.kept is not None:
             studies.change(study, question=study.kept.question, kept=None)
         elif do == "keep":
-            found, _ = tried(lambda: self._estimate(study, study.guess))
-            studies.change(study, kept=found)
+            expected, _ = tried(lambda: self._estimate(study, study.guess))
+            studies.change(study, kept=expected)
             return RedirectResponse(f"/work/{study.name}/question", 303)
         else:
             studies.change(study, kept=None)
         return RedirectResponse(f"/work/{study.name}/estimate", 303)
 
     def _estimate(self, study: Study, fields: Fields) -> Estimate:
-        question = _asked(study)
+        question = _question_of(study)
         with self._estimating:
             guess = Guess.of(fields, question)
             return estimate(question, guess, study.layout.rows_per_unit, study.question)
@@ -208,21 +208,21 @@ class StepPages:
         """The page of the estimate, after a refusal too."""
         if not study.question:
             return RedirectResponse(f"/work/{study.name}/question", 303)
-        found: Estimate | None = None
-        question, error = tried(lambda: _asked(study))
+        expected: Estimate | None = None
+        question, error = tried(lambda: _question_of(study))
         if question is None:
             return self._question(request, study, study.question, error=error, status=400)
         if fields:
             try:
-                found = self._estimate(study, fields)
+                expected = self._estimate(study, fields)
             except Mistakes as mistakes:
                 more |= {"errors": mistakes.fields}
             except PLAIN as failure:
                 more |= {"error": sentence(failure)}
         picture = None
-        if found is not None and len(found.curve) > 1:
-            names = [LEVELS[level] for level, _ in found.curve]
-            picture = curve(found.curve, names, question.amount if question.spending == "epsilon" else "")
+        if expected is not None and len(expected.curve) > 1:
+            names = [LEVELS[level] for level, _ in expected.curve]
+            picture = curve(expected.curve, names, question.amount if question.spending == "epsilon" else "")
         return self._studio.page(
             request,
             "estimate.html",
@@ -230,7 +230,7 @@ class StepPages:
             step="estimate",
             value=value_of(fields),
             question=question,
-            estimate=found,
+            estimate=expected,
             kept=study.kept,
             levels=LEVELS,
             shapes={name: (*words, outline(_heights(name))) for name, words in SHAPES.items()},
@@ -254,7 +254,7 @@ class _said:
             raise Mistakes({self._field: sentence(error)}) from None
 
 
-def _asked(study: Study) -> Question:
+def _question_of(study: Study) -> Question:
     return Question.of(study.question, study.columns(), study.layout.unit)
 
 

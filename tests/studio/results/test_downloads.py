@@ -9,7 +9,7 @@ from support.studio import people
 import nobounds as nb
 from nobounds.studio.layouts import Layout
 from nobounds.studio.results.downloads import AGAIN, CHARTS, TABLES, download
-from nobounds.studio.results.shelf import Asked, Shelf
+from nobounds.studio.results.shelf import Inquiry, Shelf
 from nobounds.studio.results.shown import explained, overview, protected, sections, summary
 from nobounds.studio.sources import Source
 
@@ -29,10 +29,10 @@ def answered(tmp_path):
     source = Source("file", tmp_path / "people.parquet")
 
     def made(question):
-        asked = Asked(source, Layout().columns(source), {}, question | {"level": ["4"]})
+        inquiry = Inquiry(source, Layout().columns(source), {}, question | {"level": ["4"]})
         with source.opened() as table:
-            answers = asked.recipe(tmp_path / "b").question.answers(table)
-        return Shelf(tmp_path / "b").put(asked, answers)
+            answers = inquiry.recipe(tmp_path / "b").question.answers(table)
+        return Shelf(tmp_path / "b").put(inquiry, answers)
 
     return made
 

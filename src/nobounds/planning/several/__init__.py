@@ -1,1 +1,1 @@
-"""What several statistics that are asked for together will get: a summary of columns, or a list of them."""
+"""What several statistics that are requested together will get: a summary of columns, or a list of them."""

@@ -1,4 +1,4 @@
-"""What each of several statistics that are asked for together will get, and how many rows it needs: `plan_together`.
+"""What each of several statistics that are requested together will get, and how many rows it needs: `plan_together`.
 
 It uses public facts alone: the statistics, and a number of rows and of groups that the user states.
 """
@@ -20,7 +20,8 @@ from nobounds.planning.answerable import ROOM
 from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.plan import MOST_RECORDS
 from nobounds.statistics.split import CAREFUL, AggPlan, Name, column_of
-from nobounds.tables.group_agg import COMMON, COUNTS, GroupSplit, counts_of
+from nobounds.tables.by_group.agg import COMMON, COUNTS, GroupSplit, counts_of
+from nobounds.tables.by_group.key_choice import beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _by_group(
 ) -> Iterator[tuple[Fraction, int]]:
     """What each statistic of the groups gets after the choice of keys, and the rows that a group needs for it."""
     spent = terms.spending
-    left = Spending(spent.amount if grouping.delta is None else (1 - grouping.key_share) * spent.amount, spent.zcdp)
+    left = Spending(spent.amount - beside(grouping.choice(spent)), spent.zcdp)
     split = GroupSplit.of(asks, facts, left)
     plan = AggPlan(asks, facts, Terms(left), {}, split.left)
     for ask, part in zip(asks, split.parts_at(dict.fromkeys(split.counted, size)), strict=True):

@@ -28,7 +28,7 @@ _BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticE
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Inquiry:
     """What answers were asked with: the source, the columns, and the fields of two steps."""
 
     source: Source
@@ -48,13 +48,13 @@ class KeptAnswers:
 
     name: str
     made: datetime
-    asked: Asked
+    inquiry: Inquiry
     recipe: Recipe
     answers: nb.Answers
 
     @property
     def title(self) -> str:
-        """What was asked, in a line."""
+        """The question in a line."""
         return self.recipe.question.title()
 
 
@@ -66,11 +66,11 @@ class Shelf:
         self.folder = budget.with_name(f"{budget.name}.releases")
         self._unwritten: dict[str, KeptAnswers] = {}  # shown while the studio runs
 
-    def put(self, asked: Asked, answers: nb.Answers) -> KeptAnswers:
+    def put(self, inquiry: Inquiry, answers: nb.Answers) -> KeptAnswers:
         """Keep answers; in memory if they cannot be read back from the folder."""
         now = datetime.now(UTC).replace(microsecond=0)
         name = f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
-        kept = KeptAnswers(name, now, asked, asked.recipe(self._budget), answers)
+        kept = KeptAnswers(name, now, inquiry, inquiry.recipe(self._budget), answers)
         try:
             self._write(kept)
             lost = self.get(name) is None
@@ -109,7 +109,7 @@ class Shelf:
         if not self._is_ours():
             raise PermissionError("the folder is that of another user")
         draft = self.folder / f".{kept.name}.draft"
-        plain = {"made": kept.made.isoformat(), "asked": _plain(kept.asked), "answers": kept.answers.to_json()}
+        plain = {"made": kept.made.isoformat(), "inquiry": _plain(kept.inquiry), "answers": kept.answers.to_json()}
         try:
             with draft.open("x", encoding="utf-8") as file:
                 json.dump(plain, file, allow_nan=False)
@@ -120,18 +120,18 @@ class Shelf:
             draft.unlink(missing_ok=True)
 
 
-def _plain(asked: Asked) -> dict[str, Any]:
+def _plain(inquiry: Inquiry) -> dict[str, Any]:
     """A request for JSON; a connection string stays out of it."""
-    source = asked.source
+    source = inquiry.source
     return {
         "source": {
             "kind": source.kind,
             "path": None if source.path is None else str(source.path),
             "table": source.table,
         },
-        "columns": asked.columns,
-        "data": {name: list(values) for name, values in asked.data.items()},
-        "question": {name: list(values) for name, values in asked.question.items()},
+        "columns": inquiry.columns,
+        "data": {name: list(values) for name, values in inquiry.data.items()},
+        "question": {name: list(values) for name, values in inquiry.question.items()},
     }
 
 
@@ -141,7 +141,7 @@ def _read(path: Path, budget: Path) -> KeptAnswers | None:
         if path.stat().st_size > _LARGEST:
             return None
         loaded = json.loads(path.read_text(encoding="utf-8"))
-        given = loaded["asked"]
+        given = loaded["inquiry"]
         kind, place, table = (given["source"][name] for name in ("kind", "path", "table"))
         if kind not in ("file", "upload", "database"):
             return None
@@ -151,22 +151,22 @@ def _read(path: Path, budget: Path) -> KeptAnswers | None:
             {_text(name): [_text(each) for each in values] for name, values in given[part].items()}
             for part in ("data", "question")
         )
-        asked = Asked(source, columns, data, question)
-        recipe, answers = asked.recipe(budget), nb.Answers.from_json(_text(loaded["answers"]))
+        inquiry = Inquiry(source, columns, data, question)
+        recipe, answers = inquiry.recipe(budget), nb.Answers.from_json(_text(loaded["answers"]))
         for release in answers.releases.values():
             paragraphs(release.to_dict(), sizes=())  # raises if this is no release
         if not _agree(recipe.question, answers) or answers.to_json() != loaded["answers"]:
             return None
-        return KeptAnswers(path.stem, datetime.fromisoformat(loaded["made"]), asked, recipe, answers)
+        return KeptAnswers(path.stem, datetime.fromisoformat(loaded["made"]), inquiry, recipe, answers)
     except _BROKEN:
         return None
 
 
 def _agree(question: Question, answers: nb.Answers) -> bool:
     """Whether answers are those to a question, for what it may cost."""
-    asked = [(ask.name, ask.statistic) for ask in question.asks]
+    names = [(ask.name, ask.statistic) for ask in question.asks]
     spent = answers.loss.rho if question.spending == "rho" else answers.loss.epsilon
-    same = asked == [(name, answers[name].statistic) for name in answers]
+    same = names == [(name, answers[name].statistic) for name in answers]
     return same and answers.by == question.by and spent == round_up(rational(question.amount, "amount"))
 
 
