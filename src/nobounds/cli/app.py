@@ -79,7 +79,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         **_listed("plan", plan="The error to expect, before anything is spent."),
         **_listed("budget", budget="Budget files: make one, show or export what was spent."),
         **_listed("explain", explain="A release in plain words, for the person who signs off."),
-        **_listed("studio", studio="A local web page to plan, to spend a budget and to download."),
+        **_listed("studio", studio="A local web page from a file to private answers."),
     },
     "Trust and research": {
         **_listed("audit", audit="What every mechanism claims, beside its worst exact loss."),

@@ -18,7 +18,7 @@ def studio(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="[PATH]", help="The folder whose files are offered, or a file to begin with.", show_default=False
+            metavar="PATH", help="The folder whose files are offered, or a file to begin with.", show_default=False
         ),
     ] = Path("."),
     port: Annotated[
