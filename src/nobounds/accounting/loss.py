@@ -5,7 +5,7 @@ A `Cost` is exact and belongs to a mechanism; a `PrivacyLoss` is rounded up and 
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -126,8 +126,9 @@ class PrivacyLoss:
 
     def to_dict(self) -> dict[str, Any]:
         """The loss as plain values for JSON: None for infinity, and no delta if it is 0."""
-        fields = {name: None if value == math.inf else value for name, value in asdict(self).items()}
-        return fields if self.delta else {name: value for name, value in fields.items() if name != "delta"}
+        values = ((each.name, getattr(self, each.name)) for each in fields(self))
+        plain = {name: None if value == math.inf else value for name, value in values}
+        return plain if self.delta else {name: value for name, value in plain.items() if name != "delta"}
 
     def __str__(self) -> str:
         return self.in_words({})

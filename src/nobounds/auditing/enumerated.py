@@ -67,14 +67,11 @@ class Script(Driver):
             return tuple(self.decide(part) for part in decision.parts)
         if isinstance(decision, NoisyMany):
             return [self.decide(part) for part in decision.parts]
-        return self.choose(within(decision, self.reach, self.factor))  # type: ignore[no-any-return]
-
-    def choose(self, drawn: Drawn) -> Any:
-        """The next outcome, of those that there are."""
         if self.used == len(self.outcomes):
-            raise _More(drawn)
+            raise _More(within(decision, self.reach, self.factor))
         self.used += 1
-        return self.outcomes[self.used - 1]
+        outcome: T = self.outcomes[self.used - 1]
+        return outcome
 
     def runs(self, release: Callable[[Driver], Hashable]) -> Iterator[tuple[Hashable | None, float]]:
         """The release for each script with its log-probability; None for noise beyond the reach."""
