@@ -42,6 +42,7 @@ explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if 
 bench: $(PEERS)/.ready ## processor time and memory beside named peers, docs/speed.md (five minutes)
 	$(PEERS)/bin/python benchmarks/speed/ratios.py
 	$(PEERS)/bin/python benchmarks/speed/small.py --page docs/speed.md
+	$(PEERS)/bin/python benchmarks/speed/groups.py --page docs/speed.md
 	$(PEERS)/bin/python benchmarks/speed/csv_files.py --page docs/speed.md
 
 accuracy: $(READY) ## nobounds and its rivals near 0 and far from it, docs/accuracy/offsets.md (hours; QUICK=--quick: half an hour)

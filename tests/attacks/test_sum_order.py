@@ -20,7 +20,6 @@ from support.hostile import ODD
 
 import nobounds as nb
 from nobounds.counting.lattice import Lattice, totals
-from nobounds.counting.tally import SUMMED
 from nobounds.engines.memory.arrays import column
 from nobounds.engines.open import open_source
 from nobounds.engines.source import Keyed
@@ -74,8 +73,8 @@ def test_no_sum_of_whole_numbers_wraps_around(dtype):
 
 def _grouped(data, lattice):
     keys = pa.array(["a", "b"], type=pa.large_string())
-    found = open_source(data).tally("x", SUMMED, True, Keyed(("k",), (keys,)), None)
-    return [int(total) for total in found.tally.totals(lattice, 2)[1]]
+    found = open_source(data).rows("x", Keyed(("k",), (keys,)), None)
+    return [int(total) for total in found.totals(lattice.steps)[1][0]]
 
 
 # Huge and tiny, of both signs, and pairs that cancel all but their last bits.
@@ -103,7 +102,7 @@ def test_no_order_and_no_chunks_change_a_sum(rows, ends, seed, cut):
 @pytest.mark.medium
 @given(rows=st.lists(RECORDS, min_size=1, max_size=30), ends=LATTICES, seed=st.integers(0, 99))
 def test_no_order_changes_the_sums_of_groups(rows, ends, seed):
-    """So with the tally of groups: one record changes the sum of its group by 0 to the width, and no other group's."""
+    """So with groups: one record changes the sum of its group by 0 to the width, and no other group's."""
     lattice = Lattice.of(Fraction(ends[0]), Fraction(ends[1]), integral=False)
     data, keys = np.array(rows), np.array(["a", "b"])[np.arange(len(rows)) % 2]
     order = np.random.default_rng(seed).permutation(len(data))

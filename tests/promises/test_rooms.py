@@ -25,7 +25,7 @@ UNTESTED = {  # modules that the tests of their room reach through others alone
     "engines/files": "formats",
     "engines": "loaded pairs",
     "engines/memory": "arrow_stream features sequences vectors",
-    "engines/spark": "jobs",
+    "engines/spark": "jobs rows",
     "engines/sql": "files text",
     "engines/streams": "share spool turns",
     "explaining": "accuracy budgets descriptions forecasts limits spent statements words",

@@ -522,9 +522,9 @@ def whole_for_each(self, rows):
     return self
 
 
-def all_rows(batches, keys, values, bounding, real=local.bounded):
+def all_rows(rows, keys, bounding, firsts, real=local.bounded):
     """All rows of each unit."""
-    return real(batches, keys, values, replace(bounding, rows=1 << 30, groups=1 << 30))
+    return real(rows, keys, replace(bounding, rows=1 << 30, groups=1 << 30), firsts)
 
 
 def one_group_each(self):

@@ -67,13 +67,17 @@ class Fitted(NamedTuple):
     power: int = 1
 
     def excess(self, numbers: Floats, most: float = math.inf) -> Floats:
-        """How much these numbers of records beyond the clip, or their squares, exceed it, in units of the clip."""
+        """How much these numbers of records beyond the clip, or their squares, exceed it, in units of the clip.
+
+        The numbers of several groups may stand below each other, before the rows.
+        """
         most, power, means, uniform = (1 + most) ** self.power - 1, self.power, self.means, self.uniform
-        *octaves, last = range(1, len(numbers))
-        total = np.zeros(POINTS)
+        *octaves, last = range(1, numbers.shape[-2])
+        total = np.zeros((*numbers.shape[:-2], POINTS))
         for k in octaves:
-            total += _octave(numbers[k], 2.0 ** (k - 1), means[:, k + 1] - means[:, k], uniform[k], most, power)
-        return total + _beyond(numbers[last], 2.0 ** (last - 1), means[:, last:], uniform[last], most, power)
+            slope = means[:, k + 1] - means[:, k]
+            total += _octave(numbers[..., k, :], 2.0 ** (k - 1), slope, uniform[k], most, power)
+        return total + _beyond(numbers[..., last, :], 2.0 ** (last - 1), means[:, last:], uniform[last], most, power)
 
 
 def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 1) -> Floats:
@@ -195,14 +199,14 @@ def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: f
     """The same for all records beyond an edge: the largest one by its law, and the others at their mean below it."""
     parts = np.exp(means - means.max(axis=1, keepdims=True))
     passed = np.cumsum(parts, axis=1)
-    whole = passed[:, -1:]
-    at = (passed < uniform[:, None] ** (1 / np.maximum(number, 1))[:, None] * whole).sum(axis=1)
+    reached = uniform ** (1 / np.maximum(number, 1)) * passed[:, -1]
+    at = (passed < reached[..., None]).sum(axis=-1)
     at = np.minimum(at, parts.shape[1] - 1)
     mean = inside_octave(means[:, 1:] - means[:, :-1], power)
     values = (edge * 2.0 ** np.arange(parts.shape[1] - 1)) ** power * mean
     values = np.minimum(np.column_stack([values, 2**power * values[:, -1:]]) - 1, most)
     up_to = np.cumsum(parts * values, axis=1) / passed
-    rows = np.arange(len(at))
+    rows = np.arange(len(means))
     return np.where(number > 0, values[rows, at] + np.maximum(number - 1, 0) * up_to[rows, at], 0.0)
 
 

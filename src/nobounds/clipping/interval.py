@@ -24,6 +24,7 @@ CHANCE = 0.05  # intervals hold 95% of the time
 USEFUL_NOISE, USEFUL_PART = 5.0, 1.0
 _NOTHING = 1e-300  # noise so small, in units of the clip, that it is none
 _STEPS = 60  # of a bisection
+_CLOSE, _LAST = 2.0**-34, 2.0**-52  # how close an end lies, in half intervals, and at most, of the range
 _STRIDE = 197  # through the points of one side for those of the other; it has no factor 2
 
 
@@ -94,12 +95,35 @@ def end_of(points: Floats, bar: float, gaussian: bool, chance: float) -> float:
 
 
 def ends_of(points: Floats, bar: float, gaussian: bool, chance: float) -> Floats:
-    """The same for several laws, with their points in rows."""
+    """The same for several laws, with their points in rows, to 10 digits of the noise.
+
+    The logarithm of the probability is nearly a line far out, so the place where a line between two ends passes
+    `chance` is tried (the Illinois method), and the middle in every fourth step.
+    """
     low, high = points.min(axis=1) - 8 * bar, points.max(axis=1) + 8 * bar
-    for _ in range(_STEPS):
+    close = np.maximum(bar * _CLOSE, (high - low) * _LAST)
+
+    def passes(at: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.mean(_tail(at[:, None] - points, bar, gaussian), axis=1)) - math.log(chance))
+
+    by_low, by_high = np.full(len(low), -math.log(chance)), passes(high)
+    last = np.zeros(len(low), dtype=bool)
+    for k in range(1, 2 * _STEPS):
+        if bool(np.all(high - low <= close)):
+            break
+        with np.errstate(invalid="ignore", divide="ignore"):
+            line = low + (high - low) * (by_low / (by_low - by_high))
         middle = (low + high) / 2
-        above = np.mean(_tail(middle[:, None] - points, bar, gaussian), axis=1) > chance
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
+        at = np.where((k % 4 == 0) | ~((low < line) & (line < high)), middle, line)
+        by = passes(at)
+        above = by > 0
+        # An end that stays twice counts half, so that the next line passes on its other side.
+        stays = (above == last) & (k > 1)
+        by_low, by_high = np.where(above, by, by_low), np.where(above, by_high, by)
+        by_high = np.where(stays & above, by_high / 2, by_high)
+        by_low = np.where(stays & ~above, by_low / 2, by_low)
+        low, high, last = np.where(above, at, low), np.where(above, high, at), above
     return np.asarray(high)
 
 

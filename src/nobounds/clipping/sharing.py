@@ -24,7 +24,7 @@ ASSUMES = (
     "values beyond the clip become rarer and rarer, in each group about as in all of them, "
     "with no separate cluster of very large ones"
 )
-_NUMBERS = 24  # noisy numbers that ends are worked out for; those of the others lie between them
+_NUMBERS = 24  # noisy numbers that ends are worked out for, if there are more; those of the others lie between them
 _SMALL = 40.0  # means up to which a part of a number of records is drawn one by one
 
 
@@ -77,24 +77,25 @@ def _ends(tailed: Tailed, side: Side, near: Ints, noise: CountNoise, bar: Fracti
     real = near.astype(np.float64)
     bent = np.arcsinh(real / noise.scale)  # many near 0, few among large numbers
     at = np.unique(np.linspace(bent.min(initial=0.0), bent.max(initial=0.0), _NUMBERS))
+    if len(near) < len(at):
+        at = np.unique(bent)
     width, gaussian, units = finite_float(side.width / scale), tailed.rule.zcdp, float(bool(bar))
-    numbers = (np.sinh(at) * noise.scale).tolist()
-    points = np.array([width * law.excess(shared(law, number, noise), most) for number in numbers])
+    points = width * law.excess(shared(law, np.sinh(at) * noise.scale, noise), most)
     likely = np.array([quantile_of(row, 1 - CHANCE / 2) for row in points])
     ends = [ends_of(points, units, gaussian, chance) for chance in (CHANCE / 2, CHANCE)]
     return _Ends(*(np.interp(bent, at, column) for column in (likely, *ends)))
 
 
-def shared(law: Fitted, noisy: float, noise: CountNoise) -> Floats:
-    """The part of one group in the numbers of records, given its noisy number beyond half the width."""
+def shared(law: Fitted, noisy: Floats, noise: CountNoise) -> Floats:
+    """The part of each group in the numbers of records, given its noisy number beyond half the width."""
     uniform = even_points(len(law.numbers) + 1)
     whole = law.numbers.sum(axis=0)
-    own = _within(noisy, noise, whole, uniform[0])
-    share = np.divide(own, whole, out=np.zeros(POINTS), where=whole > 0)
-    return np.array([_thinned(row, share, each) for row, each in zip(law.numbers, uniform[1:], strict=True)])
+    own = _within(noisy[:, None], noise, whole, uniform[0])
+    share = np.divide(own, whole, out=np.zeros((len(noisy), POINTS)), where=whole > 0)
+    return _thinned(law.numbers, share[:, None], uniform[1:])
 
 
-def _within(noisy: float, noise: CountNoise, most: Floats, uniform: Floats) -> Floats:
+def _within(noisy: Floats, noise: CountNoise, most: Floats, uniform: Floats) -> Floats:
     """Numbers from 0 to `most` at these points of their law, given a noisy one: all are equally likely before."""
     low, high = (_passed((end - noisy) / noise.scale, noise.gaussian) for end in (np.zeros(1), most))
     part = np.clip(low + uniform * (high - low), 1e-300, 1 - 1e-16)
@@ -106,7 +107,8 @@ def _within(noisy: float, noise: CountNoise, most: Floats, uniform: Floats) -> F
 def _passed(away: Floats, gaussian: bool) -> Floats:
     """The probability that noise is below, in units of its scale."""
     if gaussian:
-        return np.array([0.5 * math.erfc(-x) for x in (away / math.sqrt(2)).tolist()])
+        part = away / math.sqrt(2)
+        return np.array([0.5 * math.erfc(-x) for x in part.ravel().tolist()]).reshape(part.shape)
     small = np.exp(-np.abs(away)) / 2
     return np.where(away > 0, 1 - small, small)
 
@@ -115,13 +117,24 @@ def _thinned(numbers: Floats, share: Floats, uniform: Floats) -> Floats:
     """Numbers of records that are left of these, where each is with the probability `share`: nearly Poisson."""
     mean = numbers * share
     large = np.rint(mean + np.sqrt(mean * (1 - share)) * normal(uniform))
-    chance = np.exp(-np.minimum(mean, _SMALL))
-    passed, small = chance.copy(), np.zeros(len(mean))
+    thinned = np.where(mean > _SMALL, large, _poisson(mean, np.broadcast_to(uniform, mean.shape)))
+    return np.clip(thinned, 0.0, numbers)
+
+
+def _poisson(means: Floats, uniform: Floats) -> Floats:
+    """Poisson numbers at these points of their laws; 0 for means that are not small."""
+    small = np.zeros(means.shape)
+    at: Ints = np.flatnonzero(means <= _SMALL)
+    mean, until = means.ravel()[at], uniform.ravel()[at]
+    chance: Floats = np.exp(-mean)
+    passed: Floats = chance.copy()
     for k in range(1, int(3 * _SMALL)):
-        further = (passed < uniform) & (mean <= _SMALL)
-        if not further.any():
+        further = np.flatnonzero(passed < until)
+        if not len(further):
             break
-        small += further
+        if len(further) < len(at):
+            at, (mean, until, chance, passed) = at[further], (each[further] for each in (mean, until, chance, passed))
+        small.ravel()[at] += 1
         chance = chance * mean / k
         passed += chance
-    return np.clip(np.where(mean > _SMALL, large, small), 0.0, numbers)
+    return small

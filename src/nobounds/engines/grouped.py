@@ -18,7 +18,7 @@ from nobounds.ladders.facts import Facts
 class GroupedRecords:
     """The rows `starts[k]` to `starts[k + 1]` of each column are those of group k. Sensitive: its repr hides them.
 
-    keys: one array for each column of keys; units: how many units, or rows without units, each group has.
+    keys: one array for each column of keys; units: as in `source.Tallied`.
     """
 
     keys: tuple[Any, ...]
@@ -28,20 +28,18 @@ class GroupedRecords:
 
     @classmethod
     def of(
-        cls, keys: tuple[Any, ...], number: int, rows: Iterable[tuple[Ints, Ints, dict[str, Floats]]], names: list[str]
+        cls, keys: tuple[Any, ...], units: Ints, rows: Iterable[tuple[Ints, dict[str, Floats]]], names: list[str]
     ) -> "GroupedRecords":
-        """The records of batches: the group of each row, -1 for none; the groups of first rows of units; the values."""
-        groups, firsts, values = [_NONE], [_NONE], {name: [np.zeros(0)] for name in names}
-        for codes, first, batch in rows:
+        """The records of batches: the group of each row, -1 for none, and the values."""
+        groups, values = [_NONE], {name: [np.zeros(0)] for name in names}
+        for codes, batch in rows:
             inside = codes >= 0
             groups.append(codes[inside])
-            firsts.append(first[first >= 0])
             for name in names:
                 values[name].append(batch[name][inside])
         group = np.concatenate(groups)
         order = np.argsort(group, kind="stable")
-        starts = np.searchsorted(group[order], np.arange(number + 1))
-        units = np.bincount(np.concatenate(firsts), minlength=number)
+        starts = np.searchsorted(group[order], np.arange(len(keys[0]) + 1))
         return cls(keys, units, starts, {name: np.concatenate(values[name])[order] for name in names})
 
     def only(self, kept: Ints, keys: tuple[Any, ...]) -> "GroupedRecords":

@@ -1,110 +1,11 @@
-"""Keys of groups to integer codes and back: one Arrow array per key column, one code per row.
+"""Keys and units as Arrow arrays in one canonical form, on which all engines agree, and public keys of that form."""
 
-A row with a missing key belongs to no group and has code -1. With public keys, so does a row with any other key.
-"""
-
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
 import numpy as np
 
-from nobounds.arrays import Ints
 from nobounds.engines.memory.arrow import import_pyarrow
-
-_MOST = 1 << 62
-_TOGETHER = 1 << 21  # rows whose keys are looked up together
-
-
-def together(batches: Iterator[Any]) -> Iterator[Any]:
-    """Fewer and larger tables: looking up keys has a cost per table."""
-    pa = import_pyarrow()
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= _TOGETHER:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if waiting:
-        yield pa.Table.from_batches(waiting)
-
-
-class KeyCodes:
-    """The codes of keys: the positions of public keys; otherwise numbers in order of appearance."""
-
-    def __init__(self, known: tuple[Any, ...] | None = None) -> None:
-        import_pyarrow()
-        self._known = known is not None
-        self._columns = [_Codes(array) for array in known] if known is not None else []
-        self._tuples: dict[tuple[int, ...], int] = {}
-        if known is not None and len(known) > 1:
-            rows = zip(*(column.of(array) for column, array in zip(self._columns, known, strict=True)), strict=True)
-            self._tuples = {tuple(map(int, row)): k for k, row in enumerate(rows)}
-
-    def codes(self, columns: list[Any]) -> Ints:
-        """The codes of some rows."""
-        if not self._columns:
-            self._columns = [_Codes(None) for _ in columns]
-        parts = [
-            codes.of(plain(array), grow=not self._known) for codes, array in zip(self._columns, columns, strict=True)
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        _, firsts, where = np.unique(self._packed(parts), return_index=True, return_inverse=True)
-        rows = zip(*(part[firsts].tolist() for part in parts), strict=True)
-        return np.array([self._one(row) for row in rows], dtype=np.int64)[where]
-
-    def keys(self) -> tuple[Any, ...]:
-        """One array per key column: the keys in the order of their codes; no arrays if there was no batch."""
-        arrays = [column.values for column in self._columns]
-        if len(arrays) == 1 or not arrays:
-            return tuple(arrays)
-        rows = np.array(list(self._tuples), dtype=np.int64).reshape(-1, len(arrays))
-        return tuple(array.take(import_pyarrow().array(rows[:, k])) for k, array in enumerate(arrays))
-
-    def _packed(self, parts: list[Ints]) -> Ints:
-        """An integer for each row of codes; different rows have different integers."""
-        packed = np.zeros(len(parts[0]), dtype=np.int64)
-        size = 1
-        for part, column in zip(parts, self._columns, strict=True):
-            many = len(column.values) + 1
-            if size * many > _MOST:  # renumber, with at most one number per row
-                distinct, packed = np.unique(packed, return_inverse=True)
-                size = len(distinct)
-            packed, size = packed * many + part + 1, size * many
-        return packed
-
-    def _one(self, row: tuple[int, ...]) -> int:
-        if min(row) < 0:
-            return -1
-        return self._tuples.get(row, -1) if self._known else self._tuples.setdefault(row, len(self._tuples))
-
-
-class _Codes:
-    """The codes of one column."""
-
-    def __init__(self, values: Any) -> None:
-        self.values = values
-
-    def of(self, array: Any, grow: bool = False) -> Ints:
-        pa = import_pyarrow()
-        import pyarrow.compute as pc
-
-        if not grow:
-            return _whole(pc.index_in(array, value_set=self.values, skip_nulls=True))
-        encoded = array.dictionary_encode()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        dictionary, codes = encoded.dictionary, _whole(encoded.indices)
-        if self.values is None:
-            self.values = dictionary
-            return codes
-        places = pc.index_in(dictionary, value_set=self.values)
-        new = dictionary.filter(places.is_null())
-        places = _whole(places)
-        places[places < 0] = len(self.values) + np.arange(len(new))
-        self.values = pa.concat_arrays([self.values, new])
-        return np.where(codes >= 0, places[codes], -1) if len(places) else codes
 
 
 def text_of(raw: bytes) -> str:
@@ -258,11 +159,3 @@ def all_differ(arrays: tuple[Any, ...]) -> bool:
         return len(columns[0].dictionary) == len(columns[0])
     codes = np.stack([column.indices.to_numpy() for column in columns], axis=1)
     return len(np.unique(codes, axis=0)) == len(codes)
-
-
-def _whole(indices: Any) -> Ints:
-    """Indices as int64, with -1 for nulls."""
-    pa = import_pyarrow()
-    if isinstance(indices, pa.ChunkedArray):
-        indices = indices.combine_chunks()
-    return np.array(indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)

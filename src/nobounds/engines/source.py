@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nobounds.arrays import Ints
+from nobounds.counting.group_totals import StepsMap, Totals
+from nobounds.counting.scan import Chunks
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
 from nobounds.engines.grouped import GroupedRecords
@@ -32,26 +34,65 @@ class Bounding:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """The requested groups: the columns of their keys, and the public keys, one Arrow array for each column."""
+    """The requested groups: the columns of their keys, and the public keys, one Arrow array for each column.
+
+    units: whether the units of groups with public keys are counted, as those of others are.
+    """
 
     names: tuple[str, ...]
     known: tuple[Any, ...] | None = None
+    units: bool = False
+
+    @property
+    def counted(self) -> bool:
+        """Whether the units of groups are counted."""
+        return bool(self.names) and (self.units or self.known is None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tallied:
     """The tally of the groups of a table, their keys, and how many units (or rows, without units) each of them has.
 
-    Group k has the key made of element k of each array in `keys`. Sensitive, unless the keys are public: its repr
-    hides everything.
+    Group k has the key made of element k of each array in `keys`. Where keys are public, nobody chooses among them;
+    units are counted if `Keyed.units` says so, and else all are 0. Sensitive: its repr hides everything.
     """
 
     keys: tuple[Any, ...]
     units: Ints
     tally: Tally
 
+    def only(self, kept: Ints, keys: tuple[Any, ...]) -> "Tallied":
+        """The groups `kept`, numbered in that order, with their keys."""
+        return Tallied(keys, self.units[kept], self.tally.only(kept))
+
     def __repr__(self) -> str:
         return "Tallied(hidden)"
+
+
+class GroupRows(Protocol):
+    """The rows of one column by group, read again by each pass. Keys and units are as in `Tallied`; sensitive."""
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """An array for each column of keys."""
+        ...
+
+    @property
+    def units(self) -> Ints:
+        """How many units, or rows without units, each group has."""
+        ...
+
+    def only(self, kept: Ints, keys: tuple[Any, ...]) -> "GroupRows":
+        """The rows of the groups `kept`, numbered in that order, with their keys."""
+        ...
+
+    def records(self) -> Chunks:
+        """The records of all groups; each call starts a pass."""
+        ...
+
+    def totals(self, *maps: StepsMap) -> Totals:
+        """The number of records of each group, and the sum of each map over them; one pass."""
+        ...
 
 
 Progress = Callable[[int], None]
@@ -95,8 +136,12 @@ class TableSource(Protocol):
         """Some of the numeric columns, read when their records are requested."""
         ...
 
-    def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """The groups of a numeric column, read now; without a name each row counts as a record."""
+        ...
+
+    def rows(self, name: str | None, keyed: Keyed, bounding: Bounding | None) -> GroupRows:
+        """The rows of a numeric column by group; without a name each row counts as a record 0."""
         ...
 
     def records(self, names: list[str], keyed: Keyed, bounding: Bounding | None) -> GroupedRecords:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.kinds.kind import Kind, Value
-from nobounds.release.answer import Answer
+from nobounds.release.answer import Answer, may_wait
 from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, arrow, end_arrays, named_table, text_array
 from nobounds.release.schema import from_ends, head, loaded, to_ends, type_in
@@ -31,6 +31,7 @@ from nobounds.release.words import (
 _SHOWN = 12  # groups in the text
 
 
+@may_wait("intervals")
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedRelease(Answer):
     """Private answers by key, what they cost together, and how they were made.

@@ -18,7 +18,6 @@ from nobounds.engines.column import Column, windows
 from nobounds.engines.source import Bounding, Keyed
 from nobounds.engines.streams.spool import once
 from nobounds.ladders.facts import Facts
-from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Bits
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import driver_of
@@ -53,8 +52,7 @@ def distinct_values(table: OpenedTable, column: str, options: Any) -> Release:
         bounding = Bounding(unit.name, MOST_ROWS, most, driver_of(options.get("rng")).decide(Bits(62)))
 
     def values() -> int:
-        tallied = table.source.tally(None, Ladder.float_bits(0), False, Keyed((column,)), bounding)
-        return len(tallied.units)
+        return len(table.source.rows(None, Keyed((column,)), bounding).units)
 
     number = once(values)
 

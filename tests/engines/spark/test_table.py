@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -27,8 +28,9 @@ import nobounds as nb
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.histogram import Histogram
+from nobounds.counting.lattice import Lattice
 from nobounds.counting.scan import Chunk, gathered, mapped, scan
-from nobounds.counting.tally import SUMMED, Tally
+from nobounds.counting.tally import BITS, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.table import Spark, bounded, from_spark, is_spark
@@ -50,6 +52,8 @@ pytestmark = [
 ]
 
 N = 40_000
+FINE = Ladder.float_bits(BITS)
+LATTICE = Lattice.of(Fraction(-7), Fraction(1000), integral=False)
 COARSE = Ladder.float_bits(8)
 
 
@@ -149,7 +153,7 @@ def same_histogram(one: Histogram, other: Histogram) -> None:
 
 
 def same_tally(one: Tally, other: Tally) -> None:
-    for name in ("groups", "rungs", "counts", "high", "low"):
+    for name in ("groups", "rungs", "counts"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
@@ -166,7 +170,7 @@ def same_tallied(one: Tallied, other: Tallied) -> None:
 def test_a_histogram_is_that_of_the_array(spark: Spark, table: pa.Table, name: str):
     """Records on and next to edges, infinite, missing and too long for a float fall on the rungs they have in numpy."""
     column, values = spark.columns([name], None)[name], floats(table, name)
-    for ladder in (COARSE, SUMMED, Ladder.grid(1)):
+    for ladder in (COARSE, FINE, Ladder.grid(1)):
         same_histogram(Histogram.of(column.chunks(), ladder), Histogram.of([values], ladder))
     assert column.rows() == N
 
@@ -181,11 +185,10 @@ def test_records_may_be_changed_on_the_way(spark: Spark, table: pa.Table):
     same_histogram(Histogram.of(chunks, COARSE), Histogram.of([-(floats(table, "value") + 3.0)], COARSE))
 
 
-@pytest.mark.parametrize("sums", [True, False])
 @pytest.mark.parametrize("names", [("Région",), ("Région", "kind")])
-def test_a_tally_is_that_of_the_array(spark: Spark, table: pa.Table, names: tuple[str, ...], sums: bool):
+def test_a_tally_is_that_of_the_array(spark: Spark, table: pa.Table, names: tuple[str, ...]):
     """Counts, sums and units of each key are those of the kernel on the whole column, in the order of the keys."""
-    found = spark.tally("value", SUMMED, sums, Keyed(names), None)
+    found = spark.tally("value", FINE, Keyed(names), None)
     values = floats(table, "value")
     rows = list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
     present = [k for k, row in enumerate(rows) if None not in row and not np.isnan(values[k])]
@@ -194,7 +197,12 @@ def test_a_tally_is_that_of_the_array(spark: Spark, table: pa.Table, names: tupl
     groups = np.array([codes[rows[k]] for k in present])
     assert list(zip(*(key.to_pylist() for key in found.keys), strict=True)) == keys
     np.testing.assert_array_equal(found.units, np.bincount(groups))
-    same_tally(found.tally, Tally.of(groups, values[present], SUMMED, sums))
+    same_tally(found.tally, Tally.of(groups, values[present], FINE))
+    rows = spark.rows("value", Keyed(names), None)
+    assert [key.to_pylist() for key in rows.keys] == [key.to_pylist() for key in found.keys]
+    counts, (sums,) = rows.totals(LATTICE.steps)
+    assert counts.tolist() == rows.units.tolist() == found.units.tolist()
+    assert sums.tolist() == [LATTICE.steps(values[present][groups == k]).sum() for k in range(len(keys))]
 
 
 def test_public_keys_are_tallied_at_their_places(spark: Spark, table: pa.Table):
@@ -206,7 +214,7 @@ def test_public_keys_are_tallied_at_their_places(spark: Spark, table: pa.Table):
     ):
         keyed = Keyed(names, spark.known_keys(names, [list(part) for part in zip(*given, strict=True)]))
         for name in ("value", None):
-            same_tallied(spark.tally(name, SUMMED, True, keyed, None), local.tally(name, SUMMED, True, keyed, None))
+            same_tallied(spark.tally(name, FINE, keyed, None), local.tally(name, FINE, keyed, None))
 
 
 def test_the_answers_are_those_of_the_array(spark: Spark, table: pa.Table):
@@ -297,7 +305,7 @@ def test_an_empty_frame_has_empty_tables(session: Any, spark: Spark):
         column = source.columns(["value"], None)["value"]
         assert Histogram.of(column.chunks(), COARSE).total == column.rows() == 0
         assert len(gathered(column.chunks())) == 0
-    found = source.tally("value", SUMMED, True, Keyed(("k",)), Bounding("k", 2, 1, 5))
+    found = source.tally("value", FINE, Keyed(("k",)), Bounding("k", 2, 1, 5))
     assert len(found.keys[0]) == len(found.units) == len(found.tally.rungs) == 0
 
 
@@ -331,7 +339,7 @@ def test_facts_come_from_the_schema(session: Any):
     assert source.others == {"i": "text", "k": "Spark type array"}
     assert source.typed
     with pytest.raises(TypeError, match="column 'k' must have a plain type"):
-        source.tally(None, SUMMED, False, Keyed(("k",)), None)
+        source.tally(None, FINE, Keyed(("k",)), None)
 
 
 def test_what_cannot_be_a_source_is_refused_by_its_schema(session: Any):
@@ -366,11 +374,11 @@ def test_keys_keep_their_types(session: Any):
     keys = [f"cast('{text}' as {kind}) as `{kind}`" for kind, text in texts.items()]
     source = from_spark(session.range(6).selectExpr(*keys, "id as unit", "id as x"))
     names = tuple(texts)
-    found = source.tally("x", SUMMED, True, Keyed(names), None)
+    found = source.tally("x", FINE, Keyed(names), None)
     assert found.units.tolist() == [6]
     known = source.known_keys(names, [[key[0].as_py()] for key in found.keys])
     assert all(one.equals(other) for one, other in zip(known, found.keys, strict=True))
-    same_tallied(source.tally("x", SUMMED, True, Keyed(names, known), Bounding("unit", 1, 1, 3)), found)
+    same_tally(source.tally("x", FINE, Keyed(names, known), Bounding("unit", 1, 1, 3)).tally, found.tally)
 
 
 # --- bounding
@@ -380,7 +388,7 @@ def test_no_unit_has_more_than_its_rows_and_groups(spark: Spark):
     """Whatever the salt, and although one user has half of all rows."""
     for salt, rows, groups in ((1, 5, 2), (2**62 - 1, 3, 3), (77, 4, 1)):
         bounding = Bounding("user.id", rows, groups, salt)
-        found = spark.tally("value", SUMMED, True, Keyed(("user.id", "Région")), bounding)
+        found = spark.tally("value", FINE, Keyed(("user.id", "Région")), bounding)
         records, in_groups = Counter[int](), Counter(found.keys[0].to_pylist())
         users = found.keys[0].to_pylist()
         for group, count in zip(found.tally.groups.tolist(), found.tally.counts.tolist(), strict=True):
@@ -421,9 +429,9 @@ def test_the_choice_depends_on_content_alone(frame: Any, spark: Spark):
     shuffled = from_spark(frame.orderBy("flag", "whole").repartition(3))
     bounding = Bounding("user.id", 3, 2, 4)
     keyed = Keyed(("Région", "kind"))
-    found = spark.tally("value", SUMMED, True, keyed, bounding)
-    same_tallied(shuffled.tally("value", SUMMED, True, keyed, bounding), found)
-    other = spark.tally("value", SUMMED, True, keyed, replace(bounding, salt=5)).tally
+    found = spark.tally("value", FINE, keyed, bounding)
+    same_tallied(shuffled.tally("value", FINE, keyed, bounding), found)
+    other = spark.tally("value", FINE, keyed, replace(bounding, salt=5)).tally
     assert not np.array_equal(other.counts, found.tally.counts)
     columns = [source.columns(["value", "whole"], bounding) for source in (spark, shuffled)]
     for name in ("value", "whole"):
@@ -436,12 +444,12 @@ def test_each_row_has_the_same_chance(session: Any):
     units = 6000
     rows = session.range(units * 7).selectExpr("id div 7 as unit", "id % 7 as x", "id % 7 % 5 as key")
     for salt in (3, 4):
-        found = from_spark(rows).tally("x", SUMMED, False, Keyed(("unit",)), Bounding("unit", 3, 3, salt))
+        found = from_spark(rows).tally("x", FINE, Keyed(("unit",)), Bounding("unit", 3, 3, salt))
         kept = found.tally.ladder.map.floats(found.tally.rungs).reshape(units, 3)
         starts = Counter(map(tuple, np.round(kept, 2).tolist()))
         assert len(starts) == 7
         assert chisquare(list(starts.values())).pvalue > 1e-9
-        found = from_spark(rows).tally("x", SUMMED, False, Keyed(("key",)), Bounding("unit", 6, 2, salt))
+        found = from_spark(rows).tally("x", FINE, Keyed(("key",)), Bounding("unit", 6, 2, salt))
         assert found.units.sum() == 2 * units
         deviations = (found.units - units * 2 / 5) / np.sqrt(units * 2 / 5 * 3 / 5)
         assert np.abs(deviations).max() < 6.2
@@ -452,8 +460,8 @@ def test_public_keys_are_chosen_before_rows_are_bounded(session: Any):
     rows = session.range(3000).selectExpr("id div 30 as unit", "id % 30 as key", "1.0D as x")
     source = from_spark(rows)
     keyed = Keyed(("key",), source.known_keys(("key",), [[7, 8]]))
-    found = source.tally("x", SUMMED, True, keyed, Bounding("unit", 2, 2, 1))
-    assert found.units.tolist() == [100, 100]
+    found = source.rows("x", keyed, Bounding("unit", 2, 2, 1))
+    assert found.totals()[0].tolist() == [100, 100]
 
 
 def test_units_and_keys_have_one_form(session: Any):
@@ -461,7 +469,7 @@ def test_units_and_keys_have_one_form(session: Any):
     sign = "if(id % 2 = 0, 1, -1)"
     rows = session.range(200).selectExpr(f"0.0D * {sign} as zero", "id div 2 as unit", "1 as x")
     source = from_spark(rows)
-    found = source.tally("x", SUMMED, True, Keyed(("zero",)), Bounding("unit", 2, 1, 6))
+    found = source.tally("x", FINE, Keyed(("zero",)), Bounding("unit", 2, 1, 6))
     assert (found.keys[0].to_pylist(), found.units.tolist(), found.tally.counts.tolist()) == ([0.0], [100], [200])
     assert source.row_marks(Bounding("zero", 3, 3, 6)).rows() == 3
     far = "date_add(date'1970-01-01', cast(id % 2 * 100000000 as int))"
@@ -479,9 +487,9 @@ def test_units_and_keys_have_one_form(session: Any):
     assert {kind: source.fields[kind][1].typeName() for kind in odd} == {kind: kind for kind in odd}
     for kind in odd:
         assert gathered(source.rows_of_units(kind).chunks()).tolist() == [100]
-    found = source.tally("x", SUMMED, True, Keyed(("double",)), Bounding("unit", 1, 1, 6))
+    found = source.tally("x", FINE, Keyed(("double",)), Bounding("unit", 1, 1, 6))
     assert found.units.tolist() == [100]
-    found = source.tally("x", SUMMED, True, Keyed(tuple(odd)), Bounding("unit", 1, 1, 6))
+    found = source.tally("x", FINE, Keyed(tuple(odd)), Bounding("unit", 1, 1, 6))
     assert found.units.tolist() == []  # in each row a part of the key is missing
 
 
@@ -501,7 +509,7 @@ def test_text_that_is_no_utf8_has_one_form_before_rows_are_chosen(session: Any):
     """Keys that differ stay apart, and a user counts once in one that is written in two encodings."""
     raw = "cast(unhex(h) as string) as key, 1 as user, 1.0D as x"
     rows = session.sql("select explode(array('4180', '41BB', '4141', 'C3BC', 'FC')) as h").selectExpr(*raw.split(", "))
-    found = from_spark(rows).tally("x", SUMMED, False, Keyed(("key",)), Bounding("user", 9, 9, 3))
+    found = from_spark(rows).tally("x", FINE, Keyed(("key",)), Bounding("user", 9, 9, 3))
     assert found.keys[0].to_pylist() == ["AA", "A\x80", "A\xbb", "ü"]
     assert (found.units.tolist(), found.tally.counts.tolist()) == ([1, 1, 1, 1], [1, 1, 1, 2])
 
@@ -529,7 +537,7 @@ def disturbed(act: Callable[[], None]) -> Ladder:
             act()
             return FloatBits.of(self, values)
 
-    return replace(SUMMED, map=Disturbed(16, -100))
+    return replace(FINE, map=Disturbed(16, -100))
 
 
 @pytest.mark.parametrize("bounding", [None, Bounding("user.id", 3, 2, 9)])
@@ -542,9 +550,9 @@ def test_a_tally_survives_a_killed_worker(spark: Spark, tmp_path: Path, bounding
             os.kill(os.getpid(), signal.SIGKILL)
 
     keyed = Keyed(("Région",))
-    found = spark.tally("value", disturbed(kill), True, keyed, bounding)
+    found = spark.tally("value", disturbed(kill), keyed, bounding)
     assert mark.exists()
-    same_tallied(found, spark.tally("value", SUMMED, True, keyed, bounding))
+    same_tallied(found, spark.tally("value", FINE, keyed, bounding))
 
 
 def lose_shuffles(folder: Path) -> int:
@@ -577,10 +585,10 @@ def test_a_tally_survives_a_killed_worker_and_lost_shuffles(spark: Spark, folder
             os.kill(os.getpid(), signal.SIGKILL)
 
     keyed, bounding = Keyed(("user.id", "Région")), Bounding("user.id", 3, 2, 9)
-    found = spark.tally("value", disturbed(lose_and_kill), True, keyed, bounding)
+    found = spark.tally("value", disturbed(lose_and_kill), keyed, bounding)
     assert int(marks[1].read_text()) > 0
     assert len(calls.read_text()) > 4 + 1  # more than a try for each part, and one for that whose worker was killed
-    same_tallied(found, spark.tally("value", SUMMED, True, keyed, bounding))
+    same_tallied(found, spark.tally("value", FINE, keyed, bounding))
     records = Counter[int]()
     users = found.keys[0].to_pylist()
     for group, count in zip(found.tally.groups.tolist(), found.tally.counts.tolist(), strict=True):
@@ -684,7 +692,7 @@ def test_the_error_of_a_job_shows_no_record(session: Any):
     jobs: list[Callable[[], object]] = [
         lambda: Histogram.of(source.columns(["x"], None)["x"].chunks(), COARSE),
         lambda: source.columns(["x"], None)["x"].rows(),
-        lambda: source.tally("x", SUMMED, True, Keyed(("k",)), None),
+        lambda: source.tally("x", FINE, Keyed(("k",)), None),
     ]
     for job in jobs:
         with pytest.raises(
@@ -707,7 +715,6 @@ from nobounds.engines.source import Bounding, Keyed
 from nobounds.engines.spark.table import from_spark, is_spark
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
-from nobounds.counting.tally import SUMMED
 
 print("imported")
 hidden = Path(sys.argv[1])
@@ -734,8 +741,10 @@ found = Histogram.of(column.chunks(), Ladder.float_bits(16))
 expected = Histogram.of([np.sqrt(np.arange(10_000.0))], Ladder.float_bits(16))
 assert np.array_equal(found.rungs, expected.rungs) and np.array_equal(found.counts, expected.counts)
 keyed = Keyed(("key",), source.known_keys(("key",), [[2, 0]]))
-tallied = source.tally("x", SUMMED, True, keyed, Bounding("unit", 1, 1, 3))
-assert tallied.units.sum() == tallied.tally.counts.sum() == 1000
+tallied = source.tally("x", Ladder.float_bits(16), keyed, Bounding("unit", 1, 1, 3))
+assert tallied.tally.counts.sum() == 1000
+rows = source.rows("x", keyed, Bounding("unit", 1, 1, 3))
+assert rows.totals()[0].tolist() == np.bincount(tallied.tally.groups, tallied.tally.counts).tolist()
 print("counted")
 """
 

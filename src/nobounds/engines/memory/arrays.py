@@ -4,6 +4,7 @@ A library is looked up among the modules already loaded: data of its types canno
 imported here.
 """
 
+import math
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -142,7 +143,8 @@ def _from_polars(data: Any, polars: Any) -> Column:
 
     def chunks() -> Iterator[NDArray[np.float64]]:
         for window in windows(len(data)):
-            yield np.array(data[window].cast(polars.Float64).to_numpy(), dtype=np.float64)
+            records = data[window] if dtype == polars.Float64 else data[window].cast(polars.Float64)
+            yield (records.fill_null(math.nan) if records.null_count() else records).to_numpy()
 
     stated = type_bounds(boolean=dtype == polars.Boolean, unsigned=dtype.is_unsigned_integer())
     return Column(Facts(integral, nullable=True, **stated), chunks, rows=lambda: len(data))

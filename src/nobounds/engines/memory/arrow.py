@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.engines.column import Column, refuse_frame, refuse_type, windows
+from nobounds.engines.memory.arrow_floats import floats_in
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.units import decimal_kind, seconds
 from nobounds.kinds.kind import DATE, DURATION, TIME, Kind
@@ -90,15 +91,14 @@ def is_decimal(kind: Any) -> bool:
 
 
 def to_floats(records: Any) -> NDArray[np.float64]:
-    """The number of each record of a short Arrow array as a float64, NaN for the nulls."""
+    """The number of each record of a short Arrow array as a float64, NaN for the nulls; may be the data themselves."""
     pa = import_pyarrow()
     types, kind = pa.types, records.type
     if types.is_decimal(kind):
         records = records.cast("string")  # Arrow's own cast from decimals to floats is sometimes off by a bit
     elif types.is_temporal(kind):
         return _temporal(records, kind, pa)
-    floats = records.cast("float64", safe=False)
-    return np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return floats_in(records if types.is_float64(records.type) else records.cast("float64", safe=False))
 
 
 def _temporal(records: Any, kind: Any, pa: Any) -> NDArray[np.float64]:

@@ -18,10 +18,13 @@ def floats_in(array: Any) -> Floats:
     if data is None:
         return np.full(len(array), np.nan)
     values = np.frombuffer(data, np.float64, len(array), 8 * array.offset)
+    values.flags.writeable = False  # they are the data
     if not array.null_count:
         return values
-    places = slice(array.offset, array.offset + len(array))
-    return np.where(np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[places], values, np.nan)
+    first, start = divmod(array.offset, 8)  # a part of a long array has the bits of all of it
+    bits = np.frombuffer(validity, np.uint8, (start + len(array) + 7) // 8, first)
+    valid = np.unpackbits(bits, count=start + len(array), bitorder="little")[start:]
+    return np.where(valid.view(bool), values, np.nan)
 
 
 def arrow_floats(values: Floats, pa: Any) -> Any:

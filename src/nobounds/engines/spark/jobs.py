@@ -19,9 +19,9 @@ from nobounds.arrays import Floats
 from nobounds.counting.scan import Chunk, Join, Remote, changed
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import windows
-from nobounds.engines.keys import KeyCodes, together
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.rows.key_codes import KeyCodes, together
 from nobounds.ladders.ladder import Ladder
 
 P = TypeVar("P")
@@ -74,12 +74,8 @@ class Passes(Remote):
         """Each task turns its part into one row; a few tasks merge these, and their rows are merged here."""
         names = [self.name] if self.other is None else [self.name, self.other]
         scanned = partial(_scanned, part, self.changes, self.join)
-        results = self.kept.frame().select(*names).mapInArrow(scanned, _RESULT)
-        # Spark chooses the number of tasks for such small data. A task that runs again produces one row as before, and
-        # its row goes to the same task as before.
-        fewer = results.hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
-        pickled = run(fewer, fewer.toArrow).column(0).to_pylist()
-        return reduce(merge, map(pickle.loads, pickled)) if pickled else part(())
+        results = merged_results(self.kept.frame().select(*names), scanned, merge)
+        return results[0] if results else part(())
 
     def mapped(self, change: Callable[[Floats], Floats]) -> "Passes":
         """The same records, each changed by a function of that record alone."""
@@ -90,6 +86,15 @@ class Passes(Remote):
         assert isinstance(other, Passes) and self.kept is other.kept, "columns of one table"
         assert not self.changes and not other.changes, "they are as they were read"
         return replace(self, other=other.name, join=join)
+
+
+def merged_results(frame: Any, part: Callable[[Iterator[Any]], Iterator[Any]], merge: Callable[[P, P], P]) -> list[P]:
+    """The merged result of a function that turns the batches of each task into one row; none of no tasks."""
+    # Spark chooses the number of tasks for such small data. A task that runs again produces one row as before, and
+    # its row goes to the same task as before.
+    fewer = frame.mapInArrow(part, _RESULT).hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
+    pickled = run(fewer, fewer.toArrow).column(0).to_pylist()
+    return [reduce(merge, map(pickle.loads, pickled))] if pickled else []
 
 
 def _scanned(
@@ -103,23 +108,24 @@ def _scanned(
         return first if join is None else join(first, to_floats(batch.column(1)))
 
     chunks: Iterator[Chunk] = map(records, batches)
-    yield _row(part(reduce(changed, changes, chunks)))
+    yield result_row(part(reduce(changed, changes, chunks)))
 
 
 def _merged(merge: Callable[[Any, Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
     unpickled = (pickle.loads(result.as_py()) for batch in batches for result in batch.column(0))
     for first in unpickled:  # at most one iteration: the merge consumes the rest
-        yield _row(reduce(merge, unpickled, first))
+        yield result_row(reduce(merge, unpickled, first))
 
 
-def _row(result: Any) -> Any:
+def result_row(result: Any) -> Any:
+    """The row of a task's result."""
     pa = import_pyarrow()
     return pa.record_batch([pa.array([pickle.dumps(result)], pa.binary())], names=["result"])
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The tally of one part of the rows, as rows (keys, rung, count, high, low).
+    """The tally of one part of the rows, as rows (keys, rung, count).
 
     Without a rung, the count is that of units, or of rows if they are not bounded. Rows with equal key and rung add up.
     """
@@ -128,13 +134,12 @@ class Kernel:
     valued: bool
     bounded: bool
     ladder: Ladder
-    sums: bool
     known: tuple[Any, ...] | None = None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Batches with the keys, the value if there is one, and FIRST if rows are bounded; in this order."""
         pa = import_pyarrow()
-        codes, growing, units = KeyCodes(self.known), Tallying(self.ladder, self.sums), np.zeros(0, dtype=np.int64)
+        codes, growing, units = KeyCodes(self.known), Tallying(self.ladder), np.zeros(0, dtype=np.int64)
         kinds: list[Any] = []
         for rows in together(batches):
             kinds = [rows.schema.field(k).type for k in range(self.keys)]
@@ -152,15 +157,12 @@ class Kernel:
         groups = np.concatenate([present, tally.groups])
         keys = codes.keys() if self.known is None else self.known
         none = np.zeros(len(present), dtype=np.int64)
-        rest = np.zeros(len(tally.rungs), dtype=np.int64)
-        high, low = (rest if part is None else part for part in (tally.high, tally.low))
-        names = [*(f"k{k}" for k in range(self.keys)), "rung", "count", "high", "low"]
+        names = [*(f"k{k}" for k in range(self.keys)), "rung", "count"]
         for w in windows(len(groups)):
             arrays = [array.take(pa.array(groups[w])).cast(kind) for array, kind in zip(keys, kinds, strict=True)]
             rungs = pa.array(np.concatenate([none, tally.rungs])[w], mask=(np.arange(len(groups)) < len(present))[w])
             counts = np.concatenate([units[present], tally.counts])[w]
-            sums = (np.concatenate([none, part])[w] for part in (high, low))
-            yield pa.record_batch([*arrays, rungs, pa.array(counts), *map(pa.array, sums)], names=names)
+            yield pa.record_batch([*arrays, rungs, pa.array(counts)], names=names)
 
 
 def run(frame: Any, job: Callable[[], Any]) -> Any:

@@ -13,10 +13,12 @@ from nobounds.accounting.loss import Unit
 from nobounds.counting.tally import Tally
 from nobounds.engines.column import Column
 from nobounds.engines.grouped import GroupedRecords
-from nobounds.engines.keys import KeyCodes, plain, public_keys
+from nobounds.engines.keys import plain, public_keys
 from nobounds.engines.memory.arrow import to_floats
+from nobounds.engines.rows.key_codes import KeyCodes
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
+from nobounds.engines.spark.rows import SparkRows
 from nobounds.engines.spark.viewed import KEPT, applied, spark_kind, spark_type, wanted
 from nobounds.engines.units import decimal_kind, zoned_kind
 from nobounds.expressions.types import Type
@@ -136,16 +138,33 @@ class Spark:
         unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)
         return {name: _column(kept, f"v{k}", self.facts[name], unit) for k, name in enumerate(names)}
 
-    def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """One job: a tally of each part, then their sum for each key and rung."""
-        keys, values = [f"k{k}" for k in range(len(keyed.names))], [] if name is None else [name]
-        rows = self._rows(list(keyed.names), values, bounding, keyed.known)
-        kernel = Kernel(len(keys), name is not None, bounding is not None, ladder, sums, keyed.known)
+        rows = self._rows(list(keyed.names), [] if name is None else [name], bounding, keyed.known)
+        return self._tally(rows, name is not None, ladder, keyed, bounding is not None)
+
+    def _tally(self, rows: Any, valued: bool, ladder: Ladder, keyed: Keyed, bounded: bool) -> Tallied:
+        keys = [f"k{k}" for k in range(len(keyed.names))]
+        kernel = Kernel(len(keys), valued, bounded, ladder, keyed.known)
         kinds = [self._key_kind(key) for key in keyed.names] + ["long"] * len(_PARTS)
         schema = ", ".join(f"{column} {kind}" for column, kind in zip([*keys, *_PARTS], kinds, strict=True))
         parts = rows.mapInArrow(kernel, schema).groupBy(*keys, "rung")
-        total = parts.sum("count", "high", "low").toDF(*keys, *_PARTS)
-        return _tallied(run(total, total.toArrow), keys, keyed.known, ladder, sums)
+        total = parts.sum("count").toDF(*keys, *_PARTS)
+        return _tallied(run(total, total.toArrow), keys, keyed, ladder)
+
+    def rows(self, name: str | None, keyed: Keyed, bounding: Bounding | None) -> SparkRows:
+        """Rows that are read once, by the first job; private keys take a job of their own."""
+        rows = self._rows(list(keyed.names), [] if name is None else [name], bounding, keyed.known)
+        keys = [f"k{k}" for k in range(len(keyed.names))]
+        if name is None:
+            rows = rows.selectExpr(*keys, "0.0D as v0", *([] if bounding is None else [FIRST]))
+        if keyed.known is not None and bounding is None:
+            rows = rows.join(self._known(keyed.known), keys, "left_semi")
+        if keyed.known is not None and not keyed.counted:
+            return SparkRows(keyed.known, np.zeros(len(keyed.known[0]), dtype=np.int64), KeptRows(rows), self._known)
+        kept = KeptRows(rows)
+        tallied = self._tally(kept.frame(), True, Ladder.float_bits(0), keyed, bounding is not None)
+        return SparkRows(tallied.keys, tallied.units, kept, self._known)
 
     def records(self, names: list[str], keyed: Keyed, bounding: Bounding | None) -> GroupedRecords:
         """One job, whose rows are collected here: groups that are answered one by one need their records."""
@@ -159,7 +178,8 @@ class Spark:
         firsts = groups if bounding is None else groups[np.asarray(read.column(FIRST))]
         values = {name: to_floats(read.column(f"v{k}")) for k, name in enumerate(names)}
         arrays = codes.keys() if keyed.known is None else keyed.known
-        return GroupedRecords.of(arrays, len(arrays[0]), [(groups, firsts, values)], names)
+        units = np.bincount(firsts[firsts >= 0] if keyed.counted else firsts[:0], minlength=len(arrays[0]))
+        return GroupedRecords.of(arrays, units, [(groups, values)], names)
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row."""
@@ -241,21 +261,22 @@ class Spark:
         return "string" if kind.typeName() in _TEXT else str(kind.simpleString())
 
 
-_PARTS = ("rung", "count", "high", "low")
+_PARTS = ("rung", "count")
 
 
-def _tallied(rows: Any, keys: list[str], known: tuple[Any, ...] | None, ladder: Ladder, sums: bool) -> Tallied:
+def _tallied(rows: Any, keys: list[str], keyed: Keyed, ladder: Ladder) -> Tallied:
     """The tally from the summed rows of all kernels, in the order of their keys."""
-    rows = rows.sort_by([(key, "ascending") for key in keys])
+    rows, known = rows.sort_by([(key, "ascending") for key in keys]), keyed.known
     codes = KeyCodes(known)
     groups = codes.codes([rows.column(key).combine_chunks() for key in keys])
-    rung, count, high, low = (rows.column(part).fill_null(0).to_numpy() for part in _PARTS)
+    rung, count = (rows.column(part).fill_null(0).to_numpy() for part in _PARTS)
     of_units = rows.column("rung").is_null().to_numpy()
     units = np.zeros(int(groups.max(initial=-1)) + 1 if known is None else len(known[0]), dtype=np.int64)
-    units[groups[of_units]] = count[of_units]
-    entries = (part[~of_units] for part in (groups, rung, count, *((high, low) if sums else ())))
-    # Adding the entries to an empty tally sorts them, and carries their sums.
-    tally = Tally.of(None, np.zeros(0), ladder, sums) + Tally(ladder, *entries)
+    if keyed.counted:
+        units[groups[of_units]] = count[of_units]
+    entries = (part[~of_units] for part in (groups, rung, count))
+    # Adding the entries to an empty tally sorts them.
+    tally = Tally.of(None, np.zeros(0), ladder) + Tally(ladder, *entries)
     return Tallied(codes.keys() if known is None else known, units, tally)
 
 
@@ -268,7 +289,7 @@ def _counted(rows: Any, keys: list[str]) -> Any:
 
 
 def bounded(rows: Any, keys: int, values: int, bounding: Bounding) -> Any:
-    """At most `bounding.rows` rows of each unit u in at most `bounding.groups` groups, by the rule of `duck.bounded`.
+    """At most `bounding.rows` rows of each unit u in at most `bounding.groups` groups, by the rule of `unit_rows`.
 
     Only the salt is random: a task that runs again, or whose output is lost, chooses the same rows.
     """

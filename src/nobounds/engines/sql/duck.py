@@ -1,9 +1,9 @@
-"""DuckDB: its relations as TableStreams, and the choice of a bounded number of rows per unit, on disk if needed."""
+"""DuckDB: its relations as TableStreams, and queries on streams of rows, on disk if needed."""
 
 import os
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Any
@@ -14,13 +14,9 @@ from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
 from nobounds.engines.refusals import replacing_errors
-from nobounds.engines.source import Bounding
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
-
-FIRST = "nobounds_first"
-"""The column that is 1 in one row of each unit in each group, and 0 in the others."""
 
 
 def from_relation(relation: Any) -> TableStream:
@@ -70,36 +66,10 @@ def floated(reader: Any, schema: Any, keys: list[str], values: list[str]) -> Ite
         yield pa.record_batch([*parts, *floats], names=[*keys, *values])
 
 
-def bounded(batches: Iterator[Any], keys: list[str], values: list[str], bounding: Bounding) -> Iterator[Any]:
-    """At most `bounding.rows` rows of each unit in at most `bounding.groups` groups; columns keys, values and FIRST.
-
-    A unit keeps the groups with the smallest hashes of unit, keys and salt. Of its r rows in them, ordered by key and
-    value, it keeps every (r / rows)-th from a hashed start on. The choice depends on the unit's rows alone, since rows
-    with equal key and value are the same, and each row has the same probability. Rows without a unit or a key are left
-    out, and so are rows with a missing value if there is one value column.
-    """
-    key, value = [f"k{i}" for i in range(len(keys))], [f"v{i}" for i in range(len(values))]
-    names, salt = ["u", *key, *value], f"{bounding.salt}::UBIGINT"
-    present = [f"{name} is not null" for name in ["u", *key]] + (["not isnan(v0)"] if len(values) == 1 else [])
-    part = f"select * from stream where {' and '.join(present)}"
-    if keys and bounding.groups < bounding.rows:
-        # Hashed twice: DuckDB combines hashes by XOR, and some groups would come first more often than others.
-        order = ", ".join([f"hash(hash(u, {', '.join(key)}, {salt}))", *key])
-        part = f"select *, dense_rank() over (partition by u order by {order}) as g from ({part})"
-        part = f"select * from ({part}) where g <= {bounding.groups}"
-    within = f"partition by u order by {', '.join([*key, *value]) or 'u'}"
-    part = f"select *, row_number() over ({within}) - 1 as j, count(*) over (partition by u) as r from ({part})"
-    most = bounding.rows
-    part = f"select * from ({part}) where (j * least({most}, r) + hash(hash(u, {salt})) % r) % r < {most}"
-    ones = f"row_number() over (partition by {', '.join(['u', *key])} order by j) = 1"
-    shown = ", ".join([f"({ones})::TINYINT as {FIRST}", *key, *value])
-    for batch in _queried(batches, names, f"select {shown} from ({part})"):
-        yield batch.rename_columns([FIRST, *keys, *values])
-
-
 def unit_sizes(batches: Iterator[Any]) -> Iterator[Any]:
     """The number of rows of each unit, as batches of one column; `batches` have only the column of units."""
-    yield from _queried(batches, ["u"], "select count(*)::DOUBLE from stream where u is not null group by u")
+    query = "select count(*)::DOUBLE from stream where u is not null group by u"
+    yield from queried(_named(batches, ["u"]), lambda: query)
 
 
 def unit_groups(batches: Iterator[Any], keys: int) -> Iterator[Any]:
@@ -108,17 +78,21 @@ def unit_groups(batches: Iterator[Any], keys: int) -> Iterator[Any]:
     present = " and ".join(f"{name} is not null" for name in names)
     groups = f"count(distinct row({', '.join(names)})) filter (where {present})"
     query = f"select count(*)::DOUBLE, ({groups})::DOUBLE from stream where u is not null group by u"
-    yield from _queried(batches, ["u", *names], query)
+    yield from queried(_named(batches, ["u", *names]), lambda: query)
 
 
-def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[Any]:
-    """The result of a query on the table `stream`, which holds these batches with the columns `names`.
+def _named(batches: Iterator[Any], names: list[str]) -> Iterator[Any]:
+    return (import_pyarrow().Table.from_batches([batch]).rename_columns(names) for batch in batches)
 
-    The batches are read in this thread, because some connections work in no other, and stored in DuckDB, which can
-    move them to disk.
+
+def queried(tables: Iterator[Any], query: Callable[[], str], beside: Callable[[], Any] | None = None) -> Iterator[Any]:
+    """The result of a query on the table `stream`, which holds these Arrow tables, and on a small table `beside`.
+
+    The tables are read in this thread, because some connections work in no other, and stored in DuckDB, which can
+    move them to disk. The query and the small table are requested when all of them are read.
     """
-    duckdb, pa = import_duckdb(), import_pyarrow()
-    first = next(batches, None)
+    duckdb = import_duckdb()
+    first = next(tables, None)
     if first is None:
         return
     # DuckDB creates the folder only if it needs it, and removes it: a killed process leaves none that was not needed.
@@ -129,14 +103,15 @@ def _queried(batches: Iterator[Any], names: list[str], query: str) -> Iterator[A
             "set temp_file_encryption = true"
         )  # with a key in memory only, in case the file is left behind
         into = "create table stream as"
-        for batch in chain([first], batches):
-            table = pa.Table.from_batches([batch]).rename_columns(names)
+        for table in chain([first], tables):
             with _no_details():
                 connection.register("batch", table)
                 connection.execute(f"{into} select * from batch")
             into = "insert into stream"
+        if beside is not None:
+            connection.register("beside", beside())
         with _no_details():
-            yield from connection.query(query).to_arrow_reader(CHUNK)
+            yield from connection.query(query()).to_arrow_reader(CHUNK)
 
 
 def _no_details() -> AbstractContextManager[None]:

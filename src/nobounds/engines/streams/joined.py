@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from nobounds.engines.keys import KeyCodes, all_differ
+from nobounds.engines.keys import all_differ
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.rows.key_codes import KeyCodes
 from nobounds.engines.streams.stream import TableStream
 from nobounds.expressions.statements.relation import Lookup
 

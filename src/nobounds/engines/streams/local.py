@@ -1,8 +1,8 @@
 """Tables in this process: their columns, bounded by unit if needed, and the tally of their groups."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,11 +11,15 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import Column, windows
 from nobounds.engines.grouped import GroupedRecords
-from nobounds.engines.keys import KeyCodes, is_key, public_keys, together
+from nobounds.engines.keys import is_key, public_keys
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import floats_in
+from nobounds.engines.rows.coded import CodedRows
+from nobounds.engines.rows.key_codes import KeyCodes, together
+from nobounds.engines.rows.unit_rows import UnitRows
 from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
-from nobounds.engines.sql.duck import bounded, query_failed, unit_groups, unit_sizes
+from nobounds.engines.sql.duck import query_failed, unit_groups, unit_sizes
+from nobounds.engines.streams.bounded import bounded
 from nobounds.engines.streams.spool import Spool, once
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types, viewed
@@ -23,6 +27,8 @@ from nobounds.expressions.types import Type
 from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+
+Read = TypeVar("Read", Tallied, CodedRows, GroupedRecords)
 
 
 def _silent(rows: int) -> None:
@@ -70,11 +76,7 @@ class Local:
         """Columns, read in place if that can be repeated, and otherwise once, into a spool."""
         if bounding is None and self.stream.again is not None:
             return {name: self._watched(column) for name, column in self.stream.again(names).items()}
-
-        def records(batch: Any) -> dict[str, Floats]:
-            return {name: _floats(batch, k - len(names)) for k, name in enumerate(names)}
-
-        spool = once(lambda: self._spool(names, self._batches([], names, bounding), records))
+        spool = once(lambda: Spool(names, self._records(names, bounding)))
         # The number of rows is public under swap, and counting must not read the rows into the spool.
         if bounding is None:
             rows = once(self._rows)
@@ -82,45 +84,56 @@ class Local:
         unit = Unit(bounding.unit, bounding.rows)
         return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
 
-    def tally(self, name: str | None, ladder: Ladder, sums: bool, keyed: Keyed, bounding: Bounding | None) -> Tallied:
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """One pass over the keys and the values."""
-        names, codes, growing = list(keyed.names), KeyCodes(keyed.known), Tallying(ladder, sums)
-        start = 0 if bounding is None else 1  # the position of the first key: names may be repeated
-        units = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
-        values = [] if name is None else [name]
-        wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
-        with self.stream.turns:
-            for batch in together(self._batches(names, values, bounding, wanted)):
-                row_codes = codes.codes([batch.column(start + k) for k in range(len(names))])
-                records = _floats(batch, start + len(names)) if name is not None else np.zeros(len(row_codes))
-                inside = (row_codes >= 0) & ~np.isnan(records)
-                groups, records = row_codes[inside], records[inside]
-                firsts = groups if bounding is None else groups[_floats(batch, 0)[inside] > 0]
-                counted = np.bincount(firsts, minlength=len(units))
-                units = counted + np.pad(units, (0, len(counted) - len(units)))
-                growing.add(groups, records)
-        none = tuple(import_pyarrow().nulls(0, self.stream.kinds[key]) for key in names)
-        keys = codes.keys() or none if keyed.known is None else keyed.known
-        return Tallied(keys, units.astype(np.int64), growing.tally())
+        codes, growing, units = KeyCodes(keyed.known), Tallying(ladder), _Units(keyed)
+        for row_codes, firsts, values in self._coded([] if name is None else [name], keyed, bounding, codes):
+            records = values[0] if values else np.zeros(len(row_codes))
+            groups = _present(row_codes, values)
+            inside = groups >= 0
+            units.add(groups if firsts is None else firsts)
+            growing.add(groups[inside], records[inside])
+        return units.used(Tallied(self._keys(keyed, codes), units.counts, growing.tally()), bounding)
+
+    def rows(self, name: str | None, keyed: Keyed, bounding: Bounding | None) -> CodedRows:
+        """One pass over the keys and the values; the values are read again in place if that can be repeated."""
+        codes, units, parts = KeyCodes(keyed.known), _Units(keyed), [np.zeros(0, dtype=np.int32)]
+        names = [] if name is None else [name]
+
+        def read() -> Iterator[dict[str, Floats]]:
+            for row_codes, firsts, values in self._coded(names, keyed, bounding, codes):
+                groups = _present(row_codes, values)
+                units.add(groups if firsts is None else firsts)
+                parts.append(groups.astype(np.int32))
+                yield dict(zip(names, values, strict=True))
+
+        again = self.stream.again is not None and bounding is None
+        spool = None
+        if name is None or again:
+            for _ in read():
+                pass
+        else:
+            spool = Spool(names, read())
+
+        def values() -> Iterable[Floats]:
+            assert name is not None
+            return spool.chunks(name) if spool is not None else self.columns([name], None)[name].chunks()  # type: ignore[return-value]
+
+        row_codes = np.concatenate(parts)
+        coded = CodedRows(self._keys(keyed, codes), units.counts, row_codes, None if name is None else values)
+        return units.used(coded, bounding)
 
     def records(self, names: list[str], keyed: Keyed, bounding: Bounding | None) -> GroupedRecords:
         """One pass over the keys and the values."""
-        keys, codes = list(keyed.names), KeyCodes(keyed.known)
-        start = 0 if bounding is None else 1
-        wanted = Wanted(keyed.known) if keyed.known is not None and bounding is not None else None
+        codes, units = KeyCodes(keyed.known), _Units(keyed)
 
-        def rows() -> Iterator[tuple[Ints, Ints, dict[str, Floats]]]:
-            for batch in together(self._batches(keys, names, bounding, wanted)):
-                groups = codes.codes([batch.column(start + k) for k in range(len(keys))])
-                firsts = groups if bounding is None else groups[_floats(batch, 0) > 0]
-                values = {name: _floats(batch, start + len(keys) + k) for k, name in enumerate(names)}
-                yield groups, firsts, values
+        def rows() -> Iterator[tuple[Ints, dict[str, Floats]]]:
+            for groups, firsts, values in self._coded(names, keyed, bounding, codes):
+                units.add(groups if firsts is None else firsts)
+                yield groups, dict(zip(names, values, strict=True))
 
-        with self.stream.turns:
-            read = list(rows())
-        none = tuple(import_pyarrow().nulls(0, self.stream.kinds[key]) for key in keys)
-        arrays = codes.keys() or none if keyed.known is None else keyed.known
-        return GroupedRecords.of(arrays, len(arrays[0]), read, names)
+        read = list(rows())
+        return units.used(GroupedRecords.of(self._keys(keyed, codes), units.counts, read, names), bounding)
 
     def row_marks(self, bounding: Bounding | None) -> Column:
         """A record 0 for each row: for all rows, or for those kept of each unit."""
@@ -132,11 +145,10 @@ class Local:
                 return replace(_spooled(some, "rows", facts, Unit()), rows=rows)
             return Column(facts, lambda: (np.zeros(len(range(rows())[w])) for w in windows(rows())), rows=rows)
 
-        def marks(batch: Any) -> dict[str, Floats]:
-            return {"rows": np.zeros(len(batch))}
+        def marks() -> Iterator[dict[str, Floats]]:
+            return ({"rows": np.zeros(len(codes))} for codes, _, _ in self._coded([], _ALL, bounding, KeyCodes()))
 
-        spool = once(lambda: self._spool(["rows"], self._batches([], [], bounding), marks))
-        return _spooled(spool, "rows", facts, Unit(bounding.unit, bounding.rows))
+        return _spooled(once(lambda: Spool(["rows"], marks())), "rows", facts, Unit(bounding.unit, bounding.rows))
 
     def rows_of_units(self, unit: str) -> Column:
         """One record per unit, its number of rows; read once."""
@@ -211,34 +223,89 @@ class Local:
             self.progress(len(batch))
             yield batch
 
-    def _batches(
-        self, keys: list[str], values: list[str], bounding: Bounding | None, wanted: "Wanted | None" = None
-    ) -> Iterator[Any]:
-        if bounding is None:
-            return self._read(keys, values)
-        rows = self._read([bounding.unit, *keys], values)
-        chosen = bounded(rows if wanted is None else map(wanted.only, rows), keys, values, bounding)
-        return (_cast(batch, [self.stream.kinds[name] for name in keys]) for batch in chosen)
+    def _records(self, names: list[str], bounding: Bounding | None) -> Iterator[dict[str, Floats]]:
+        """The records of some columns, bounded by unit if needed."""
+        for _, _, values in self._coded(names, _ALL, bounding, KeyCodes()):
+            yield dict(zip(names, values, strict=True))
+
+    def _coded(
+        self, names: list[str], keyed: Keyed, bounding: Bounding | None, codes: KeyCodes
+    ) -> Iterator[tuple[Ints, Ints | None, list[Floats]]]:
+        """The code of the group of each row, those of the first row of each unit in each group, and the values.
+
+        Without units each row is a first one. The first rows are known if units are counted.
+        """
+        with self.stream.turns:
+            if bounding is None:
+                read = self._read(list(keyed.names), names)
+                for batch in together(read) if keyed.names else read:
+                    yield _codes(batch, 0, keyed, codes), None, _values(batch, names)
+                return
+            batches = together(self._read([bounding.unit, *keyed.names], names))
+            whose = (_with_unit(batch, keyed, names, codes) for batch in batches)
+            yield from bounded(whose, lambda: self._keys(keyed, codes), bounding, keyed.counted)
+
+    def _keys(self, keyed: Keyed, codes: KeyCodes) -> tuple[Any, ...]:
+        """The keys of the groups: the public ones, or those that were read."""
+        none = (import_pyarrow().nulls(0, self.stream.kinds[key]) for key in keyed.names)
+        return keyed.known if keyed.known is not None else codes.keys() or tuple(none)
 
 
-class Wanted:
-    """A filter for rows with public keys: a unit is bounded among these, and other rows do not count against it."""
-
-    def __init__(self, known: tuple[Any, ...]) -> None:
-        self._codes = KeyCodes(known)
-        self._many = len(known)
-
-    def only(self, batch: Any) -> Any:
-        """The rows of a batch with public keys; its first column is the unit, and the next are the keys."""
-        codes = self._codes.codes([batch.column(1 + k) for k in range(self._many)])
-        return batch.filter(import_pyarrow().array(codes >= 0))
+_ALL = Keyed(())  # all rows are one group
 
 
-def _cast(batch: Any, kinds: list[Any]) -> Any:
-    """A bounded batch with the original types of its keys: DuckDB has fewer time units and zones."""
-    keys = [batch.column(1 + k).cast(kind) for k, kind in enumerate(kinds)]
-    rest = batch.columns[1 + len(keys) :]
-    return import_pyarrow().record_batch([batch.column(0), *keys, *rest], names=batch.schema.names)
+class _Units:
+    """How many units, or rows without units, each group has; counted if that is wanted."""
+
+    def __init__(self, keyed: Keyed) -> None:
+        self._keyed = keyed
+        self.counts: Ints = np.zeros(0 if keyed.known is None else len(keyed.known[0]), dtype=np.int64)
+
+    def add(self, firsts: Ints) -> None:
+        """Count the groups of first rows; -1 is none."""
+        if self._keyed.counted:
+            counted = np.bincount(firsts[firsts >= 0], minlength=len(self.counts))
+            self.counts = counted + np.pad(self.counts, (0, len(counted) - len(self.counts)))
+
+    def used(self, read: Read, bounding: Bounding | None) -> Read:
+        """What was read, without keys of which no row is kept: they are not in the table that is left."""
+        if bounding is None or self._keyed.known is not None:
+            return read
+        some = np.flatnonzero(self.counts)
+        return read.only(some, tuple(array.take(import_pyarrow().array(some)) for array in read.keys))
+
+
+def _codes(batch: Any, start: int, keyed: Keyed, codes: KeyCodes) -> Ints:
+    """The codes of the keys, which begin at this column; names may be repeated."""
+    if not keyed.names:
+        return np.zeros(len(batch), dtype=np.int64)
+    return codes.codes([batch.column(start + k) for k in range(len(keyed.names))])
+
+
+def _values(batch: Any, names: list[str]) -> list[Floats]:
+    """The last columns, those of the values."""
+    return [_floats(batch, k - len(names)) for k in range(len(names))]
+
+
+def _with_unit(batch: Any, keyed: Keyed, names: list[str], codes: KeyCodes) -> UnitRows:
+    """The rows that a unit is bounded among: rows without a unit or a key do not count against it.
+
+    Nor do rows with other keys than the public ones, nor those whose value is missing, if there is one column.
+    """
+    units, groups, values = batch.column(0), _codes(batch, 1, keyed, codes), _values(batch, names)
+    inside = (_present(groups, values) if len(values) == 1 else groups) >= 0
+    if units.null_count:
+        inside &= ~np.asarray(units.is_null())
+    if inside.all():
+        return UnitRows(units, groups, values)
+    return UnitRows(units.filter(import_pyarrow().array(inside)), groups[inside], [each[inside] for each in values])
+
+
+def _present(groups: Ints, values: list[Floats]) -> Ints:
+    """The groups of rows with a record; -1 where the only value is missing."""
+    if len(values) != 1 or not np.isnan(np.max(values[0], initial=0.0)):
+        return groups
+    return np.where(np.isnan(values[0]), -1, groups)
 
 
 def _spooled(spool: Any, name: str, facts: Facts, unit: Unit) -> Column:

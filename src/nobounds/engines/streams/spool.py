@@ -1,4 +1,4 @@
-"""A spool: float64 columns kept in a nameless temporary file, for data that can be read only once.
+"""A spool: float64 columns kept for data that can be read only once, in memory if they are few, else in a file.
 
 The file has no name once it is open, so nothing is left behind when the process ends, however it ends. It is written
 when the spool is made and never after that, and each read states its position: threads and forked processes, which
@@ -10,12 +10,13 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _BYTES = 8
+_HELD = 1 << 23  # numbers that are kept in memory: 64 MB
 T = TypeVar("T")
 
 
@@ -24,33 +25,52 @@ class Spool:
 
     def __init__(self, names: list[str], batches: Iterable[dict[str, NDArray[np.float64]]]) -> None:
         self._names = list(dict.fromkeys(names))
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        weakref.finalize(self, self._file.close)
         self._lengths: list[int] = []  # of the batches
+        self._held: list[list[NDArray[np.float64]]] = []  # the columns of each batch, unless they are in the file
+        self._file: IO[bytes] | None = None
         self._seeking = threading.Lock()
+        waiting = 0
         for batch in batches:
-            for name in self._names:
-                self._file.write(np.ascontiguousarray(batch[name], dtype=np.float64).data)
+            self._held.append([np.ascontiguousarray(batch[name], dtype=np.float64) for name in self._names])
             self._lengths.append(len(next(iter(batch.values()), ())))
-        self._file.flush()
+            waiting += self._lengths[-1] * len(self._names)
+            if waiting > _HELD:
+                self._write()
+                waiting = 0
+        if self._file is not None:
+            self._write()
+            self._file.flush()
         self.rows = sum(self._lengths)
 
     def chunks(self, name: str) -> Iterator[NDArray[np.float64]]:
         """The records of a column; several passes may run at once."""
         width, place, start = len(self._names), self._names.index(name), 0
+        if self._file is None:
+            yield from (columns[place] for columns in self._held)
+            return
         for length in self._lengths:
-            yield self._read((start * width + place * length) * _BYTES, length)
+            yield self._read(self._file, (start * width + place * length) * _BYTES, length)
             start += length
 
-    def _read(self, place: int, length: int) -> NDArray[np.float64]:
+    def _write(self) -> None:
+        """Move what is held to the file."""
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            weakref.finalize(self, self._file.close)
+        for columns in self._held:
+            for column in columns:
+                self._file.write(column.data)
+        self._held = []
+
+    def _read(self, file: IO[bytes], place: int, length: int) -> NDArray[np.float64]:
         """`length` numbers from byte `place` of the file on."""
         if not hasattr(os, "pread"):  # on Windows; there is no fork either
             with self._seeking:
-                self._file.seek(place)
-                return np.fromfile(self._file, dtype=np.float64, count=length)
+                file.seek(place)
+                return np.fromfile(file, dtype=np.float64, count=length)
         data = bytearray()
         while len(data) < length * _BYTES:  # the system may return less than requested
-            more = os.pread(self._file.fileno(), length * _BYTES - len(data), place + len(data))
+            more = os.pread(file.fileno(), length * _BYTES - len(data), place + len(data))
             if not more:
                 raise OSError("a temporary file is shorter than what was written to it")
             data += more

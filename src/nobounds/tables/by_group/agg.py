@@ -20,7 +20,6 @@ from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
 from nobounds.exact import round_up
 from nobounds.ladders.facts import Facts
-from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Program
 from nobounds.release.answers import Answers
 from nobounds.release.grouped import GroupedRelease
@@ -116,7 +115,7 @@ def agg_program(
     """All answers; `data` are the rows by group, whose keys may have to be chosen."""
     chosen, keys, spent = data.selection, data.keyed.known, list[PrivacyLoss]()
     if chosen is not None:
-        keys = (yield from data.tallied(Ladder.float_bits(0))).keys
+        keys = (yield from data.rows()).keys
         spent.append(PrivacyLoss.approximate(chosen.epsilon, chosen.delta, unit=loss.unit))
     assert keys is not None
     counts: dict[Name, GroupedRelease] = {}

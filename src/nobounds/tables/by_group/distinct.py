@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.accounting.loss import Unit
-from nobounds.engines.source import Bounding, Keyed, TableSource, Tallied
+from nobounds.engines.source import Bounding, GroupRows, Keyed, TableSource
 from nobounds.groups import NoisyGroups
 from nobounds.groups.key_counts import CountKeys, KeyCounts
 from nobounds.groups.key_selection import KeepKeys
 from nobounds.ladders.facts import Facts
-from nobounds.ladders.ladder import Ladder
 from nobounds.mechanisms.decisions import Bits
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
@@ -48,19 +47,19 @@ class GroupedDistinct:
     def counted(self, noise: Additive) -> Program[tuple[tuple[Any, ...], NDArray[Any]]]:
         """The keys of the groups to show, and their noisy numbers; this reads the table."""
         if isinstance(self.selection, KeyCounts):  # of units
-            tallied = yield from self._groups()
-            order = in_order(tallied)
-            keys = taken(tallied.keys, order)
-            mask, noisy = yield CountKeys(self.selection, tallied.units[order], lambda: listed(keys))
+            rows = yield from self._groups()
+            order = in_order(rows)
+            keys = taken(rows.keys, order)
+            mask, noisy = yield CountKeys(self.selection, rows.units[order], lambda: listed(keys))
             return taken(keys, np.flatnonzero(mask)), noisy
         if self.column is None:
             assert self.selection is None, "numbers of units choose their keys"
-            tallied = yield from self._groups()
-            keys, numbers = tallied.keys, tallied.units
+            rows = yield from self._groups()
+            keys, numbers = rows.keys, rows.units
         else:
             known = self.keyed.known
             keys = (yield from self._chosen()) if known is None else known
-            values = yield from self._tallied((*self.keyed.names, self.column), None, self.facts.unit.rows)
+            values = yield from self._rows((*self.keyed.names, self.column), None, self.facts.unit.rows)
             cells = Counter(listed(tuple(array[: len(values.units)] for array in values.keys[:-1])))
             numbers = np.array([cells[key] for key in listed(keys)], dtype=np.int64)
         return keys, (yield NoisyGroups(numbers, noise, noise.cost))
@@ -68,18 +67,18 @@ class GroupedDistinct:
     def _chosen(self) -> Program[tuple[Any, ...]]:
         """The keys that enough units have."""
         assert self.selection is not None and not isinstance(self.selection, KeyCounts)
-        tallied = yield from self._groups()
-        order = in_order(tallied)
-        keys = taken(tallied.keys, order)
-        mask = yield KeepKeys(self.selection, tallied.units[order], lambda: listed(keys))
+        rows = yield from self._groups()
+        order = in_order(rows)
+        keys = taken(rows.keys, order)
+        mask = yield KeepKeys(self.selection, rows.units[order], lambda: listed(keys))
         return taken(keys, np.flatnonzero(mask))
 
-    def _groups(self) -> Program[Tallied]:
-        return (yield from self._tallied(self.keyed.names, self.keyed.known, self.groups_per_unit))
+    def _groups(self) -> Program[GroupRows]:
+        return (yield from self._rows(self.keyed.names, self.keyed.known, self.groups_per_unit))
 
-    def _tallied(self, names: tuple[str, ...], known: tuple[Any, ...] | None, most: int) -> Program[Tallied]:
+    def _rows(self, names: tuple[str, ...], known: tuple[Any, ...] | None, most: int) -> Program[GroupRows]:
         """All groups by some columns; a unit is in at most `most` of them, with all of its rows."""
         unit, bounding = self.facts.unit, None
         if unit != Unit():
             bounding = Bounding(unit.name, MOST_ROWS, most, (yield Bits(62)))
-        return self.source.tally(None, Ladder.float_bits(0), False, Keyed(names, known), bounding)
+        return self.source.rows(None, Keyed(names, known, units=True), bounding)

@@ -30,6 +30,7 @@ from nobounds.ranks.intervals.interval import IntervalPlan, Wanted
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_for_groups
 from nobounds.ranks.question import Question
+from nobounds.release.answer import later
 from nobounds.release.answers import Answers
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.words import TOO_FEW_NUMBERS
@@ -44,12 +45,12 @@ from nobounds.tables.by_group.answers import (
     Learned,
     intervals_by_group,
     quantiles_by_group,
-    sums_by_group,
 )
 from nobounds.tables.by_group.counts import counts_by_group, top_by_group
 from nobounds.tables.by_group.distinct import GroupedDistinct
 from nobounds.tables.by_group.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts, described
 from nobounds.tables.by_group.one_by_one import Columns, GroupedColumns, Shown, cost_of, without_records
+from nobounds.tables.by_group.sums import sums_by_group
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second
@@ -199,7 +200,7 @@ class Grouping:
                 typed_array(noisy.values, kind),
                 loss,
                 parameters,
-                None if noisy.intervals is None else typed_array(noisy.intervals, kind),
+                later(lambda: None if noisy.intervals is None else typed_array(noisy.intervals, kind)),
                 noisy.counts,
                 _reasons(noisy, facts),
             )

@@ -1,0 +1,66 @@
+"""The rows of one column by group on a cluster: each pass over them is a job that returns only its small result."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nobounds.arrays import Floats, Ints
+from nobounds.counting.group_totals import StepsMap, Totals, fitting, group_totals
+from nobounds.engines.memory.arrow import to_floats
+from nobounds.engines.rows.key_codes import KeyCodes, together
+from nobounds.engines.spark.jobs import KeptRows, Passes, merged_results, result_row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkRows:
+    """The rows of one column by group (see `source.GroupRows`); each pass over them is a job."""
+
+    keys: tuple[Any, ...]
+    units: Ints
+    kept: KeptRows = field(repr=False)
+    known: Callable[[tuple[Any, ...]], Any] = field(repr=False)  # keys as a small DataFrame
+
+    def only(self, kept: Ints, keys: tuple[Any, ...]) -> "SparkRows":
+        """The rows of the groups `kept`, with their keys."""
+        names = [f"k{k}" for k in range(len(keys))]
+        rows = KeptRows(self.kept.frame().join(self.known(keys), names, "left_semi"))
+        return SparkRows(keys, self.units[kept], rows, self.known)
+
+    def records(self) -> Passes:
+        """The records of all groups."""
+        return Passes(self.kept, "v0")
+
+    def totals(self, *maps: StepsMap) -> Totals:
+        """The number of records of each group, and the sum of each map over them."""
+        names = [*(f"k{k}" for k in range(len(self.keys))), "v0"]
+        parts = merged_results(self.kept.frame().select(*names), SumsKernel(self.keys, maps), added_totals)
+        return parts[0] if parts else group_totals((), len(self.units), maps)
+
+    def __repr__(self) -> str:
+        return "SparkRows(hidden)"
+
+
+@dataclass(frozen=True, slots=True)
+class SumsKernel:
+    """The totals of the groups in one part of the rows (see `group_totals`); batches have the keys, then the value."""
+
+    known: tuple[Any, ...]
+    maps: tuple[StepsMap, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        keys, codes = len(self.known), KeyCodes(self.known)
+
+        def chunks() -> Iterator[tuple[Ints, Floats]]:
+            for rows in together(batches):
+                groups, records = codes.codes([rows.column(k) for k in range(keys)]), to_floats(rows.column(keys))
+                yield np.where(np.isnan(records), -1, groups), records
+
+        yield result_row(group_totals(chunks(), len(self.known[0]), self.maps))
+
+
+def added_totals(one: Totals, other: Totals) -> Totals:
+    """The totals of two parts; sums of many parts may need Python's whole numbers."""
+    sums = [a.astype(object) + b for a, b in zip(one[1], other[1], strict=True)]
+    return one[0] + other[0], [fitting(each) for each in sums]
