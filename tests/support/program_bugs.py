@@ -56,8 +56,8 @@ from nobounds.statistics.bins.plan import BinPlan, Counting
 from nobounds.statistics.describe import DescribePlan
 from nobounds.tables import distinct
 from nobounds.tables.by_group import agg as group_agg
-from nobounds.tables.by_group import answers as group_answers
 from nobounds.tables.by_group import grouping, key_choice, one_by_one
+from nobounds.tables.by_group import sums as group_sums
 from support.lockstep_cases import CASES
 
 
@@ -231,9 +231,9 @@ def one_cell(self):
     return 1
 
 
-def near_twice(clip, side, tallied, real=group_answers._near):
+def near_twice(center, side, values, real=group_sums._beyond_half):
     """Records of a group near its clip that count twice."""
-    return real(clip, side, tallied) * 2
+    return real(center, side, values) * 2
 
 
 def octaves_twice(around, sign, anchor, real=tail.cells):
@@ -648,7 +648,7 @@ PLANTED = {
     "records of groups near a clip that count twice": (
         "group_by, public keys, sum",
         COST,
-        [(group_answers, "_near", near_twice)],
+        [(group_sums, "_beyond_half", near_twice)],
     ),
     "one radius under swap": ("vector_sum", RHO, [(VectorPlan, "sensitivity", one_radius)]),
     "a quarter of the variance of vectors": ("vector_mean", RHO, [(VectorPlan, "total", quarter_variance)]),
