@@ -212,6 +212,12 @@ def sample(shape: str) -> NDArray[np.float64]:
     return np.asarray(values[shape])
 
 
+def heights(shape: str) -> list[float]:
+    """The outline of a shape, between 0 and three times its typical value."""
+    counts, _ = np.histogram(sample(shape), bins=24, range=(0, 3))
+    return [float(each) for each in counts]
+
+
 def _notes(question: Question, guess: Guess, rows_per_unit: int | None) -> tuple[str, ...]:
     """Sentences on what the estimate rests on."""
     size = f"{guess.rows:,} rows"

@@ -80,6 +80,17 @@ class Checks:
             raise Mistakes(self.fields)
 
 
+@contextmanager
+def saying(field: str) -> Iterator[None]:
+    """Turn a plain error of this block into one of a field."""
+    try:
+        yield
+    except Mistakes:
+        raise
+    except PLAIN as error:
+        raise Mistakes({field: sentence(error)}) from None
+
+
 def sentence(error: BaseException) -> str:
     """The message of an error as a sentence."""
     said = printable(str(error)) or type(error).__name__

@@ -4,6 +4,7 @@ It is read from the fields of a form. Numbers stay text until the library reads 
 """
 
 import csv
+import math
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -111,7 +112,7 @@ class Question:
         """The question in one line."""
         named = [ask_in_words(ask) for ask in self.asks]
         first = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-        return f"{first}{f' by {chr(32).join(_and(self.by))}' if self.by else ''}"
+        return f"{first} by {' and '.join(self.by)}" if self.by else first
 
     def key_list(self, columns: dict[str, str]) -> list[Any] | None:
         """The listed names of groups in the types of their columns."""
@@ -146,14 +147,8 @@ def ask_in_words(ask: Ask) -> str:
 
 def odds(epsilon: str) -> str:
     """How much the odds of an outsider can change, as a factor."""
-    import math
-
     factor = math.exp(float(Fraction(epsilon)))
     return f"{factor:.2g}" if factor < 10 else f"{factor:,.0f}"
-
-
-def _and(names: tuple[str, ...]) -> list[str]:
-    return [" and ".join(names)]
 
 
 def _amount(fields: Fields) -> tuple[str, str]:
@@ -172,7 +167,8 @@ def _amount(fields: Fields) -> tuple[str, str]:
 
 def _asks(fields: Fields, offered: list[str]) -> tuple[Ask, ...]:
     """The ticked boxes as statistics, with what is stated about their columns."""
-    checks, level = Checks(), checks_level(fields)
+    checks = Checks()
+    level = checks.get(lambda: chosen(fields, "interval", list(INTERVALS), "0.95"), "0.95")
     ranks = checks.get(lambda: _ranks(fields), ())
     bounds = checks.get(lambda: _bounds(fields, offered), {})
     asks = [Ask("count")] if fields.get("count") else []
@@ -194,11 +190,6 @@ def _asks(fields: Fields, offered: list[str]) -> tuple[Ask, ...]:
         checks.fields["ask"] = f"At most {MOST} statistics fit into one question, and {len(asks)} are ticked."
     checks.done()
     return tuple(asks)
-
-
-def checks_level(fields: Fields) -> str:
-    """The level of intervals, empty for none."""
-    return chosen(fields, "interval", list(INTERVALS), "0.95")
 
 
 def _ranks(fields: Fields) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 import nobounds as nb
+from nobounds.accounting.budget import read
 from nobounds.studio import layouts
-from nobounds.studio.estimates import SHAPES, Estimate, Guess, estimate, sample
-from nobounds.studio.fields import PLAIN, Checks, Fields, Mistakes, sentence, text
+from nobounds.studio.estimates import SHAPES, Estimate, Guess, estimate, heights
+from nobounds.studio.fields import PLAIN, Checks, Fields, Mistakes, saying, sentence, text
 from nobounds.studio.layouts import Layout, is_ready, needs_names, numeric, type_in_words
 from nobounds.studio.questions import DELTA, INTERVALS, LEVELS, STATISTICS, Question, odds
 from nobounds.studio.results.charts import curve, outline
@@ -95,7 +96,7 @@ class StepPages:
         folder = self._studio.folder
         try:
             if text(fields, "budget") != "new":
-                with _said("budget"):
+                with saying("budget"):
                     path = folder.path(text(fields, "budget"), folder.budgets())
                     nb.Budget(path=path)
             else:
@@ -233,25 +234,11 @@ class StepPages:
             estimate=expected,
             kept=study.kept,
             levels=LEVELS,
-            shapes={name: (*words, outline(_heights(name))) for name, words in SHAPES.items()},
+            shapes={name: (*words, outline(heights(name))) for name, words in SHAPES.items()},
             picture=picture,
             key=self._studio.desk.key(),
             **more,
         )
-
-
-class _said:
-    """Turn a plain error into one of a field."""
-
-    def __init__(self, field: str) -> None:
-        self._field = field
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, PLAIN) and not isinstance(error, Mistakes):
-            raise Mistakes({self._field: sentence(error)}) from None
 
 
 def _question_of(study: Study) -> Question:
@@ -295,7 +282,7 @@ def _created(start: Path, fields: Fields, study: Study) -> Path:
         checks.fields["name"] = f"There is a file {name} already: open it above, or choose another name."
     checks.done()
     layout = study.layout
-    with _said("epsilon" if total == "other" else "name"):
+    with saying("epsilon" if total == "other" else "name"):
         nb.Budget(
             epsilon=own["epsilon"],
             delta=own["delta"],
@@ -307,8 +294,6 @@ def _created(start: Path, fields: Fields, study: Study) -> Path:
 
 
 def _left(path: Path) -> str:
-    from nobounds.accounting.budget import read
-
     return read(path).left
 
 
@@ -321,11 +306,3 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     while name in taken:
         name, number = f"{stem}-{number}.budget", number + 1
     return name
-
-
-def _heights(shape: str) -> list[float]:
-    """The outline of a shape, between 0 and three times its typical value."""
-    import numpy as np
-
-    counts, _ = np.histogram(sample(shape), bins=24, range=(0, 3))
-    return [float(each) for each in counts]

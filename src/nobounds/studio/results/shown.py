@@ -1,5 +1,6 @@
 """How a budget and answers are shown: tables of texts with their charts, and what they mean in sentences."""
 
+import json
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -127,8 +128,6 @@ def protected(kept: KeptAnswers) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _paragraphs(text: str) -> tuple[Paragraph, ...]:
-    import json
-
     content = json.loads(text)
     content["answers"] = dict(list(content["answers"].items())[:_EXPLAINED])
     try:
