@@ -228,13 +228,13 @@ def test_a_clip_around_a_centre_is_widened_under_swap():
     """By so many candidates more than where the walk halts; a width of 0 stays 0."""
     data, start = np.random.default_rng(2).normal(0, 1, 1000), ClipStart(F(0), 0, F(1, 2))
     search = searching("swap", F(1))
-    plain = replace(search, tuning=replace(CLIP_TUNING, widened_swap=0))
+    plain = replace(search, tuning=replace(CLIP_TUNING, widened=0))
     for wide, narrow in zip(
         *(one.walks(one.deviations(viewed(data), start), start) for one in (search, plain)), strict=True
     ):
         assert wide.inward
         near = slice(60, -1)  # the first candidates are the ends of the ladder
-        assert (wide.candidates[near] - narrow.candidates[near] == CLIP_TUNING.widened_swap).all()
+        assert (wide.candidates[near] - narrow.candidates[near] == CLIP_TUNING.widened).all()
         assert wide.candidates[-1] == narrow.candidates[-1] == 0
 
 

@@ -119,7 +119,7 @@ class Tailing:
         Where magnitudes are clipped, both sides move together. `outside` is as in `ClipStart`: with more groups than
         records, the noise of all groups together would outweigh every record.
         """
-        weight, shrunk = self.search.tuning.moves(self.search.neighbors, self.search.two_sided)
+        weight, shrunk = self.search.tuning.moves(self.search.neighbors)
         each, less = 1 / float(self.eps_noise), shrunk * self.rule.count_noise.scale
         unit = weight * min(self.groups * each, each + outside)
         beyond = biases(counts, less, self.power)

@@ -20,10 +20,9 @@ class ClipTuning:
     untilted: Fraction = Fraction(39, 50)
     raised: int = 4
     raised_from: int = 2
-    # Walks inward: the number of records outside, over eps2, that halts the walk, and around a centre under swap; the
-    # ranks over eps2 that counts are lowered by for each octave from 2 above the scale on, where they are octaves.
+    # Walks inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are
+    # lowered by for each octave from 2 above the scale on, where they are octaves.
     outside: int = 5
-    outside_swap: int = 5
     outside_few: int = 10  # the same for a walk over octaves, without a scale
     lowered: int = 2
     lowered_from: int = 2
@@ -31,9 +30,9 @@ class ClipTuning:
     # harm.
     most_raised: int = 4
     most_lowered: int = 6
-    # Around a centre under swap eps2 is small, and a walk inward halts well before the largest record: the clip is
-    # wider than where it halts by this many candidates.
-    widened_swap: int = 3
+    # A walk inward for little epsilon halts well before the largest record: the clip is wider than where it halts by
+    # this many candidates. That is better than to pay more for the walk.
+    widened: int = 3
     inward_share_swap: Fraction = Fraction(7, 20)
     inward_share_add_remove: Fraction = Fraction(1, 2)
     many: int = 150  # records times epsilon of the clip from which the walk goes inward under swap as well
@@ -46,21 +45,18 @@ class ClipTuning:
     frame_share_swap: Fraction = Fraction(5, 6)
     origin: int = 1  # octaves above the median deviation from which tilts are counted
     nats: float = 10.0  # records times eps2 from which a walk outward does not halt on the empty rungs before the data
-    # Of epsilon, for the walks of a clip after the frame is paid, under add-remove and swap; and for a clip without a
-    # frame, under swap and add-remove.
-    walks: Fraction = Fraction(3, 10)
-    walks_swap: Fraction = Fraction(3, 20)
+    # Of epsilon, for the walks of a clip after the frame is paid; and for a clip without a frame, under swap and
+    # add-remove.
+    walks: Fraction = Fraction(3, 20)
     few: Fraction = Fraction(9, 20)
     octaves: Fraction = Fraction(2, 5)
     # Of what is left after the size, for the counts of octaves around a clip; under swap they have twice the noise.
     tail: Fraction = Fraction(1, 8)
     tail_swap: Fraction = Fraction(1, 5)
     # A clip is moved where less lies beyond than this part of the noise that it adds; and of each count beyond, this
-    # many scales are taken as noise. Around a centre intervals gain more from wider clips than for magnitudes.
-    moved: float = 1.0
-    moved_two_sided: float = 1.5
+    # many scales are taken as noise.
+    moved: float = 1.5
     shrunk: float = 2.0
-    shrunk_two_sided: float = 2.0
     shrunk_swap: float = 1.0
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
@@ -90,12 +86,9 @@ class ClipTuning:
         """The share of eps1 in a walk inward."""
         return self.inward_share_swap if neighbors == "swap" else self.inward_share_add_remove
 
-    def halting(self, neighbors: Neighbors, two_sided: bool, framed: bool) -> tuple[int, int]:
+    def halting(self, framed: bool) -> tuple[int, int]:
         """The records outside, over eps2, that halt a walk inward, and the candidates that the clip is wider by."""
-        if not framed:
-            return self.outside_few, 0
-        around = neighbors == "swap" and two_sided
-        return (self.outside_swap, self.widened_swap) if around else (self.outside, 0)
+        return (self.outside, self.widened) if framed else (self.outside_few, 0)
 
     def frame_nats(self, neighbors: Neighbors, two_sided: bool, nats: Fraction = Fraction(0)) -> tuple[int, int]:
         """Epsilon of a centre and of a scale, times the number of records: at least, or with `nats` for the clip."""
@@ -103,11 +96,9 @@ class ClipTuning:
         center, scale = self.ranks.frame_nats(nats / times, self.sure_part)
         return (center * times if two_sided else 0), scale * times
 
-    def moves(self, neighbors: Neighbors, two_sided: bool) -> tuple[float, float]:
+    def moves(self, neighbors: Neighbors) -> tuple[float, float]:
         """The weight of the noise and what is taken from counts, where a clip is moved."""
-        if not two_sided:
-            return self.moved, self.shrunk
-        return self.moved_two_sided, self.shrunk_swap if neighbors == "swap" else self.shrunk_two_sided
+        return self.moved, self.shrunk_swap if neighbors == "swap" else self.shrunk
 
     def tail_part(self, neighbors: Neighbors) -> Fraction:
         """The part for the counts of octaves."""
@@ -122,13 +113,13 @@ class ClipTuning:
         frame = Fraction(sum(self.frame_nats(neighbors, two_sided)), max(size, 1))
         if frame > total * (self.most_two_sided if two_sided else self.most_one_sided):
             return total * (self.few if neighbors == "swap" else self.octaves)
-        return frame + (total - frame) * (self.walks_swap if neighbors == "swap" else self.walks)
+        return frame + (total - frame) * self.walks
 
     def clip_parts(self, total: Fraction, neighbors: Neighbors, two_sided: bool) -> tuple[Fraction, ...]:
         """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the dearest."""
-        alone, walks = (self.few, self.walks_swap) if neighbors == "swap" else (self.octaves, self.walks)
+        alone = self.few if neighbors == "swap" else self.octaves
         most = self.most_two_sided if two_sided else self.most_one_sided
-        return total * alone, total * walks, total * (most + (1 - most) * walks)
+        return total * alone, total * self.walks, total * (most + (1 - most) * self.walks)
 
 
 CLIP_TUNING = ClipTuning()

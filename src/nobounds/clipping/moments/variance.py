@@ -32,7 +32,7 @@ from nobounds.programs.program import Program
 MEAN = Fraction(1, 8)
 # Squares need a wider clip than sums do, so that more is spent on seeing what lies around it, and less of each count is
 # taken as noise.
-TUNING = replace(CLIP_TUNING, tail=Fraction(1, 5), shrunk_two_sided=1.0)
+TUNING = replace(CLIP_TUNING, tail=Fraction(1, 5), shrunk=1.0)
 _OFF = 0.1  # of the chance that an interval fails, for the noise of the mean
 
 
