@@ -119,8 +119,8 @@ def _doubling_mean(cell: Cell, data: Floats, rng: np.random.Generator) -> float:
 def oracle(cell: Cell, repetitions: int) -> list[float]:
     """A sum with the best clip for the sample and all of epsilon on noise: nobody's method, a lower limit.
 
-    The clip is [0, c] for data on one side of 0 and [-c, c] otherwise; under swap, off centre, [least, c]. A record may
-    turn from missing to present there, as in all columns of floats, which changes a sum by up to c.
+    The clip is [0, c] for data on one side of 0 and [-c, c] otherwise; under swap, off centre, [least, c]: a record that
+    moves changes a sum by the width. That no record is missing, which a column of floats does not say, it knows too.
     """
     unit = FAMILIES[cell.family].spread * cell.n
     samples = (np.sort(-data if data.max() <= 0 else data) for data in cell.samples(laws_for(repetitions)))
@@ -135,7 +135,7 @@ def best_clip(data: Floats, cell: Cell) -> float:
         lows, spans = -clips, clips * (2 if cell.relation == "swap" else 1)
     elif cell.offset and cell.relation == "swap":
         clips = data[0] + np.geomspace(1e-3, 1.2, 300) * np.ptp(data)
-        lows, spans = np.full(300, data[0]), clips
+        lows, spans = np.full(300, data[0]), clips - data[0]
     else:
         lows, spans = 0 * clips, clips
     up_to = np.concatenate([[0.0], np.cumsum(data)])

@@ -224,7 +224,7 @@ def test_without_a_scale_octaves_are_searched_under_add_remove(unit):
         assert chance_beyond(walk, 10 * data.max()) < 1e-3
 
 
-def test_a_clip_around_a_centre_is_widened_under_swap():
+def test_a_clip_is_wider_than_where_a_walk_inward_halts():
     """By so many candidates more than where the walk halts; a width of 0 stays 0."""
     data, start = np.random.default_rng(2).normal(0, 1, 1000), ClipStart(F(0), 0, F(1, 2))
     search = searching("swap", F(1))

@@ -297,7 +297,17 @@ def test_means_of_mostly_missing_records():
     assert chance_of_loss(data, nb.mean, 50, "swap") < 0.1
 
 
-@pytest.mark.parametrize("missing", [5, 3000])
+@pytest.mark.medium
+def test_a_sum_far_from_zero_errs_as_near_zero_under_swap():
+    """40 sums of 2,000 floats without missing records err by less than half as much again at 1,000 sd as at 3 sd."""
+    data, errors = np.random.default_rng(4).normal(0, 1, 2000), {}
+    for away in (3, 1000):
+        found = [nb.sum(data + away, epsilon=1, neighbors="swap", rng=seeded(k)).value for k in range(40)]
+        errors[away] = np.mean(np.abs(np.array(found) - (data + away).sum()))
+    assert errors[1000] < 1.5 * errors[3]
+
+
+@pytest.mark.parametrize("missing", [5, 30, 3000])
 def test_intervals_of_sums_with_missing_records(missing):
     """The interval of a sum under swap holds the sum where records are missing as well."""
     data = np.random.default_rng(0).normal(1000, 10, 10_000)

@@ -23,8 +23,10 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 
 # Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
-# no more missing records than that are overlooked (see `believed`).
+# no more missing records than that are overlooked (see `believed`). In a sum far from 0 more are (see `few_missing`):
+# there noise that is believed does so much harm that this part of the noise of the sum is what it may add.
 FEW_MISSING = 2
+ADDED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,22 @@ class AverageRule:
         """
         return Additive(self.epsilon * Fraction(4, 5) if self.zcdp else self.epsilon / 2 - self.spent, self.zcdp)
 
-    def release(self, count: int, total: int, width: int) -> Program[Average]:
-        """The noisy average of `count` whole numbers with this sum."""
+    def few_missing(self, middle: Any, width: Any) -> Any:
+        """How many missing records count as none in a sum of records around `middle`, or in each of many sums.
+
+        Believed without a cause, each moves the sum by `middle`. With the t of the result over epsilon, noise alone is
+        believed with probability below exp(-t).
+        """
+        each = self.for_count
+        ratio = np.abs(middle) * float(self.epsilon / each.epsilon) / np.maximum(width, 1e-300)
+        rare = np.log(np.maximum(ADDED * ratio, 1.0))
+        return np.maximum(np.sqrt(2 * rare) if self.zcdp else rare, FEW_MISSING) / float(each.epsilon)
+
+    def release(self, count: int, total: int, width: int, middle: float | None = None) -> Program[Average]:
+        """The noisy average of `count` whole numbers with this sum.
+
+        For a sum, `middle` is the number in the middle of their range; see `few_missing`.
+        """
         noise = self.noise
         scale = noise.scale(width)
         if self.neighbors == "add-remove":
@@ -100,7 +116,8 @@ class AverageRule:
         each = self.for_count
         twice = Noisy(2 * total - width * count, noise, noise.cost, 2 * width)
         around, missing = yield Together((twice, Noisy(self.rows - count, each, each.cost)), self.cost)
-        present = max(self.rows - math.floor(believed(missing, FEW_MISSING / each.epsilon)), 0)
+        few = FEW_MISSING / each.epsilon if middle is None else Fraction(float(self.few_missing(middle, width)))
+        present = max(self.rows - math.floor(believed(missing, few)), 0)
         noisy_sum = Fraction(around + width * present, 2)
         value = _average(noisy_sum, present, width)
         uneven = abs(float(value) - width / 2) * each.scale(1)  # also where a few missing records may be overlooked
@@ -115,13 +132,17 @@ def believed(missing: Any, few: Any) -> Any:
     return np.maximum(np.minimum(3 * (missing - few), missing), 0)
 
 
-def sum_scales(rule: AverageRule, lattice_low: int, width: int) -> tuple[float, float, float]:
-    """The scales of the two noises in a sum under swap, and how much overlooked missing records may add."""
-    scale = rule.noise.scale(width)
-    if not rule.nullable:
-        return scale, 0.0, 0.0
-    each = abs(lattice_low + width / 2) * rule.for_count.scale(1)
-    return scale, each, FEW_MISSING * each
+def missing_range(rule: AverageRule, average: Average, chance: float) -> tuple[int, int]:
+    """How many records more may be present than an average counts, at least and at most; wrong with this chance.
+
+    No fewer than none are missing, so that the range is short where none are.
+    """
+    if average.missing is None or rule.rows is None:
+        return 0, 0
+    noise, counted = rule.for_count, rule.rows - int(average.count)  # as missing
+    reach = math.ceil(noise.half_steps(noise.scale(1), 0.0, chance))
+    fewest, most = (min(max(average.missing + each, 0), rule.rows) for each in (-reach, reach))
+    return min(counted - most, 0), max(counted - fewest, 0)
 
 
 def _average(total: Fraction, count: int, width: int) -> Fraction:

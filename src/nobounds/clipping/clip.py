@@ -213,7 +213,7 @@ class Search:
         rungs = [np.maximum(side * around.rungs, 0) if side else np.abs(around.rungs) for side in sides]
         eps1, eps2 = self.rates(start, around.total)
         if self.inward(start, around.total):
-            beyond, wider = self.tuning.halting(origin is not None)
+            beyond, wider = self.tuning.halting(self.neighbors, origin is not None)
             threshold = math.ceil(beyond / eps2) + start.outside
             walks = [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
             return [walk.widened(wider) for walk in walks]

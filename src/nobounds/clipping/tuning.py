@@ -20,9 +20,10 @@ class ClipTuning:
     untilted: Fraction = Fraction(39, 50)
     raised: int = 4
     raised_from: int = 2
-    # Walks inward: the number of records outside, over eps2, that halts the walk; the ranks over eps2 that counts are
-    # lowered by for each octave from 2 above the scale on, where they are octaves.
-    outside: int = 5
+    # Walks inward: the number of records outside, over eps2, that halts the walk, under add-remove and under swap; the
+    # ranks over eps2 that counts are lowered by for each octave from 2 above the scale on, where they are octaves.
+    outside: int = 6
+    outside_swap: int = 5
     outside_few: int = 10  # the same for a walk over octaves, without a scale
     lowered: int = 2
     lowered_from: int = 2
@@ -86,9 +87,11 @@ class ClipTuning:
         """The share of eps1 in a walk inward."""
         return self.inward_share_swap if neighbors == "swap" else self.inward_share_add_remove
 
-    def halting(self, framed: bool) -> tuple[int, int]:
+    def halting(self, neighbors: Neighbors, framed: bool) -> tuple[int, int]:
         """The records outside, over eps2, that halt a walk inward, and the candidates that the clip is wider by."""
-        return (self.outside, self.widened) if framed else (self.outside_few, 0)
+        if not framed:
+            return self.outside_few, 0
+        return self.outside_swap if neighbors == "swap" else self.outside, self.widened
 
     def frame_nats(self, neighbors: Neighbors, two_sided: bool, nats: Fraction = Fraction(0)) -> tuple[int, int]:
         """Epsilon of a centre and of a scale, times the number of records: at least, or with `nats` for the clip."""

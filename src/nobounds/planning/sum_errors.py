@@ -207,7 +207,10 @@ def _errors(plan: SumPlan, clipped: Clipping, u: Floats, v: Floats) -> Floats:
         return np.asarray(lows + widths * np.clip(share, 0, 1) - clipped.truth / n)
     if plan.search.nullable:
         missing = _noise(plan.average.for_count, 1, v, True)
-        missing = np.minimum(np.floor(believed(missing, FEW_MISSING / float(plan.average.for_count.epsilon))), n)
+        few = FEW_MISSING / float(plan.average.for_count.epsilon)
+        if not plan.centered:
+            few = plan.average.few_missing(lows + widths / 2, widths)
+        missing = np.minimum(np.floor(believed(missing, few)), n)
         count, above = n - missing, above - widths * missing / 2
     if not plan.centered:
         return np.asarray(count * lows + above - clipped.truth)

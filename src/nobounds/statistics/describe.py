@@ -317,7 +317,7 @@ class _Job:
         return clip, mean if extremes is not None else mean - spent
 
     def _search(self, amount: Fraction) -> Search:
-        plan, tuning = self.plan, replace(CLIP_TUNING, outside=OUTSIDE, widened=0)
+        plan, tuning = self.plan, replace(CLIP_TUNING, outside=OUTSIDE, outside_swap=OUTSIDE, widened=0)
         return Search(plan.epsilon(amount), plan.neighbors, self.ladder, True, self.facts.nullable, tuning=tuning)
 
     def _fences(self, quantiles: dict[str, int | float]) -> Clip | None:

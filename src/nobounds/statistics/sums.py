@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from nobounds.accounting.cost import Cost, added_only, pure
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.average import Average, sum_scales
+from nobounds.clipping.average import Average, missing_range
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range, within
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.counting.lattice import totals
@@ -98,27 +99,45 @@ def _marked(noisy: Answer, marks: bool) -> Answer:
 
 def _sum(plan: SumPlan, data: Column) -> Program[Answer]:
     noisy = yield from summed(plan, data.chunks)
-    return _answered(noisy.settled, noisy.value, lambda: (noisy.bar, noisy.scale), Fraction(1), plan.integral)
+    return _answered(noisy, plan.integral)
 
 
 class Summed(NamedTuple):
-    """A noisy sum of clipped records, and the scales of the two parts of its noise, in steps."""
+    """A noisy sum of clipped records, and the scale of its noise, in steps.
+
+    `missing` says how many records more may be present than the sum counts, at least and at most, around `middle`.
+    """
 
     settled: Settled
     value: Fraction
     step: Fraction
-    scales: tuple[float, float]
-    overlooked: float = 0.0
+    each: float
+    middle: Fraction = Fraction(0)
+    missing: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
     @property
     def bar(self) -> Fraction:
-        """The 95% half interval of the noise."""
-        return Fraction(self.settled.plan.additive.half_steps(*self.scales, CHANCE) + self.overlooked) * self.step
+        """The 95% half interval of the noise on the sum."""
+        return Fraction(self.settled.plan.additive.half_steps(self.each, 0.0, CHANCE)) * self.step
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise."""
-        return Fraction(self.scales[0]) * self.step
+        return Fraction(self.each) * self.step
+
+    @property
+    def half_interval(self) -> Fraction:
+        """The 95% half interval of all noise, with that on the number of missing records."""
+        return self.bar + max(map(abs, self._beside()))
+
+    def interval(self, chance: float = CHANCE) -> tuple[float, float]:
+        """The interval around the sum, for noise and clipping; it fails with probability `chance`."""
+        low, high = self.settled.tailed.interval(self.value, self.bar, Fraction(1), chance)
+        below, above = map(finite_float, self._beside())
+        return low + below, high + above
+
+    def _beside(self) -> list[Fraction]:
+        return sorted(self.middle * each * self.step for each in self.missing())
 
 
 def summed(plan: SumPlan, records: Records) -> Program[Summed]:
@@ -128,19 +147,19 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
     lattice = plan.lattice(settled.clip)
     count, total = totals(records(), lattice.steps)
     if plan.neighbors == "swap":
-        average = yield from plan.average.release(count, total, lattice.width)
-        noisy = average.count * lattice.low + average.total
-        *scales, overlooked = sum_scales(plan.average, lattice.low, lattice.width)
-    else:
-        noise = plan.additive
-        noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
-        scales, overlooked = [noise.scale(lattice.largest), 0.0], 0.0
-    return Summed(settled, noisy * lattice.step, lattice.step, (scales[0], scales[1]), overlooked)
+        middle, rule = lattice.low + Fraction(lattice.width, 2), plan.average
+        average = yield from rule.release(count, total, lattice.width, finite_float(middle))
+        value, scale = (average.count * lattice.low + average.total) * lattice.step, rule.noise.scale(lattice.width)
+        missing = partial(missing_range, rule, average, CHANCE / 2)
+        return Summed(settled, value, lattice.step, scale, middle, missing)
+    noise = plan.additive
+    noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
+    return Summed(settled, noisy * lattice.step, lattice.step, noise.scale(lattice.largest))
 
 
 def _mean(plan: SumPlan, data: Column) -> Program[Answer]:
     noisy = yield from averaged(plan, data.chunks)
-    return _answered(noisy.settled, noisy.value, lambda: (noisy.bar, noisy.scale), noisy.records, whole=False)
+    return _answered(noisy, whole=False)
 
 
 class Averaged(NamedTuple):
@@ -166,6 +185,15 @@ class Averaged(NamedTuple):
         """The noisy number of records that a sum was divided by."""
         return max(self.average.count, Fraction(1))
 
+    @property
+    def half_interval(self) -> Fraction:
+        """The 95% half interval of all noise."""
+        return self.bar
+
+    def interval(self, chance: float = CHANCE) -> tuple[float, float]:
+        """The interval around the mean, for noise and clipping; it fails with probability `chance`."""
+        return self.settled.tailed.interval(self.value, self.bar, self.records, chance)
+
 
 def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     """The noisy mean of clipped records."""
@@ -178,11 +206,10 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     return Averaged(settled, value, lattice.step, average)
 
 
-def _answered(
-    settled: Settled, value: Fraction, noise: Callable[[], tuple[Fraction, Fraction]], records: Fraction, whole: bool
-) -> Answer:
-    """The answer; `noise` returns the 95% half interval and the scale of its noise, `records` divide a sum."""
-    plan, clip, noisy = settled.plan, settled.clip, value
+def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
+    """The answer; intervals are worked out when they are read."""
+    settled, value = noisy.settled, noisy.value
+    plan, clip = settled.plan, settled.clip
     ladder, spread = plan.search.ladder, mean_range if plan.centered else summed_range
     low, high = spread(ladder.lower, ladder.upper)
     value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
@@ -190,8 +217,8 @@ def _answered(
     learned = plan.eps_size > 0 and not plan.search.ladder.is_settled
     return Answer(
         exact,
-        later(lambda: _parameters(settled, *noise())),
-        later(lambda: (within(settled.tailed.interval(noisy, noise()[0], records), low, high),)),
+        later(lambda: _parameters(settled, noisy.half_interval, noisy.scale)),
+        later(lambda: (within(noisy.interval(), low, high),)),
         later(plan.parts),
         None if clip.trusted else TOO_FEW,
         settled.size if learned else None,

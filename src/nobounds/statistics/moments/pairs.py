@@ -26,7 +26,7 @@ from nobounds.release.release import Release
 from nobounds.release.words import OF_CLIPPED, TOO_FEW
 from nobounds.statistics.door import Answer, ColumnPlan, release_column
 from nobounds.statistics.keywords import PairKeywords, flag, spelled_out, stated_of_two, terms_of
-from nobounds.statistics.sums import Averaged, averaged
+from nobounds.statistics.sums import averaged
 from nobounds.statistics.typed import require_type
 
 C = TypeVar("C", bound=ColumnPlan)
@@ -97,7 +97,7 @@ def ratio_of(pair: Pair, options: Any) -> Release:
     def answer(plan: RatioPlan, marks: bool) -> Program[Answer]:
         over = yield from averaged(plan.x, pair.x.chunks)
         under = yield from averaged(plan.y, pair.y.chunks)
-        low, high = _quotients(*(_half_sure(each) for each in (over, under)))
+        low, high = _quotients(over.interval(CHANCE / 2), under.interval(CHANCE / 2))
         settled = over.settled, under.settled
         parameters = _parameters(*settled) | {"interval": _described(*settled)}
         apart = abs(under.value) > 2 * under.bar  # of 0, for the noise; what clipping changed may leave no interval
@@ -209,11 +209,6 @@ def _kind_of_ratio(pair: Pair) -> Kind:
     if not over.kind.typed and under.kind.name == "decimal":
         return NUMBER
     raise TypeError(f"a ratio of {over.kind} to {under.kind} has no type; convert one of the columns to numbers first")
-
-
-def _half_sure(mean: Averaged) -> tuple[float, float]:
-    """The interval of a mean that fails with half of the chance."""
-    return mean.settled.tailed.interval(mean.value, mean.bar, mean.records, CHANCE / 2)
 
 
 def _quotients(over: tuple[float, float], under: tuple[float, float]) -> tuple[float, float]:
