@@ -119,8 +119,9 @@ def _doubling_mean(cell: Cell, data: Floats, rng: np.random.Generator) -> float:
 def oracle(cell: Cell, repetitions: int) -> list[float]:
     """A sum with the best clip for the sample and all of epsilon on noise: nobody's method, a lower limit.
 
-    The clip is [0, c] for data on one side of 0 and [-c, c] otherwise; under swap, off centre, [least, c]: a record that
-    moves changes a sum by the width. That no record is missing, which a column of floats does not say, it knows too.
+    The clip is [0, c] for data on one side of 0 and [-c, c] otherwise; under swap, off centre, [least, c]: a record
+    that moves changes a sum by the width. It also knows that no record is missing, which a column of floats does not
+    say.
     """
     unit = FAMILIES[cell.family].spread * cell.n
     samples = (np.sort(-data if data.max() <= 0 else data) for data in cell.samples(laws_for(repetitions)))

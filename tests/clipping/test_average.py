@@ -180,7 +180,7 @@ def test_a_noisy_number_of_missing_records_is_believed_by_and_by():
 
 @pytest.mark.parametrize("away", [0, 1, 100, 1e6])
 def test_noise_on_the_missing_adds_little_to_a_sum_far_from_zero(away):
-    """With no record missing, what is believed moves a sum by at most a seventh of its noise, wherever the clip lies."""
+    """With no record missing, what is believed moves a sum by at most a fifth of its noise, wherever the clip lies."""
     width, rule = 1000, AverageRule(F(1, 2), "swap", 10_000, nullable=True)
     few, each = float(rule.few_missing(away * width, width)), rule.for_count
     numbers = np.arange(1, 2000)
