@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -13,6 +13,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import nominal
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.clip import Search
+from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import BITS, DEVIATIONS
 from nobounds.counting.ball import Ball
@@ -28,6 +29,8 @@ from nobounds.noise.additive import GaussianNoise
 from nobounds.programs.program import Program
 
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless the noisy number of missing ones is above
+# No octaves are counted around the clip of the norms, so it is where its search ends.
+NORMS = replace(CLIP_TUNING, outside=5, widened=0)
 _SIZE = Fraction(1, 100)  # the part of rho for the number of rows, where only the search for a clip needs it
 # Once in a few thousand times a search ends at a clip that is far too high, and training takes as many steps: the lower
 # clip of two is used. Far out the candidates of a search are whole octaves, so a walk inward from there follows. With
@@ -101,7 +104,7 @@ class VectorPlan:
             parts = 1
         epsilon = max(nominal(self.rho * _clip_share(self.dimensions) / parts), least)
         epsilon = min(epsilon, nominal(self.rho * _MOST / parts))
-        search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable)
+        search = Search(epsilon, self.neighbors, self.ladder, False, self.nullable, tuning=NORMS)
         return search, parts, self.rho - parts * search.cost().rho - (self.rho_size if self.rows is None else 0)
 
     def cost(self, size: int = 0) -> Cost:
