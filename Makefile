@@ -12,14 +12,14 @@ QUICK ?=
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping intervals sparse quantiles paper mutants planted soak docs figures architecture screens why peers
+.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping intervals sparse quantiles paper mutants planted soak docs figures architecture screens why peers everyday
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bundled sample data
 	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --header yes --epsilon 1 --resolution 1 --lower 0
-	$(BIN)/nobounds describe $(SAMPLES)/books.csv.gz --header yes --epsilon 1 --resolution num_pages=1
+	$(BIN)/nobounds describe $(SAMPLES)/books.csv.gz --header yes --epsilon 1 --resolution num_pages=1 --lower 0
 	$(BIN)/nobounds quantile $(SAMPLES)/adult.csv.gz --column age --q 0.5 --q 0.99 --epsilon 1 --resolution 1
 	$(BIN)/nobounds sum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1 --resolution 1
 
@@ -85,6 +85,9 @@ figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a m
 
 architecture: ## the picture of the rooms from the imports, docs/architecture.svg
 	$(PYTHON) tools/pages/architecture.py
+
+everyday: $(PEERS)/.ready ## errors of everyday statistics beside other libraries, docs/accuracy/new_statistics.md (half an hour)
+	$(PEERS)/bin/python benchmarks/accuracy/new_statistics.py --page
 
 why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (half an hour)
 	$(PEERS)/bin/python benchmarks/pages/why.py --tumult $(TUMULT)/bin/python

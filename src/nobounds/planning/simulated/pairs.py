@@ -42,7 +42,7 @@ def _rows(weights: bool = False) -> Callable[[Sample], Joined]:
 
 
 def _ratio(facts: Facts, terms: Terms, stated: Stated) -> Answered:
-    plan = RatioPlan.of(facts, facts, terms, (stated, stated))
+    plan = RatioPlan.of(facts, facts, terms, (Stated(), Stated()))  # the columns of a sample have other bounds
 
     def program(joined: Joined) -> Program[float | None]:
         over = yield from averaged(plan.x, joined(first_of))
