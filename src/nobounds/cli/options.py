@@ -417,21 +417,23 @@ class EndOptions:
         return {"interval": self.interval}
 
 
+Level = Annotated[
+    str | None, typer.Option(metavar="LEVEL", help="An interval at this level, 0.95 say; for the same epsilon.")
+]
+OfWhat = Annotated[
+    str,
+    typer.Option(metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class RangeOptions:
     """The interval of an interquartile range."""
 
     panel: ClassVar = "How it is found"
 
-    interval: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="An interval at this level, 0.95 say; for the same epsilon.")
-    ] = None
-    of: Annotated[
-        str,
-        typer.Option(
-            metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))
-        ),
-    ] = "population"
+    interval: Level = None
+    of: OfWhat = "population"
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -455,15 +457,8 @@ class SearchOptions:
         str | None, typer.Option(metavar=NUMBER, help="The number of records, if it may be stated; roughly will do.")
     ] = None
 
-    interval: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="An interval at this level, 0.95 say; for the same epsilon.")
-    ] = None
-    of: Annotated[
-        str,
-        typer.Option(
-            metavar="WHAT", help="It is for the population or the sample.", autocompletion=words(*get_args(Of))
-        ),
-    ] = "population"
+    interval: Level = None
+    of: OfWhat = "population"
     guarantee: Annotated[
         bool, typer.Option("--guarantee", help="An interval that holds for every data set, by proven bounds.")
     ] = False

@@ -150,14 +150,19 @@ class GroupedRelease(Answer):
         wide, right, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
         lines = [f"{key.ljust(wide)}  {answer.rjust(right)}  {ends}".rstrip() for key, answer, ends in rows]
         more = [cut_in_words(len(self), _SHOWN)] if len(self) > _SHOWN else []
+        assumed = assumed_in_words(self.parameters)
+        notes = [note for note in (assumed, *self.notes()) if note]
+        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}", *notes])
+
+    def notes(self) -> list[str]:
+        """What is said of the keys, the rows and the units beside the answers."""
         notes = (
             edges_in_words(self.parameters),
             shown_in_words(self.parameters, len(self), self.loss.unit),
-            assumed_in_words(self.parameters),
             rows_in_words(self.parameters),
             units_in_words(self.parameters, self.loss.unit),
         )
-        return "\n".join([*lines, *more, f"For {self.loss.in_words(self.parameters)}", *filter(None, notes)])
+        return [note for note in notes if note]
 
     def said(self, most: int | None = None) -> list[str]:
         """The answers of the first groups for people, with the digits that intervals support; "-" if not answered."""

@@ -87,7 +87,10 @@ def count_distinct(
     )
 
 
-BINS = Annotated[
+_RISING = "in rising order. Default: chosen privately."
+Edges = Annotated[str | None, typer.Option(metavar="VALUE,...", help=f"Public edges, {_RISING}")]
+Points = Annotated[str | None, typer.Option(metavar="VALUE,...", help=f"Public points, {_RISING}")]
+Bins = Annotated[
     int | None,
     typer.Option("--bins", metavar=NUMBER, help="The most bins, where they are chosen privately. Default: 20."),
 ]
@@ -99,10 +102,8 @@ def histogram(
     common: CommonOptions,
     groups: BinnedGroups,
     facts: FactOptions,
-    edges: Annotated[
-        str | None, typer.Option(metavar="VALUE,...", help="Public edges, in rising order. Default: chosen privately.")
-    ] = None,
-    bins: BINS = None,
+    edges: Edges = None,
+    bins: Bins = None,
 ) -> None:
     """The number of records in each bin, with an interval for each; the first and the last bin are open.
 
@@ -119,10 +120,8 @@ def cdf(
     common: CommonOptions,
     groups: BinnedGroups,
     facts: FactOptions,
-    points: Annotated[
-        str | None, typer.Option(metavar="VALUE,...", help="Public points, in rising order. Default: chosen privately.")
-    ] = None,
-    bins: BINS = None,
+    points: Points = None,
+    bins: Bins = None,
 ) -> None:
     """The share of records up to each point, with an interval for each.
 

@@ -15,16 +15,7 @@ from nobounds.exact import printable
 from nobounds.release.files import write_csv
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.schema import column_type_in
-from nobounds.release.words import (
-    cut_in_words,
-    edges_in_words,
-    interval_heading,
-    key_heads,
-    key_in_words,
-    rows_in_words,
-    shown_in_words,
-    units_in_words,
-)
+from nobounds.release.words import cut_in_words, interval_heading, key_heads, key_in_words
 
 _SHOWN = 40  # groups on a terminal
 
@@ -64,15 +55,7 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     if len(release) > shown:
         console.print(f"{cut_in_words(len(release), shown)}; --csv or --json prints all of them", style="dim")
     console.print()
-    say_all(
-        console,
-        _clip(release),
-        edges_in_words(release.parameters),
-        shown_in_words(release.parameters, len(release), release.loss.unit),
-        rows_in_words(release.parameters),
-        units_in_words(release.parameters, release.loss.unit),
-        total_in_words(release),
-    )
+    say_all(console, _clip(release), *release.notes(), total_in_words(release))
 
 
 def _table(release: GroupedRelease, shown: int) -> Table:
