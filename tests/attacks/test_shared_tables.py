@@ -22,6 +22,7 @@ from support.drivers import connection  # noqa: F401
 
 import nobounds as nb
 from nobounds.accounting import conversions
+from nobounds.engines.streams import spool
 from nobounds.noise.discrete import decide
 from nobounds.tables.by_group.table import GroupedTable
 
@@ -202,20 +203,29 @@ def same_records(found, passes=30):
     return all(np.array_equal(np.concatenate(list(found.chunks())), DATA["pay"]) for _ in range(passes))
 
 
+@pytest.mark.parametrize("held", [0, 170, 10**6], ids=["in a file", "in a file at last", "in memory"])
 @pytest.mark.parametrize("pread", [True, False], ids=["by place", "in turn"])
-def test_threads_read_the_records_of_one_spool(pread, monkeypatch):
-    """Threads that read one spooled column at once have its records, each of them, and it is spooled once."""
+def test_threads_read_the_records_of_one_spool(pread, held, monkeypatch):
+    """Threads that read one spooled column at once have its records, each of them, and it is spooled once.
+
+    What can be written to is a copy.
+    """
+    monkeypatch.setattr(spool, "_HELD", held)
     if not pread:  # as on Windows
         monkeypatch.delattr(os, "pread")
     found = column()
     assert at_once(lambda _: same_records(found)) == [True] * THREADS
-    assert all(chunk.flags.writeable for chunk in found.chunks())
+    for chunk in found.chunks():
+        if chunk.flags.writeable:
+            chunk[:] = -1.0
+    assert same_records(found, 1)
 
 
 @pytest.mark.medium
 @fork
-def test_forked_processes_read_the_records_of_one_spool():
+def test_forked_processes_read_the_records_of_one_spool(monkeypatch):
     """So do forked processes, which share the file and its position with this one."""
+    monkeypatch.setattr(spool, "_HELD", 0)
     found = column()
     assert same_records(found, 1)
     pids = [forked(lambda: same_records(found, 200)) for _ in range(3)]

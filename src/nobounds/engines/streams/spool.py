@@ -31,7 +31,7 @@ class Spool:
         self._seeking = threading.Lock()
         waiting = 0
         for batch in batches:
-            self._held.append([np.ascontiguousarray(batch[name], dtype=np.float64) for name in self._names])
+            self._held.append([_read_only(batch[name]) for name in self._names])
             self._lengths.append(len(next(iter(batch.values()), ())))
             waiting += self._lengths[-1] * len(self._names)
             if waiting > _HELD:
@@ -75,6 +75,13 @@ class Spool:
                 raise OSError("a temporary file is shorter than what was written to it")
             data += more
         return np.frombuffer(data, dtype=np.float64)
+
+
+def _read_only(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The numbers of a column as every pass gets them: none of them can change what the next one reads."""
+    numbers = np.ascontiguousarray(column, dtype=np.float64).view()
+    numbers.flags.writeable = False
+    return numbers
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
