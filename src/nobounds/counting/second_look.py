@@ -39,6 +39,11 @@ class Counts:
         """The histogram of all records on another ladder."""
         return self.coarse if ladder == self.coarse.ladder else Histogram.of(self.chunks(), ladder)
 
+    def on_rung(self, ladder: Ladder, value: Floats) -> Histogram:
+        """The records on the coarse rung of one value, on another ladder."""
+        rung = int(self.coarse.ladder.rungs(value)[0])
+        return scan(self.chunks(), partial(_inside, ladder, *self.coarse.ladder.span(rung, rung)), _added)[1]
+
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
         """The histogram on another ladder, exact on all rungs whose ranks touch the interval from `low` to `high`."""
         if ladder == self.coarse.ladder:

@@ -17,6 +17,7 @@ from nobounds.arrays import Floats
 from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
 from nobounds.mechanisms.flip import flip_law, flip_rung
 from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.proposals import Bounded, proposed_rung
 from nobounds.mechanisms.quick_laws import LOOKS, Blocks, choice_blocks, walk_blocks
 from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.mechanisms.skip_ahead import halt_position
@@ -225,6 +226,7 @@ class Choose(Hidden):
     """The rung that permute-and-flip or the exponential mechanism chooses; `make` and `full` as in `Halt`.
 
     `near` makes runs that are exact around the target alone, for a draw; then `make` makes those that are exact.
+    `bounded`, for the exponential mechanism, makes bounds on distances to draw from.
     """
 
     make: Callable[[], Runs]
@@ -232,6 +234,7 @@ class Choose(Hidden):
     cost: Callable[[], Cost]
     full: Callable[[], Runs] | None = None
     near: Callable[[], Runs] | None = None
+    bounded: Callable[[], Bounded] | None = None
 
     @cached_property
     def runs(self) -> Runs:
@@ -245,6 +248,8 @@ class Choose(Hidden):
         return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1]), prior
 
     def draw(self, source: RandomSource) -> int:
+        if self.bounded is not None:
+            return proposed_rung(self.bounded(), source)
         drawn = weighted_rung if self.exponential else flip_rung
         return drawn(self.runs, source, self.full) if self.near is None else drawn(self.near(), source, self.make)
 

@@ -129,10 +129,24 @@ class Around:
 
     def away(self, values: Floats) -> Floats:
         """The size of each deviation, over the octave that is expected."""
+        return self.away_at(points_of(np.clip(values, self.low, self.high), self.unit))
+
+    def away_at(self, points: Floats) -> Floats:
+        """Like `away`, for values within the bounds, in units of the grid."""
         with np.errstate(over="ignore", under="ignore"):
-            points = points_of(np.clip(values, self.low, self.high), self.unit)
             away: Floats = np.ldexp(np.abs(points - self.center), np.negative(expected(self.center)))
         return away
+
+    def rungs(self, low: Floats, high: Floats) -> tuple[Ints, Ints]:
+        """The lowest and the highest octave of the deviations of values from `low` to `high`, in units of the grid.
+
+        0 stands for a deviation of 0.
+        """
+        least, most = points_of(np.array([self.low, self.high]), self.unit)
+        low, high = np.clip(low, least, most), np.clip(high, least, most)
+        sizes = self.away_at(low), self.away_at(high)
+        inside = (low <= self.center) & (self.center <= high)
+        return _WITH_ZERO.rungs(np.where(inside, 0.0, np.minimum(*sizes))), _WITH_ZERO.rungs(np.maximum(*sizes))
 
 
 def expected(center: Any) -> Any:

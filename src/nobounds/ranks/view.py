@@ -1,6 +1,6 @@
 """The records of one column as programs for ranks see them: histograms become decisions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,10 +12,12 @@ from nobounds.mechanisms.decisions import Choose, Halt, Level
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
+from nobounds.ranks.coarse import center_bounds, has_ends, serves, spread_bounds
 from nobounds.ranks.framing import HALF, Around, octave_counts, octave_runs
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
 
 FEW = 1 << 13
+MANY = 1 << 17  # records from which a frame is drawn from coarse counts: bounds take longer to compute than small data
 
 
 class HistogramView:
@@ -83,6 +85,20 @@ class View(HistogramView):
 
     def full(self, route: OneRoute) -> Histogram:
         return self.counts.full(route.placed)
+
+    def center(self, route: ChoiceRoute, cost: Price) -> Choose:
+        """The centre of many records is drawn from their coarse counts."""
+        exact = HistogramView.center(self, route, cost)
+        if self.total < MANY or not serves(self.coarse.ladder, route):
+            return exact
+        return replace(exact, bounded=lambda: center_bounds(self.counts, route, HALF, lambda: exact.runs))
+
+    def spread(self, around: Around, rate: Fraction, cost: Price) -> Choose:
+        """And so is their scale."""
+        exact = HistogramView.spread(self, around, rate, cost)
+        if self.total < MANY or not has_ends(self.coarse.ladder):
+            return exact
+        return replace(exact, bounded=lambda: spread_bounds(self.coarse, around, rate, lambda: self.octaves(around)))
 
     def octaves(self, around: Around) -> Histogram:
         return octave_counts(self.counts.chunks(), around)
