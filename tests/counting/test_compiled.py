@@ -2,7 +2,6 @@
 
 import math
 import multiprocessing
-import subprocess
 import sys
 from fractions import Fraction
 
@@ -12,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 
 import nobounds.counting.compiled
+import nobounds.counting.kernels
 from nobounds.counting.compiled import LeadingCounts
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 LADDERS = {
     "float-bits 0": Ladder.float_bits(0),
@@ -41,6 +41,12 @@ near = edges.flatmap(lambda x: st.sampled_from([x, math.nextafter(x, -math.inf),
 records = st.lists(st.floats() | st.sampled_from(special) | near, max_size=60).map(lambda x: np.array(x, dtype=float))
 
 
+def at_once(patch: pytest.MonkeyPatch) -> None:
+    """Compile at the first record."""
+    patch.setattr(nobounds.counting.kernels, "LEAST", 0)
+    patch.setattr(nobounds.counting.kernels, "WORTH", 0)
+
+
 def numpy_histogram(values: np.ndarray, ladder: Ladder) -> Histogram:
     """Few records, which are never counted in compiled code."""
     assert len(values) < nobounds.counting.compiled._MANY
@@ -51,7 +57,7 @@ def compiled_histogram(values: np.ndarray, ladder: Ladder, *, parts: int = 1 << 
     """The same in compiled code, however few they are, in parts of so many values."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.counting.compiled, "_MANY", 0)
-        patch.setattr(nobounds.counting.compiled, "_LOADING", 0)
+        at_once(patch)
         patch.setattr(nobounds.counting.compiled, "_PART", parts)
         patch.setattr(nobounds.counting.compiled, "_cores", lambda: threads)
         assert list(LeadingCounts(ladder.map).left([values])) == []
@@ -106,7 +112,7 @@ def test_entries_do_not_overflow(values, full):
 def test_other_arrays_are_left_to_numpy(values, monkeypatch):
     """Strides, byte orders and types that would need kernels of their own, and values with counts, are passed on."""
     monkeypatch.setattr(nobounds.counting.compiled, "_MANY", 0)
-    monkeypatch.setattr(nobounds.counting.compiled, "_LOADING", 0)
+    at_once(monkeypatch)
     weighted = (np.ones(3), np.ones(3, dtype=np.int64))
     assert len(list(LeadingCounts(LADDERS["cents"].map).left([values, weighted]))) == 2
     assert len(list(LeadingCounts(Ladder.of([0, 1, 2]).map).left([np.ones(3)]))) == 1
@@ -127,36 +133,3 @@ def test_a_fork_after_threads_counts_as_well():
     with multiprocessing.get_context("fork").Pool(1) as pool:
         there = pool.apply(compiled_histogram, (values, LADDERS["cents"]))
     assert_equal(here, there)
-
-
-@pytest.mark.medium
-@pytest.mark.parametrize(("values", "before", "expected"), [(1 << 20, "", False), (1 << 20, "numba", True)])
-def test_numba_is_not_loaded_for_a_million_values(values, before, expected):
-    """Without it a million values are counted sooner than it is loaded; a process that has it uses it."""
-    code = (
-        f"import sys, numpy as np, nobounds as nb{before and ', ' + before}\n"
-        f"nb.Histogram.of([np.zeros({values})], nb.Ladder.float_bits())\n"
-        "import nobounds.counting.compiled as c\n"
-        "print('numba' in sys.modules, c._kernels.cache_info().currsize == 1)"
-    )
-    out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out.split() == [str(expected), str(expected)]
-
-
-@pytest.mark.medium
-@pytest.mark.parametrize("installed", [True, False])
-def test_numba_is_loaded_once_it_pays(installed):
-    """After as many values as numpy counts in the time that loading takes; where it cannot be loaded, never."""
-    code = (
-        "import sys, numpy as np, nobounds as nb, nobounds.counting.compiled as c\n"
-        "class Refusing:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'numba': raise ImportError('numba needs another numpy')\n"
-        f"{'' if installed else 'sys.meta_path.insert(0, Refusing())'}\n"
-        "c._LOADING, c._MANY = 3000, 500\n"
-        "for _ in range(4):\n"
-        "    assert nb.Histogram.of([np.zeros(1000)], nb.Ladder.float_bits()).total == 1000\n"
-        "    print('numba' in sys.modules)"
-    )
-    out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out.split() == ["False", "False", str(installed), str(installed)]

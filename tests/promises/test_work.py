@@ -61,7 +61,7 @@ def work(call: Any, data: Any) -> Work:
         return made
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "windows", lambda length: passes.append(length) or windows(length))
+        patch.setattr(arrays, "windows", lambda length, *each: passes.append(length) or windows(length, *each))
         patch.setattr(Runs, "between", classmethod(runs_between))
         patch.setattr(Stretches, "of", classmethod(stretches_of))
         tracemalloc.start()

@@ -30,7 +30,7 @@ from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
 from nobounds.clipping.widths import WidthWalk, inward_walk, outward_walk, top
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
-from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.ladder import Ladder, float_bounds
 from nobounds.ladders.rungs import Grid
 from nobounds.mechanisms.decisions import FREE, Together
 from nobounds.noise.additive import Additive
@@ -193,9 +193,7 @@ class Search:
         Under swap a missing record is placed at the centre: then the number of records is public, and a record that
         turns from missing to present is one that moves.
         """
-        low, high = self.ladder.lower, self.ladder.upper
-        lower = -math.inf if low is None else finite_float(low)
-        upper = math.inf if high is None else finite_float(high)
+        lower, upper = float_bounds(self.ladder)
         octave = start.octave or 0
         return view.deviations(finite_float(start.center), lower, upper, self.neighbors == "swap", octave)
 

@@ -251,7 +251,7 @@ class SumPlan:
 
     def program(self, records: Records) -> Program["Settled"]:
         """The plan for the noisy size, and the clip; these are the bounds, if there is nothing to search for."""
-        view = RecordsView(records)
+        view = RecordsView(records, self.search.ladder)
         plan, size, start = yield from self.begun(view)
         if start is None:
             low, high = self.search.ladder.lower, self.search.ladder.upper

@@ -5,12 +5,14 @@ from functools import partial
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
-from nobounds.clipping.widths import DEVIATIONS
+from nobounds.clipping.widths import BITS, DEVIATIONS, FLOOR
+from nobounds.counting.deviation import Deviation
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.lattice import totals
-from nobounds.counting.scan import Records, mapped
+from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
-from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.ladder import Ladder, float_bounds
+from nobounds.ladders.rungs import FloatBits
 from nobounds.mechanisms.decisions import Noisy, NoisyMany
 from nobounds.noise.additive import Additive
 from nobounds.ranks.route import Price
@@ -20,35 +22,55 @@ from nobounds.ranks.view import View
 class RecordsView:
     """Decisions about records (see `clip.ClipView`); each pass over them is made once. Sensitive."""
 
-    __slots__ = ("_records", "_seen")
+    __slots__ = ("_counts", "_ladder", "_records", "_seen")
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
-        self._seen: dict[tuple[float, float, float, bool, int], Histogram] = {}
+    def __init__(self, records: Records, ladder: Ladder | None = None) -> None:
+        """A view of records, which may be counted on a ladder."""
+        self._records, self._ladder = records, ladder
+        self._counts: dict[Ladder, Counts] = {}
+        self._seen: dict[Deviation, Histogram] = {}
+
+    @classmethod
+    def of(cls, counts: Counts) -> "RecordsView":
+        """A view of records that are counted already."""
+        view = cls(counts.chunks, counts.coarse.ladder)
+        view._counts[counts.coarse.ladder] = counts
+        return view
 
     def number(self, noise: Additive, cost: Price) -> Noisy:
-        return Noisy(totals(self._records())[0], noise, cost)
+        total = totals(self._records())[0] if self._ladder is None else self.counts(self._ladder).coarse.total
+        return Noisy(total, noise, cost)
 
     def outer(self, low: float, high: float, noise: Additive, cost: Price) -> NoisyMany:
         n, below, above = totals(self._records(), partial(_up_to, low), partial(_from, high))
         return NoisyMany([below, n - below - above, above], noise, cost)
 
     def ranks(self, ladder: Ladder) -> View:
-        return View(Counts.of(self._records, ladder))
+        return View(self.counts(ladder))
+
+    def counts(self, ladder: Ladder) -> Counts:
+        """The counts on a ladder."""
+        if ladder not in self._counts:
+            self._counts[ladder] = Counts.of(self._records, ladder)
+        return self._counts[ladder]
 
     def deviations(self, center: float, low: float, high: float, all_present: bool, octave: int) -> Histogram:
-        key = (center, low, high, all_present, octave)
+        key = Deviation(center, low, high, octave, all_present)
         if key not in self._seen:
-            self._seen[key] = Histogram.of(mapped(self._records(), partial(_deviations, *key)), DEVIATIONS)
+            counted = self._magnitudes(low, high, octave) if center == 0 and not all_present else None
+            if counted is None:
+                counted = Histogram.of_deviations(self._records(), key, DEVIATIONS)
+            self._seen[key] = counted
         return self._seen[key]
 
-
-def _deviations(center: float, low: float, high: float, all_present: bool, octave: int, values: Floats) -> Floats:
-    with np.errstate(over="ignore", under="ignore"):
-        deviations: Floats = np.ldexp(np.clip(values, low, high) - center, -octave)
-    if all_present:
-        deviations[np.isnan(deviations)] = 0.0
-    return deviations
+    def _magnitudes(self, low: float, high: float, octave: int) -> Histogram | None:
+        """The deviations from 0, from coarse counts if these decide them: their rungs are parts of wider ones then."""
+        for ladder, counts in self._counts.items():
+            rungs = ladder.map
+            fits = isinstance(rungs, FloatBits) and rungs.bits >= BITS and rungs.floor <= octave + FLOOR
+            if fits and float_bounds(ladder) == (low, high):
+                return counts.coarse.scaled(octave, DEVIATIONS)
+        return None
 
 
 def _up_to(end: float, values: Floats) -> Ints:

@@ -17,7 +17,8 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.compiled import LeadingCounts
-from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
+from nobounds.counting.deviation import Deviation
+from nobounds.counting.scan import Chunk, Chunks, blocks, changed, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 
@@ -30,6 +31,7 @@ _ALL = 1 << 17  # values from which a table of all octaves is faster, ...
 _ALL_BITS = 9  # ... if they are no finer than this: it has 16 MB
 _MOST_BITS = 18  # of the mantissa, for a table of octaves
 _OCTAVES = 12  # log2 of the patterns of sign and exponent
+_INFINITE = 2047  # the exponent of infinities and of missing records
 _UNSEEN = -(1 << 40)  # where the table of an octave would begin that has none
 
 
@@ -58,7 +60,12 @@ class Histogram:
     @classmethod
     def of(cls, chunks: Chunks, ladder: Ladder) -> "Histogram":
         """The histogram of float64 chunks, in one pass, independent of the chunking, in bounded memory."""
-        return scan(chunks, partial(_counted, ladder), cls.__add__)
+        return scan(chunks, partial(_counted, ladder, None), cls.__add__)
+
+    @classmethod
+    def of_deviations(cls, chunks: Chunks, deviation: Deviation, ladder: Ladder) -> "Histogram":
+        """The histogram of the deviations of records."""
+        return scan(chunks, partial(_counted, ladder, deviation), cls.__add__)
 
     @property
     def total(self) -> int:
@@ -77,6 +84,11 @@ class Histogram:
         rungs = ladder.rungs(self.ladder.map.floats(self.rungs))  # in order, because the maps are monotone
         return Histogram(ladder, *_added_up(rungs, self.counts))
 
+    def scaled(self, octave: int, ladder: Ladder) -> "Histogram":
+        """The same counts on another ladder, each record at the value of its rung over 2**octave."""
+        rungs = ladder.rungs(np.ldexp(self.ladder.map.floats(self.rungs), -octave))
+        return Histogram(ladder, *_added_up(rungs, self.counts))
+
     def __add__(self, other: "Histogram") -> "Histogram":
         """The histogram of both parts of the data."""
         if self.ladder != other.ladder:
@@ -87,17 +99,16 @@ class Histogram:
         return f"Histogram({self.ladder.describe()}, counts hidden)"
 
 
-def _counted(ladder: Ladder, chunks: Iterable[Chunk]) -> Histogram:
+def _counted(ladder: Ladder, deviation: Deviation | None, chunks: Iterable[Chunk]) -> Histogram:
     some = list(islice(chunks := iter(chunks), 2))
     if len(some) == 1 and not isinstance(some[0], tuple) and len(some[0]) <= _FEW:  # without tables for many
-        values, _ = present(np.asarray(some[0], dtype=np.float64), None)
+        few = np.asarray(some[0], dtype=np.float64)
+        values, _ = present(few if deviation is None else deviation(few), None)
         return Histogram(ladder, *_distinct(ladder.rungs(values)))
-    chunks = chain(some, chunks)
-    counter, compiled = _Counter(ladder), LeadingCounts(ladder.map)
-    for block, times in blocks(compiled.left(chunks)):
-        values, weights = present(block, times)
-        if len(values):
-            counter.add(values, weights)
+    counter, compiled = _Counter(ladder), LeadingCounts(ladder.map, deviation)
+    left = compiled.left(chain(some, chunks))
+    for block, times in blocks(left if deviation is None else changed(left, deviation)):
+        counter.add(block, times)
     for rungs, counts in compiled.rungs():
         counter.keep(ladder.clamped(rungs), counts)
     return Histogram(ladder, *counter.table())
@@ -118,8 +129,14 @@ class _Counter:
         self._waiting = 0
 
     def add(self, values: Floats, weights: Ints | None = None) -> None:
-        """Count each value with its weight, or once without weights."""
+        """Count each value that is not missing with its weight, or once without weights."""
+        if self._octaves is not None and weights is None and self._seen > _ALL and self._octaves.has_all:
+            self._octaves.add_all(values)
+            return
+        values, weights = present(values, weights)
         self._seen += len(values)
+        if not len(values):
+            return
         if self._seen > self._many:
             self._octaves = self._octaves or _Octaves(self._ladder.map)
             left = self._octaves.add(values, weights, self._seen > _ALL)
@@ -160,14 +177,32 @@ class _Octaves:
         self._table: Ints = np.zeros(0, dtype=np.int64)
         self._all: Ints = np.zeros(0, dtype=np.int64)
 
+    @property
+    def has_all(self) -> bool:
+        """Whether a table of all octaves is small enough."""
+        return self._bits <= _ALL_BITS
+
+    def add_all(self, values: Floats) -> None:
+        """Count values in the table of all octaves, among which some may be missing."""
+        infinities = self._infinities()
+        before = self._all[infinities]
+        np.add.at(self._all, self._map.leading(values), 1)
+        if bool((self._all[infinities] != before).any()):  # some missing records have the leading bits of an infinity
+            missing = self._map.leading(values[np.isnan(values)])
+            self._all[infinities] -= [np.count_nonzero(missing == key) for key in infinities]
+
+    def _infinities(self) -> Ints:
+        """The leading bits of both infinities."""
+        if not len(self._all):
+            self._all = np.zeros(1 << _OCTAVES + self._bits, dtype=np.int64)
+        return np.array([_INFINITE, _INFINITE | 1 << 11]) << self._bits
+
     def add(self, values: Floats, weights: Ints | None, many: bool) -> Ints | None:
         """Count these values; returns the places of those for whose octaves there is no room."""
-        keys = self._map.leading(values)
-        if many and self._bits <= _ALL_BITS:
-            if not len(self._all):
-                self._all = np.zeros(1 << _OCTAVES + self._bits, dtype=np.int64)
-            np.add.at(self._all, keys, 1 if weights is None else weights)
+        if many and self.has_all and weights is None:
+            self.add_all(values)
             return None
+        keys = self._map.leading(values)
         places = keys + self._starts[keys >> self._bits]
         left = None
         if int(places.min()) < 0:
@@ -192,6 +227,7 @@ class _Octaves:
         places = np.flatnonzero(self._table != 0)  # faster than without the comparison
         firsts = np.array(self._firsts, dtype=np.int64)[places >> self._bits]
         every = np.flatnonzero(self._all != 0)
+        every = every[(every & (1 << 11 + self._bits) - 1) <= _INFINITE << self._bits]  # the others are missing
         keys = np.concatenate([places - firsts, every])
         return self._map.of_leading(keys), np.concatenate([self._table[places], self._all[every]])
 

@@ -14,11 +14,14 @@ from functools import partial
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.kernels import address, kernels_for
 from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 
 _WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far smaller than any noise
-_VALUE_BITS = 51  # and no value has more than 2**52 steps, which floats hold exactly
+_VALUE_BITS = 51  # and no value has more than 2**51 steps, which floats hold exactly
 _SQUARE = 1 << 40  # steps of the largest square
+_MIDDLE = 1.5 * 2.0**52  # the values above are whole numbers of up to 2**51 steps
+_PATTERN = int(np.float64(_MIDDLE).view(np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +53,35 @@ class Lattice:
         """The largest magnitude of a clipped value, in steps."""
         return max(abs(self.low), abs(self.low + self.width))
 
+    @property
+    def is_product(self) -> bool:
+        """Whether steps are products with a normal float, which is the same as a change of exponents, and faster."""
+        return abs(self.exponent) <= 1022
+
+    @property
+    def arguments(self) -> tuple[float, float, float] | None:
+        """What a compiled loop is told: the scale and both ends; None where there is no loop."""
+        ends = float(self.low), float(self.low + self.width)
+        return (2.0**-self.exponent, *ends) if self.unit == 1 and self.is_product else None
+
+    def total(self, values: Floats) -> tuple[int, int] | None:
+        """The number of records that are not missing, and the sum of their steps, in compiled code if there is some."""
+        if self.arguments is None or (kernels := kernels_for(values)) is None:
+            return None
+        return _from_patterns(kernels.lattice, values, self.arguments, self.low)
+
     def steps(self, values: Floats) -> Ints:
         """The clipped values as whole numbers from 0 to width."""
         if self.unit != 1:
             with np.errstate(over="ignore", under="ignore"):
                 values = np.rint(values / float(self.unit))
         with np.errstate(over="ignore", under="ignore"):
-            normal = abs(self.exponent) <= 1022  # then the product is the same, and faster
-            whole = values * 2.0**-self.exponent if normal else np.ldexp(values, -self.exponent)
-        np.rint(whole, out=whole)
+            whole = values * 2.0**-self.exponent if self.is_product else np.ldexp(values, -self.exponent)
         np.clip(whole, self.low, self.low + self.width, out=whole)
-        steps = whole.astype(np.int64)
-        steps -= self.low
+        # Floats from 2**52 to 2**53 are whole numbers, and their patterns count up by one: this rounds like rint.
+        whole += _MIDDLE
+        steps = whole.view(np.int64)
+        steps -= _PATTERN + self.low
         return steps
 
 
@@ -82,12 +102,60 @@ class Squares:
         """The largest distance."""
         return max(self.center, self.lattice.width - self.center, 1) * self.lattice.step
 
+    @property
+    def _far(self) -> float:
+        """The largest distance in steps."""
+        return float(max(self.center, self.lattice.width - self.center, 1))
+
+    def total(self, values: Floats) -> tuple[int, int] | None:
+        """As of a lattice."""
+        own = self.lattice.arguments
+        if own is None or (kernels := kernels_for(values)) is None:
+            return None
+        return _from_patterns(kernels.squares, values, (*own, float(self.lattice.low + self.center), self._far), 0)
+
     def steps(self, values: Floats) -> Ints:
         """The squared distance of each value as a whole number."""
-        far = float(max(self.center, self.lattice.width - self.center, 1))
-        distance = (self.lattice.steps(values) - self.center).astype(np.float64) / far
-        squares: Ints = np.rint(np.square(distance) * _SQUARE).astype(np.int64)
-        return squares
+        whole = self.lattice.steps(values)
+        whole -= self.center
+        squares = whole.astype(np.float64)
+        squares /= self._far
+        np.square(squares, out=squares)
+        squares *= _SQUARE
+        squares += _MIDDLE
+        whole = squares.view(np.int64)
+        whole -= _PATTERN
+        return whole
+
+
+def _from_patterns(
+    loop: Callable[..., None], values: Floats, arguments: tuple[float, ...], base: int
+) -> tuple[int, int]:
+    """How many values are not missing, and the sum of their whole numbers above `base`, which has at most 63 bits."""
+    numbers = np.empty(2, dtype=np.int64)
+    loop(values, *arguments, address(numbers))
+    count, patterns = numbers.tolist()
+    return count, (patterns - count * (_PATTERN + base)) % (1 << 64)
+
+
+def steps_total(chunks: Chunks, steps: Lattice | Squares) -> tuple[int, int]:
+    """The number of records that are not missing, and the sum of their steps (sensitive)."""
+    return scan(chunks, partial(_total, steps), _both)
+
+
+def _total(steps: Lattice | Squares, chunks: Iterable[Chunk]) -> tuple[int, int]:
+    summed = (0, 0)
+    for block, counts in blocks(chunks):
+        part = steps.total(block) if counts is None else None
+        if part is None:
+            values, times = present(block, counts)
+            part = len(values) if times is None else int(times.sum()), _sum(steps.steps(values), times)
+        summed = _both(summed, part)
+    return summed
+
+
+def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + other[0], one[1] + other[1]
 
 
 def totals(chunks: Chunks, *maps: Callable[[Floats], Ints]) -> list[int]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.histogram import Histogram, merged
+from nobounds.counting.kernels import address, kernels_for
 from nobounds.counting.scan import CHUNK, Chunk, Chunks, blocks, scan
 from nobounds.ladders.ladder import Ladder
 
@@ -109,6 +110,14 @@ class Spans:
                     touched[(sign << 11 + _BITS) + first : (sign << 11 + _BITS) + last + 1] = True
         return cls(edges.ravel(), touched)
 
+    def copied(self, values: Floats) -> Floats | None:
+        """The values that may lie in one, in compiled code; None if there is none."""
+        if (kernels := kernels_for(values)) is None:
+            return None
+        out, number = np.empty(len(values) + 1), np.empty(1, dtype=np.int64)
+        kernels.touched(values, 52 - _BITS, address(self.touched), address(out), address(number))
+        return out[: int(number[0])]
+
     def inside(self, values: Floats) -> Ints:
         """The places of the values that lie in one of the intervals."""
         some = np.flatnonzero(self.touched[values.view(np.uint64) >> np.uint64(52 - _BITS)])
@@ -127,6 +136,8 @@ def _selected(chunks: Iterable[Chunk], spans: Spans) -> Iterator[Chunk]:
     parts: list[tuple[Floats, Ints | None]] = []
     waiting = 0
     for values, counts in blocks(chunks):
+        if counts is None and (some := spans.copied(values)) is not None:
+            values = some
         wanted = spans.inside(values)
         parts.append((values[wanted], None if counts is None else counts[wanted]))
         waiting += len(wanted)
@@ -151,13 +162,20 @@ def _between(chunks: Iterable[Chunk], low: float, high: float, below: list[int])
     """The values from `low` to `high` in large chunks; smaller records are counted in below[0]."""
     parts: list[tuple[Floats, Ints | None]] = []
     waiting = 0
+    out, numbers = np.empty(0), np.empty(2, dtype=np.int64)
     for values, counts in blocks(chunks):
-        wanted = values <= high
-        if low > -math.inf:
-            smaller = values < low
-            below[0] += int(np.count_nonzero(smaller) if counts is None else counts[smaller].sum())
-            wanted ^= smaller  # a value below `low` is not above `high`
-        parts.append((values[wanted], None if counts is None else counts[wanted]))
+        if counts is None and (kernels := kernels_for(values)) is not None:
+            out = out if len(out) > len(values) else np.empty(len(values) + 1)
+            kernels.between(values, low, high, address(out), address(numbers))
+            below[0] += int(numbers[1])
+            parts.append((out[: int(numbers[0])].copy(), None))
+        else:
+            wanted = values <= high
+            if low > -math.inf:
+                smaller = values < low
+                below[0] += int(np.count_nonzero(smaller) if counts is None else counts[smaller].sum())
+                wanted ^= smaller  # a value below `low` is not above `high`
+            parts.append((values[wanted], None if counts is None else counts[wanted]))
         waiting += len(parts[-1][0])
         if waiting >= CHUNK:
             yield from _joined(parts)

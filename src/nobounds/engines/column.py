@@ -34,9 +34,9 @@ class Column:
         return replace(self.facts, rows=self.rows()) if sized else self.facts
 
 
-def windows(length: int) -> Iterator[slice]:
-    """The consecutive slices of at most CHUNK records that cover `length` records."""
-    return (slice(start, start + CHUNK) for start in range(0, length, CHUNK))
+def windows(length: int, each: int = CHUNK) -> Iterator[slice]:
+    """The consecutive slices of at most `each` records that cover `length` records."""
+    return (slice(start, start + each) for start in range(0, length, each))
 
 
 def refuse_type(name: str, fix: str) -> TypeError:

@@ -53,8 +53,5 @@ def _finer(fine: Ladder, coarse: Ladder, size: Ints) -> Ints:
         return ((size + other.below) << (own.bits - other.bits)) - own.below
     assert isinstance(own, Grid)
     assert isinstance(other, Grid)
-    return own.of_leading(_pattern(other.points(size)[0], own.bits))
-
-
-def _pattern(points: Floats, bits: int) -> Ints:
-    return np.right_shift(np.ascontiguousarray(points).view(np.uint64), np.uint64(52 - bits)).view(np.int64)
+    points = other.begins(size)
+    return own.of_leading(points.view(np.int64) >> (52 - own.bits))

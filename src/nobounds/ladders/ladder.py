@@ -189,6 +189,12 @@ class Ladder:
         return value if self.upper is None else min(value, self.upper)
 
 
+def float_bounds(ladder: Ladder) -> tuple[float, float]:
+    """The public bounds of the records as floats, infinite where there is none."""
+    low, high = ladder.lower, ladder.upper
+    return -math.inf if low is None else finite_float(low), math.inf if high is None else finite_float(high)
+
+
 @lru_cache(maxsize=256)
 def _finest(ladder: Ladder, bits: int, floor: int) -> Ladder:
     assert isinstance(ladder.map, FloatBits | Grid)

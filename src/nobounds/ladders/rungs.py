@@ -189,6 +189,12 @@ class Grid:
         high = np.where(near, size, np.minimum(((keys + 1) << shift).view(np.float64), MAX) - 1)
         return np.where(rungs < 0, -high, low), np.where(rungs < 0, -low, high)
 
+    def begins(self, rungs: Ints) -> Floats:
+        """The first grid point of each rung from 0 on, as a float; beyond the last rung, infinity."""
+        keys = np.maximum(rungs - (1 << self.bits), 0) + self._first_key
+        large = np.minimum(keys << (52 - self.bits), _TOP + 1).view(np.float64)
+        return np.where(rungs < 1 << self.bits, rungs, large)
+
     def _points(self, rung: int) -> tuple[int, int]:
         """The first and the last grid point of a rung."""
         if rung < 0:

@@ -41,7 +41,9 @@ class Cells(NamedTuple):
     def with_exact(self, cell: int, fine: Histogram) -> "Cells":
         """The cells with the rungs of one of them."""
         parts = (fine.rungs, fine.rungs, fine.counts)
-        return Cells(*(np.concatenate([own[:cell], new, own[cell + 1 :]]) for own, new in zip(self, parts, strict=True)))
+        return Cells(
+            *(np.concatenate([own[:cell], new, own[cell + 1 :]]) for own, new in zip(self, parts, strict=True))
+        )
 
 
 def serves(coarse: Ladder, route: ChoiceRoute) -> bool:

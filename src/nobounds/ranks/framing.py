@@ -16,11 +16,11 @@ import numpy as np
 from nobounds.accounting.cost import Cost, range_bounded
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
-from nobounds.counting.histogram import Histogram
+from nobounds.counting.deviation import Deviation
+from nobounds.counting.histogram import Histogram, merged
 from nobounds.counting.scan import Chunks, mapped
-from nobounds.exact import finite_float
 from nobounds.ladders.frame import Frame, points_of
-from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.ladder import Ladder, float_bounds
 from nobounds.ladders.prior import prior_of_scales
 from nobounds.ladders.rungs import FloatBits, Grid
 from nobounds.mechanisms.runs import Runs
@@ -32,6 +32,7 @@ HALF = Fraction(1, 2)
 DEEPEST = -300  # deviations of less than 2**-300 of what is expected count as 0
 OCTAVES = Ladder(FloatBits(0, DEEPEST), 1, FloatBits(0, DEEPEST).ends[1])
 _WITH_ZERO = replace(OCTAVES, first=0)
+_BOTH_SIDES = replace(OCTAVES, first=-OCTAVES.last)
 _BELOW = 5  # octaves that a scale is expected below the centre
 _PLAIN = 4  # the octave that is expected for a centre of 0
 
@@ -81,8 +82,7 @@ class FrameRule:
     @property
     def bounds(self) -> tuple[float, float]:
         """The public bounds of the records."""
-        low, high = self.center.ladder.lower, self.center.ladder.upper
-        return -math.inf if low is None else finite_float(low), math.inf if high is None else finite_float(high)
+        return float_bounds(self.center.ladder)
 
     @property
     def unit(self) -> Fraction | None:
@@ -129,7 +129,11 @@ class Around:
 
     def away(self, values: Floats) -> Floats:
         """The size of each deviation, over the octave that is expected."""
-        return self.away_at(points_of(np.clip(values, self.low, self.high), self.unit))
+        return self.away_at(self._points(np.clip(values, self.low, self.high)))
+
+    def _points(self, values: Floats) -> Floats:
+        with np.errstate(over="ignore", under="ignore"):
+            return points_of(values, self.unit)
 
     def away_at(self, points: Floats) -> Floats:
         """Like `away`, for values within the bounds, in units of the grid."""
@@ -142,7 +146,7 @@ class Around:
 
         0 stands for a deviation of 0.
         """
-        least, most = points_of(np.array([self.low, self.high]), self.unit)
+        least, most = self._points(np.array([self.low, self.high]))
         low, high = np.clip(low, least, most), np.clip(high, least, most)
         sizes = self.away_at(low), self.away_at(high)
         inside = (low <= self.center) & (self.center <= high)
@@ -158,9 +162,13 @@ def expected(center: Any) -> Any:
 
 def octave_counts(chunks: Chunks, around: Around) -> Histogram:
     """The deviations of records from the centre that are not 0, by octave."""
-    away = Histogram.of(mapped(chunks, around.away), _WITH_ZERO)
-    some = away.rungs > 0
-    return Histogram(OCTAVES, away.rungs[some], away.counts[some])
+    if around.unit is None:
+        signed = Deviation(around.center, around.low, around.high, expected(around.center))
+        away = Histogram.of_deviations(chunks, signed, _BOTH_SIDES)
+    else:
+        away = Histogram.of(mapped(chunks, around.away), _WITH_ZERO)
+    some = away.rungs != 0
+    return Histogram(OCTAVES, *merged([(np.abs(away.rungs[some]), away.counts[some])]))
 
 
 def deviation_octaves(values: Floats, around: Around) -> Ints:

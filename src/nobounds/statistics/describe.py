@@ -30,8 +30,7 @@ from nobounds.clipping.tailing import Tailing
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.view import RecordsView
 from nobounds.clipping.widths import DEVIATIONS
-from nobounds.counting.lattice import Lattice, totals
-from nobounds.counting.second_look import Counts
+from nobounds.counting.lattice import Lattice, steps_total
 from nobounds.engines.column import Column
 from nobounds.engines.memory.frames import Frame, FrameFacts, frame
 from nobounds.exact import finite_float, round_up
@@ -40,13 +39,11 @@ from nobounds.ladders.facts import Facts, viewed, where_in_words
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import Grid
 from nobounds.ladders.stated import Stated
-from nobounds.mechanisms.decisions import Noisy
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.tuning import TUNING
-from nobounds.ranks.view import View
 from nobounds.release.description import Description, Summary
 from nobounds.release.shares import COUNT_SHARE, LEVELS, PARTS, RANKS, STATISTICS, answered, shares
 from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
@@ -80,9 +77,10 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
     terms, stated = terms_of(options), {name: options.get(name) for name in ("lower", "upper", "resolution")}
 
     def answer(plan: DescribePlan, facts: FrameFacts, table: Frame, loss: PrivacyLoss) -> Program[Description]:
+        views = {name: RecordsView(column.chunks, plan.ladders[name]) for name, column in table.columns.items()}
         counts: dict[str, int] = {}
         for name, column in table.columns.items():
-            counts[name] = yield from _count(column, plan)
+            counts[name] = yield from _count(column, views[name], plan)
         most = max(counts.values(), default=0)
         kept = {name: counts[name] for name in counts if facts.typed or counts[name] >= NUMERIC * most}
         few = {name: "hardly any numbers" for name in counts if name not in kept}
@@ -98,7 +96,18 @@ def describe(data: object, **options: Unpack[DescribeKeywords]) -> Description:
         columns: dict[str, Summary] = {}
         for name in kept:
             data, ladder, own = table.columns[name], plan.ladders[name], None if rows is None else rows[name]
-            job = _Job(data, facts.columns[name], plan, ladder, counts[name], sizes[name], own, shared[name], marks)
+            job = _Job(
+                data,
+                views[name],
+                facts.columns[name],
+                plan,
+                ladder,
+                counts[name],
+                sizes[name],
+                own,
+                shared[name],
+                marks,
+            )
             columns[name] = typed_summary((yield from job.summary()), facts.columns[name].kind)
         parameters |= types_of(facts.columns)
         return Description(columns, facts.skipped | few, loss, parameters)
@@ -231,11 +240,11 @@ def _check_names(facts: FrameFacts, options: Mapping[str, Any]) -> None:
             (kind.span if option == "resolution" else kind.number)(given, option)  # raises, with the reason
 
 
-def _count(data: Column, plan: DescribePlan) -> Program[int]:
+def _count(data: Column, view: RecordsView, plan: DescribePlan) -> Program[int]:
     if plan.public_count(data.facts):
         return data.rows()
     noise = plan.noise(plan.count_part)
-    noisy: int = yield Noisy(totals(data.chunks())[0], noise, noise.cost)
+    noisy: int = yield view.number(noise, noise.cost)
     return max(0, noisy if plan.neighbors == "add-remove" else min(noisy, data.rows()))
 
 
@@ -244,6 +253,7 @@ class _Job:
     """One column, its noisy count, and what each of its parts gets for about `size` records."""
 
     data: Column
+    view: RecordsView
     facts: Facts
     plan: DescribePlan
     ladder: Ladder
@@ -299,7 +309,7 @@ class _Job:
 
     def _quantiles(self) -> Program[dict[str, int | float]]:
         halving = self.plan.halving(self.facts, self.ladder, self.parts, self.size)
-        values = yield from halving.program(View(Counts.of(self.data.chunks, self.ladder)))
+        values = yield from halving.program(self.view.ranks(self.ladder))
         return dict(zip((name for name in RANKS if name in answered(self.parts)), values, strict=True))
 
     def _clip(self, quantiles: dict[str, int | float]) -> Program[tuple[Clip, Fraction]]:
@@ -336,7 +346,7 @@ class _Job:
     def _extremes(self, quantiles: dict[str, int | float], search: Search) -> Program[Clip]:
         """The minimum and maximum, as a clip around the median; the quartiles give the scale."""
         start = ClipStart(search.within(Fraction(quantiles["50%"])), _octave(quantiles), search.epsilon)
-        return (yield from search.widths(RecordsView(self.data.chunks), start, self.size))
+        return (yield from search.widths(self.view, start, self.size))
 
     def _moments(
         self, clip: Clip, quantiles: dict[str, int | float], left: Fraction
@@ -354,11 +364,11 @@ class _Job:
         start = ClipStart(clip.center, octave, Fraction(0))
         widths = {1: clip.high - clip.center, -1: clip.center - clip.low}
         rungs = tuple(_rung(widths[side], octave) for side in tailing.search.sides(clip.center))
-        tailed = yield from tailing.program(RecordsView(self.data.chunks), start, rungs, True)
+        tailed = yield from tailing.program(self.view, start, rungs, True)
         clip = tailed.clip
         rule = AverageRule(epsilon, plan.neighbors, self.rows, self.facts.nullable, zcdp=zcdp)
         lattice = Lattice.of(clip.low, clip.high, self.ladder.integral)
-        count, total = totals(self.data.chunks(), lattice.steps)
+        count, total = steps_total(self.data.chunks(), lattice)
         average = yield from rule.release(count, total, lattice.width)
         value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
         bar = Fraction(average.half_interval(CHANCE)) * lattice.step

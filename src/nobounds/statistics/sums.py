@@ -17,7 +17,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average, missing_range
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range, within
 from nobounds.clipping.plan import Settled, SumPlan
-from nobounds.counting.lattice import totals
+from nobounds.counting.lattice import steps_total, totals
 from nobounds.counting.scan import Records
 from nobounds.engines.column import Column
 from nobounds.exact import finite_float
@@ -145,7 +145,7 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
     settled = yield from plan.program(records)
     plan = settled.plan
     lattice = plan.lattice(settled.clip)
-    count, total = totals(records(), lattice.steps)
+    count, total = steps_total(records(), lattice)
     if plan.neighbors == "swap":
         middle, rule = lattice.low + Fraction(lattice.width, 2), plan.average
         average = yield from rule.release(count, total, lattice.width, finite_float(middle))
@@ -200,7 +200,7 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     settled = yield from plan.program(records)
     plan, clip = settled.plan, settled.clip
     lattice = plan.lattice(clip)
-    count, total = totals(records(), lattice.steps)
+    count, total = steps_total(records(), lattice)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
     return Averaged(settled, value, lattice.step, average)

@@ -20,7 +20,7 @@ from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.moments.proportion import share_interval
 from nobounds.clipping.moments.variance import TUNING
 from nobounds.clipping.plan import Settled, SumPlan
-from nobounds.counting.lattice import totals
+from nobounds.counting.lattice import steps_total, totals
 from nobounds.counting.scan import Joined, first_of, second_of
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.facts import Facts
@@ -245,7 +245,7 @@ def products(plan: PairPlan, joined: Joined, squares: bool) -> Program[Products]
     rule, sides = clips.rule, []
     for settled, join in ((clips.x, first_of), (clips.y, second_of)):
         lattice = settled.plan.lattice(settled.clip)
-        count, total = totals(joined(join)(), lattice.steps)
+        count, total = steps_total(joined(join)(), lattice)
         mean = yield from _part(rule, for_mean).release(count, total, lattice.width)
         sides.append(Side.of(settled, mean, lattice.step, lattice.low))
     x, y = sides

@@ -14,7 +14,7 @@ from nobounds.accounting.cost import Cost
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import Average, AverageRule
 from nobounds.clipping.interval import CHANCE
-from nobounds.counting.lattice import Lattice, totals
+from nobounds.counting.lattice import Lattice, steps_total
 from nobounds.counting.scan import Records
 from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
@@ -51,7 +51,7 @@ class ProportionPlan:
 
     def program(self, records: Records) -> Program[Average]:
         """The noisy share of the records that are true; missing ones are neither true nor false."""
-        count, total = totals(records(), _ONE.steps)
+        count, total = steps_total(records(), _ONE)
         return (yield from self.rule.release(count, total, 1))
 
     def interval(self, average: Average) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from nobounds.clipping.interval import CHANCE, added, reach_above
 from nobounds.clipping.plan import Settled, SumPlan
 from nobounds.clipping.tailing import Tailed
 from nobounds.clipping.tuning import CLIP_TUNING
-from nobounds.counting.lattice import Lattice, Squares, totals
+from nobounds.counting.lattice import Lattice, Squares, steps_total
 from nobounds.counting.scan import Records
 from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
@@ -107,7 +107,7 @@ class Variance:
 def variance(records: Records, rule: AverageRule, lattice: Lattice, mean: Average) -> Program[Variance]:
     """The variance of records on a lattice around their noisy mean."""
     squares = Squares(lattice, round(mean.value))
-    count, total = totals(records(), squares.steps)
+    count, total = steps_total(records(), squares)
     return Variance(squares, mean, (yield from rule.release(count, total, squares.width)))
 
 
@@ -136,7 +136,7 @@ class VariancePlan:
         plan = settled.plan
         lattice = plan.lattice(settled.clip)
         for_mean, for_squares = mean_and_squares(plan.average, MEAN)
-        count, total = totals(records(), lattice.steps)
+        count, total = steps_total(records(), lattice)
         mean = yield from for_mean.release(count, total, lattice.width)
         return settled, (yield from variance(records, for_squares, lattice, mean))
 

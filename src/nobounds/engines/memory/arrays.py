@@ -24,6 +24,7 @@ from nobounds.ladders.facts import Facts, type_bounds
 
 __all__ = ["CHUNK", "Column", "column"]
 
+_IN_PLACE = 1 << 20
 _FIX = "convert it first, for example np.asarray(data, dtype=float) or pd.to_numeric(series, errors='coerce')"
 
 
@@ -73,8 +74,11 @@ def _from_numpy(data: NDArray[Any]) -> Column:
     integral = data.dtype.kind != "f"
     records: NDArray[Any] = np.ma.getdata(data).view(np.ndarray)
 
+    # Floats are read in place, in chunks as long as a pass likes; others are converted a little at a time.
+    length = _IN_PLACE if data.dtype == np.float64 and data.flags.c_contiguous and not masked else CHUNK
+
     def chunks() -> Iterator[NDArray[np.float64]]:
-        for window in windows(len(records)):
+        for window in windows(len(records), length):
             floats = _nearest_floats(records[window], copy=masked)
             if masked:
                 floats[np.ma.getmaskarray(data[window])] = np.nan

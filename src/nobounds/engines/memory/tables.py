@@ -27,7 +27,7 @@ def from_memory(data: object, schema: SchemaLike | None = None) -> TableStream:
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         pa = import_pyarrow()
         arrays = [key_array(raw[name]) for name in keys]
-        floats = [iter(table.columns[name].chunks()) for name in values]  # type: ignore[arg-type]
+        floats = [_short(table.columns[name].chunks()) for name in values]
         for window in windows(rows()):
             parts = [plain(array[window]) for array in arrays]
             parts = [part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part for part in parts]
@@ -83,3 +83,8 @@ def from_lazy(lazy: Any) -> TableStream:
         return int(collected(lazy.select(polars.len())).item())
 
     return TableStream(empty.facts, empty.others, empty.kinds, batches, rows, query=True, enums=empty.enums)
+
+
+def _short(chunks: Any) -> Iterator[Any]:
+    """Chunks that begin where all columns have one: they are as long as windows, or whole numbers of these."""
+    return (chunk[window] for chunk in chunks for window in windows(len(chunk)))
