@@ -36,5 +36,5 @@ class Deviation:
 
     @property
     def arguments(self) -> tuple[float, float, float, float]:
-        """What a compiled loop is told."""
+        """The arguments of a compiled loop."""
         return self.low, self.high, self.center, 2.0**-self.octave

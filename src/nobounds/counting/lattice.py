@@ -60,7 +60,7 @@ class Lattice:
 
     @property
     def arguments(self) -> tuple[float, float, float] | None:
-        """What a compiled loop is told: the scale and both ends; None where there is no loop."""
+        """The arguments of a compiled loop, the scale and both ends; None where there is no loop."""
         ends = float(self.low), float(self.low + self.width)
         return (2.0**-self.exponent, *ends) if self.unit == 1 and self.is_product else None
 

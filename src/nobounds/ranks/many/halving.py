@@ -397,7 +397,7 @@ class Halving:
             aims = {node: self.aim(node, setting) for node in pieces}
             rate = min(self.rate(aim.slope, setting.each) for aim in aims.values())
             far = reach(setting.ladder.size * setting.places, rate, DOUBLE_BITS) + _LOWERED / float(rate)
-            look.around([(piece, aims[node]) for node, piece in pieces.items()], far)
+            look.around([(piece, aims[node]) for node, piece in pieces.items()], far, self.qs)
 
     def prior(self, setting: Setting) -> Prior | None:
         """What rungs weigh where all numbers are to choose from, or their deviations from the first answer."""
