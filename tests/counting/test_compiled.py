@@ -1,7 +1,6 @@
-"""Compiled counts: the same as those of numpy, rung by rung, whatever the records, however threads share them."""
+"""Compiled counts: the same as those of numpy, rung by rung, whatever the records."""
 
 import math
-import multiprocessing
 import sys
 from fractions import Fraction
 
@@ -53,13 +52,11 @@ def numpy_histogram(values: np.ndarray, ladder: Ladder) -> Histogram:
     return Histogram.of([values], ladder)
 
 
-def compiled_histogram(values: np.ndarray, ladder: Ladder, *, parts: int = 1 << 17, threads: int = 2) -> Histogram:
-    """The same in compiled code, however few they are, in parts of so many values."""
+def compiled_histogram(values: np.ndarray, ladder: Ladder) -> Histogram:
+    """The same in compiled code, however few they are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nobounds.counting.compiled, "_MANY", 0)
         at_once(patch)
-        patch.setattr(nobounds.counting.compiled, "_PART", parts)
-        patch.setattr(nobounds.counting.compiled, "_cores", lambda: threads)
         assert list(LeadingCounts(ladder.map).left([values])) == []
         return Histogram.of([values], ladder)
 
@@ -89,15 +86,6 @@ def test_many_records_with_missing_ones(ladder):
 
 
 @pytest.mark.medium
-@every
-@few
-@given(values=records, parts=st.integers(1, 20), threads=st.integers(1, 5))
-def test_threads_do_not_matter(ladder, values, parts, threads):
-    """However many threads share the records, in parts of whatever size, the counts are the same."""
-    assert_equal(compiled_histogram(values, ladder, parts=parts, threads=threads), numpy_histogram(values, ladder))
-
-
-@pytest.mark.medium
 @few
 @given(values=records.filter(len), full=st.integers(2, 9))
 def test_entries_do_not_overflow(values, full):
@@ -123,13 +111,3 @@ def test_arrays_that_cannot_be_written_to():
     values = np.arange(1000.0)
     values.flags.writeable = False
     assert_equal(compiled_histogram(values, LADDERS["cents"]), numpy_histogram(values, LADDERS["cents"]))
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the test runner itself may have threads
-def test_a_fork_after_threads_counts_as_well():
-    """Threads end with the call, so a process that forks after one can count in both processes."""
-    values = np.arange(1000.0)
-    here = compiled_histogram(values, LADDERS["cents"], parts=10)
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        there = pool.apply(compiled_histogram, (values, LADDERS["cents"]))
-    assert_equal(here, there)

@@ -17,16 +17,17 @@ from nobounds.mechanisms.runs import Runs
 N = 300_000
 VALUES = np.random.default_rng(0).lognormal(3, 0.8, N)
 DECILES = [k / 10 for k in range(1, 10)]
-# Passes, rungs weighed at once over records, and bytes at the peak, each at most. A private frame weighs what rungs of
-# 16 bits are occupied: no more than 2**16 in each octave, however many records there are.
+# Passes, rungs weighed at once, and bytes at the peak, each at most. The table of the first pass has 8 MB; a pass more
+# may be needed where noise leaves a choice open that coarse counts do not decide, but not for this seed.
 MOST = {
-    "median": (4, 1.3, 36e6),
-    "tail": (4, 1.3, 36e6),
-    "maximum": (3, 1.3, 36e6),
-    "sum": (5, 0.001, 13e6),
-    "mean": (6, 1.3, 36e6),
-    "deciles": (2, 0.1, 13e6),
-    "quartiles": (5, 1.3, 36e6),
+    "median": (2, 6000, 13e6),
+    "tail": (2, 6000, 13e6),
+    "maximum": (2, 6000, 13e6),
+    "sum": (2, 2000, 13e6),
+    "mean": (3, 6000, 13e6),
+    "deciles": (2, 30_000, 13e6),
+    "quartiles": (2, 6000, 13e6),
+    "describe": (5, 6000, 13e6),
 }
 CALLS: dict[str, Any] = {
     "median": lambda data, **options: nb.quantile(data, 0.5, **options),
@@ -36,6 +37,7 @@ CALLS: dict[str, Any] = {
     "mean": lambda data, **options: nb.mean(data, **options),
     "deciles": lambda data, **options: nb.quantiles(data, DECILES, **options),
     "quartiles": lambda data, **options: nb.quantiles(data, [0.25, 0.5, 0.75], **options),
+    "describe": lambda data, **options: nb.describe(data, **options),
 }
 
 
@@ -77,15 +79,28 @@ def work(call: Any, data: Any) -> Work:
 def test_a_call_does_no_more_than_this(name):
     """The work of each statistic on 300,000 records; none of it depends on the machine."""
     done, (passes, weighed, peak) = work(CALLS[name], VALUES), MOST[name]
-    assert done.passes <= passes and done.weighed <= weighed * N and done.peak <= peak, done
+    assert done.passes <= passes and done.weighed <= weighed and done.peak <= peak, done
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("name", ["deciles", "sum"])
+@pytest.mark.parametrize("name", CALLS)
 def test_work_beside_the_passes_does_not_grow_with_the_records(name):
-    """Four times as many records take as many passes, and no more memory than for a window of ranks around each."""
+    """Four times as many records take as many passes, weigh about as many rungs, and need about as much memory."""
     few, many = work(CALLS[name], VALUES), work(CALLS[name], np.tile(VALUES, 4) * np.linspace(1, 1.0001, 4 * N))
-    assert many.passes == few.passes and many.peak <= 2 * few.peak + 2**20
+    assert many.passes <= few.passes + 1 and many.weighed <= 1.5 * few.weighed and many.peak <= few.peak + 4 * 2**20
+
+
+@pytest.mark.medium
+def test_few_draws_need_a_pass_more():
+    """Coarse counts decide the centre and the scale of most medians; the others take a pass or two more."""
+    passes = [
+        work(
+            lambda data, seed=seed, **options: nb.quantile(data, 0.5, **(options | {"rng": random.Random(seed)})),
+            VALUES,
+        ).passes
+        for seed in range(40)
+    ]
+    assert min(passes) == 2 and sum(passes) <= 2.5 * len(passes) and max(passes) <= 6
 
 
 @pytest.mark.medium

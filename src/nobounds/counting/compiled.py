@@ -1,11 +1,8 @@
 """Counts of leading bits in compiled code (see `kernels`): a pass takes twice as long as numpy.sum.
 
-`make bench` measures this. The counts are the same as those of numpy. Threads count parts of an array in loops that
-release the GIL, and end before the call returns: a process may fork between any two calls.
+`make bench` measures this. The counts are the same as those of numpy.
 """
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TypeAlias
@@ -21,8 +18,7 @@ from nobounds.ladders.rungs import FloatBits, Grid
 
 MOST_BITS = 9  # of the mantissa: a table of 2**21 entries, 8 MB
 _MANY = 1 << 20  # values in one pass from which compiled code is faster
-_PART = 1 << 17  # values that a thread counts at a time
-_THREADS = 4
+_SPARE = 4  # empty tables of a size that are kept
 _FULL = 1 << 32  # this many values could overflow an entry
 
 _Table: TypeAlias = NDArray[np.uint32]  # half the cache of 64-bit entries
@@ -81,20 +77,9 @@ class LeadingCounts:
             self._room = _FULL - 1
         self._room -= len(values)
         self._read += len(values)
-        waiting = deque(values[start : start + _PART] for start in range(0, len(values), _PART))
-        threads = min(len(waiting), _THREADS, _cores())
-        while len(self._tables) < threads:
+        if not self._tables:
             self._tables.append(_empty(1 << 12 + self._map.bits))
-        if threads == 1:
-            _work(count, waiting, self._tables[0])
-            return
-        from concurrent.futures import ThreadPoolExecutor  # not loaded by an import of nobounds
-
-        with ThreadPoolExecutor(threads - 1) as pool:
-            others = [pool.submit(_work, count, waiting, table) for table in self._tables[1:threads]]
-            _work(count, waiting, self._tables[0])
-        for other in others:
-            other.result()
+        count(values, self._tables[0])
 
     def parts(self) -> list[tuple[Ints, Ints]]:
         """Patterns and their counts, in tables that remain to be added up."""
@@ -113,17 +98,6 @@ class LeadingCounts:
         return rungs
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _work(count: _Loop, waiting: deque[Floats], table: _Table) -> None:
-    """Count the waiting parts one at a time; several threads share the queue."""
-    with suppress(IndexError):
-        while True:
-            count(waiting.popleft(), table)
-
-
 def _empty(size: int) -> _Table:
     with suppress(KeyError, IndexError):
         return _spare[size].pop()
@@ -135,6 +109,6 @@ def _emptied(table: _Table) -> tuple[Ints, Ints]:
     keys = np.flatnonzero(table != 0)
     counts = table[keys].astype(np.int64)
     table[keys] = 0
-    if len(tables := _spare.setdefault(len(table), [])) < _THREADS:
+    if len(tables := _spare.setdefault(len(table), [])) < _SPARE:
         tables.append(table)
     return keys, counts

@@ -14,10 +14,9 @@ import numpy as np
 
 from nobounds.accounting.cost import Cost, pure
 from nobounds.arrays import Floats
-from nobounds.mechanisms.exponential_mechanism import weighted_law, weighted_rung
+from nobounds.mechanisms.exponential_mechanism import Bounded, proposed_rung, weighted_law, weighted_rung
 from nobounds.mechanisms.flip import flip_law, flip_rung
 from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms.proposals import Bounded, proposed_rung
 from nobounds.mechanisms.quick_laws import LOOKS, Blocks, choice_blocks, walk_blocks
 from nobounds.mechanisms.runs import RunLaw, Runs
 from nobounds.mechanisms.skip_ahead import halt_position

@@ -4,9 +4,16 @@ A rung is selected with probability proportional to exp(-rate * distance), the w
 under a public prior, if there is one. With rate = epsilon / (2 sensitivity) the mechanism costs epsilon, like
 permute-and-flip, and is never more accurate. But its range is bounded by epsilon rather than 2 epsilon, so under zCDP
 it costs about a quarter as much (Dong, Durfee and Rogers 2020).
+
+Where only bounds on distances are known, a rung is proposed with the weight of the least distance that it may have, and
+accepted with the probability exp(-rate * (its distance - the least)). What is accepted has the same law, whatever the
+bounds are: that is rejection sampling (docs/proofs/frame.md). One exponential variable decides; if it is larger than
+rate * (the largest distance - the least), the distance itself is not needed, and else records are read again.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +21,13 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import ball
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
-from nobounds.noise.discrete import Uniform, decide, truncated_geometric
+from nobounds.noise.discrete import Exponential, Uniform, decide, truncated_geometric
 from nobounds.noise.source import RandomSource
 
 if TYPE_CHECKING:
     from flint import arb
+
+_ERROR = 2.0**-40  # more than the relative error of a product of doubles
 
 
 def weighted_rung(runs: Runs, source: RandomSource, full: Callable[[], Runs] | None = None) -> int:
@@ -79,3 +88,56 @@ def _in_balls(runs: Runs, u: Uniform, precision: int) -> int | None:
     weights = [(-ball(runs.distance(run)) * rate).exp() * _many(runs, run) for run in near.tolist()]
     run = pick_ball(weights, arb(2) ** -precision, u, precision)
     return None if run is None else int(near[run])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounded:
+    """Runs whose rungs have the distance of their run or more, up to `more` ranks more. Sensitive."""
+
+    runs: Runs
+    more: Ints
+    finer: Callable[[int], "Bounded"]  # the same with the exact distance of this rung
+
+    def distance(self, rung: int) -> Fraction:
+        """The least distance of a rung from the target."""
+        return self.runs.distance(self._run(rung)) + self.runs.least
+
+    def spread(self, rung: int) -> int:
+        """By how much the distance of a rung may be larger."""
+        return int(self.more[self._run(rung)])
+
+    def _run(self, rung: int) -> int:
+        return int(np.searchsorted(self.runs.starts, rung, side="right")) - 1
+
+    def __repr__(self) -> str:
+        return f"Bounded(rate={self.runs.rate}, the rest hidden)"
+
+
+def proposed_rung(bounded: Bounded, source: RandomSource) -> int:
+    """An exact draw of the rung that the exponential mechanism selects, from bounds on the distances."""
+    while True:
+        rung = weighted_rung(bounded.runs, source)
+        if not (spread := bounded.spread(rung)):
+            return rung
+        rate, e = bounded.runs.rate, Exponential(source)
+        if e.bounds()[0] > float(rate) * spread * (1 + _ERROR):
+            return rung
+        finer = bounded.finer(rung)
+        if _is_above(e, rate * (finer.distance(rung) - bounded.distance(rung))):
+            return rung
+        bounded = finer
+
+
+def _is_above(e: Exponential, bound: Fraction) -> bool:
+    """Whether E is larger than a bound."""
+    low, high = e.bounds()
+    if low > float(bound) * (1 + _ERROR):
+        return True
+    if high < float(bound) * (1 - _ERROR):
+        return False
+
+    def attempt(precision: int) -> int | None:
+        drawn, exact = e.ball(precision), ball(bound)
+        return 1 if drawn > exact else 0 if drawn < exact else None
+
+    return bool(decide(attempt))

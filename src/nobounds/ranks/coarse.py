@@ -1,7 +1,7 @@
 """The centre and the scale of a frame from a coarse histogram of many records.
 
 Both cost few nats, so a coarse rung, which has one in a thousand of the records, changes their chances by a few
-percent. That is what coarse counts leave open, and rejection sampling closes it (see `mechanisms.proposals`): most
+percent. That is what coarse counts leave open, and rejection sampling closes it (see `exponential_mechanism`): most
 draws need no second pass over the records, and the others one over a single coarse rung. The laws are those of the
 exact counts.
 """
@@ -19,7 +19,7 @@ from nobounds.ladders.cells import ends, split, splits
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of_scales
 from nobounds.ladders.rungs import FloatBits, Grid
-from nobounds.mechanisms.proposals import Bounded
+from nobounds.mechanisms.exponential_mechanism import Bounded
 from nobounds.mechanisms.runs import Runs
 from nobounds.ranks.framing import OCTAVES, Around, octave_runs
 from nobounds.ranks.route import ChoiceRoute
