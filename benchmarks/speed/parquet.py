@@ -1,0 +1,83 @@
+"""Processor time and memory of a summary of Parquet files beside polars: a section of docs/speed.md.
+
+`python benchmarks/speed/parquet.py --folder /tmp` makes 20 columns of 10^7 rows (1.5 GB) and 4 columns of 10^8 rows
+(2.5 GB), measures each call in a process of its own, and deletes the files.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+ROWS = 10**6  # written at a time
+CALLS = {
+    "nobounds": "import nobounds as nb; call = lambda: nb.Table(path).describe(epsilon=10)",
+    "polars, scan_parquet(...).describe()": "import polars; call = lambda: polars.scan_parquet(path).describe()",
+    "polars, read_parquet(...).describe()": "import polars; call = lambda: polars.read_parquet(path).describe()",
+}
+MEASURED = """
+import resource, sys, time
+path = sys.argv[1]
+{call}
+start = time.process_time()
+call()
+print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def wide(rng: np.random.Generator) -> dict[str, object]:
+    """Rows of 20 columns."""
+    return {f"x{k:02d}": rng.lognormal(k % 5, 0.5 + 0.05 * k, ROWS) for k in range(20)}
+
+
+def tall(rng: np.random.Generator) -> dict[str, object]:
+    """Rows of 4 columns, one of whole numbers."""
+    age = np.clip(rng.normal(45, 18, ROWS), 0, 110)
+    return {
+        "income": rng.lognormal(10, 1, ROWS),
+        "age": age,
+        "visits": rng.poisson(4, ROWS),
+        "delay": rng.exponential(30, ROWS),
+    }
+
+
+def written(path: Path, rows: object, parts: int) -> Path:
+    """A file of this many parts."""
+    rng, writer = np.random.default_rng(1), None
+    for _ in range(parts):
+        table = pa.table(rows(rng))  # type: ignore[operator]
+        writer = writer or parquet.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    writer.close()
+    return path
+
+
+def measured(path: Path, call: str) -> str:
+    """Seconds and megabytes of a call in a new process, as cells."""
+    code = MEASURED.format(call=call)
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    seconds, peak = map(float, done.stdout.split())
+    return f"{seconds:.1f} s | {peak:,.0f} MB"
+
+
+def main() -> None:
+    """Make the files, and print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, required=True)
+    folder = parser.parse_args().folder
+    print("| | | processor time | peak of the process |\n|---|---|---|---|")
+    for name, rows, parts in (("20 columns, 10^7 rows", wide, 10), ("4 columns, 10^8 rows", tall, 100)):
+        path = written(folder / "measured.parquet", rows, parts)
+        try:
+            for who, call in CALLS.items() if parts == 10 else [("nobounds", CALLS["nobounds"])]:
+                print(f"| {name} | {who} | {measured(path, call)} |", flush=True)
+        finally:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()
