@@ -39,11 +39,12 @@ explore: $(READY) ## property tests with fresh examples, kept in .hypothesis if 
 	$(BIN)/pytest -n 2 --dist loadgroup -m hypothesis --hypothesis-profile=explore tests
 	cd tests && ../$(BIN)/python -m support.lockstep --slow
 
-bench: $(PEERS)/.ready ## processor time and memory beside named peers, docs/speed.md (five minutes)
+bench: $(PEERS)/.ready ## processor time and memory beside named peers, docs/speed.md (ten minutes, and 3 GB of disk)
 	$(PEERS)/bin/python benchmarks/speed/ratios.py
 	$(PEERS)/bin/python benchmarks/speed/small.py --page docs/speed.md
 	$(PEERS)/bin/python benchmarks/speed/groups.py --page docs/speed.md
 	$(PEERS)/bin/python benchmarks/speed/csv_files.py --page docs/speed.md
+	$(PEERS)/bin/python benchmarks/speed/parquet.py --folder $(or $(TMPDIR),/tmp) --page docs/speed.md
 
 accuracy: $(READY) ## nobounds and its rivals near 0 and far from it, docs/accuracy/offsets.md (hours; QUICK=--quick: half an hour)
 	$(BIN)/python benchmarks/accuracy/run.py --jobs 2 --results build/accuracy.jsonl --out docs/accuracy/offsets.md $(QUICK)

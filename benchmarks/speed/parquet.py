@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+SECTION = "## Parquet files"
 ROWS = 10**6  # written at a time
 CALLS = {
     "nobounds": "import nobounds as nb; call = lambda: nb.Table(path).describe(epsilon=10)",
@@ -64,19 +65,34 @@ def measured(path: Path, call: str) -> str:
     return f"{seconds:.1f} s | {peak:,.0f} MB"
 
 
+def section(rows: list[str]) -> str:
+    """The section of the page."""
+    return (
+        f"{SECTION}\n\n"
+        "A summary of all columns, each call in a process of its own. polars is exact, and not private. Measured by\n"
+        "`python benchmarks/speed/parquet.py --folder /tmp`.\n\n"
+        "| | | processor time | peak of the process |\n|---|---|---|---|\n" + "".join(rows)
+    )
+
+
 def main() -> None:
-    """Make the files, and print the table."""
+    """Make the files, measure, print, and write the section."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
-    folder = parser.parse_args().folder
-    print("| | | processor time | peak of the process |\n|---|---|---|---|")
+    parser.add_argument("--page", type=Path, help="the page whose last section this is")
+    options = parser.parse_args()
+    found = list[str]()
     for name, rows, parts in (("20 columns, 10^7 rows", wide, 10), ("4 columns, 10^8 rows", tall, 100)):
-        path = written(folder / "measured.parquet", rows, parts)
+        path = written(options.folder / "measured.parquet", rows, parts)
         try:
             for who, call in CALLS.items() if parts == 10 else [("nobounds", CALLS["nobounds"])]:
-                print(f"| {name} | {who} | {measured(path, call)} |", flush=True)
+                found.append(f"| {name} | {who} | {measured(path, call)} |\n")
+                print(found[-1], end="", flush=True)
         finally:
             path.unlink()
+    if options.page is not None:
+        before = options.page.read_text().partition(f"\n{SECTION}\n")[0]
+        options.page.write_text(f"{before}\n{section(found)}")
 
 
 if __name__ == "__main__":

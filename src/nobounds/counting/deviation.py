@@ -1,5 +1,6 @@
 """Deviations of records from a centre, over a scale, as a function of one record."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +23,8 @@ class Deviation:
 
     def __call__(self, values: Floats) -> Floats:
         with np.errstate(over="ignore", under="ignore"):
-            away: Floats = np.clip(values, self.low, self.high)
-            away -= self.center
+            bounded = self.low > -math.inf or self.high < math.inf
+            away: Floats = (np.clip(values, self.low, self.high) if bounded else values) - self.center
             away = np.multiply(away, 2.0**-self.octave, out=away) if self.is_product else np.ldexp(away, -self.octave)
         if self.all_present:
             away[np.isnan(away)] = 0.0

@@ -86,7 +86,8 @@ class Histogram:
 
     def scaled(self, octave: int, ladder: Ladder) -> "Histogram":
         """The same counts on another ladder, each record at the value of its rung over 2**octave."""
-        rungs = ladder.rungs(np.ldexp(self.ladder.map.floats(self.rungs), -octave))
+        with np.errstate(over="ignore", under="ignore"):
+            rungs = ladder.rungs(np.ldexp(self.ladder.map.floats(self.rungs), -octave))
         return Histogram(ladder, *_added_up(rungs, self.counts))
 
     def __add__(self, other: "Histogram") -> "Histogram":

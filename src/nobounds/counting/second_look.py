@@ -50,6 +50,8 @@ class Counts:
         """The histogram on another ladder, exact on all rungs whose ranks touch the interval from `low` to `high`."""
         if ladder == self.coarse.ladder:
             return self.coarse
+        if self._rungs(ladder, low, high) == (ladder.first, ladder.last):
+            return self.full(ladder)
         histogram, exact = self.near(ladder, [(low, high)])
         return replace(histogram, exact=exact[0])
 
