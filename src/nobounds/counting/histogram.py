@@ -172,7 +172,7 @@ class _Octaves:
 
     def __init__(self, rungs: Any) -> None:
         self._map: FloatBits | Grid = rungs
-        self._bits = self._map.bits
+        self._bits: int = self._map.bits
         self._starts = np.full(1 << _OCTAVES, _UNSEEN)  # where each octave begins in the table, minus its first pattern
         self._firsts: list[int] = []  # what is subtracted there, in the order of the table
         self._table: Ints = np.zeros(0, dtype=np.int64)
