@@ -38,8 +38,6 @@ def top_k(
     """The most frequent values of a column by their private counts, the most frequent first.
 
     Example: nobounds top-k people.csv --column age --k 5 --delta 1e-6 --epsilon 1
-
-    Example: nobounds top-k people.csv --column age --k 5 --by region --delta 1e-6 --epsilon 1
     """
     _show_values("top_k", column, common, keys, k)
 
