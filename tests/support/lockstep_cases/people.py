@@ -37,6 +37,8 @@ USERS = [
     without_rows(PEOPLE, PEOPLE["user"] == "u3"),
     *(without_rows(ODD, ODD["user"] == user) for user in "afdb"),
 ]
+LOW = table([*range(N), *[N] * 4], ["x"] * (N + 4), [*AMOUNTS, *[0.0] * 4])
+LOW_USER = without_rows(LOW, LOW["user"] == N)  # whichever of its rows count, they lie on one side of the median
 WIDE = table([*ODD["user"], "g", "g", "g"], [*ODD["city"], "p", "q", "r"], [*ODD["x"], 1.0, 2.0, 3.0])
 WIDE_USER = without_rows(WIDE, WIDE["user"] == "g")  # the only one with some of the cities
 LEVEL = at_a_level(5)

@@ -8,6 +8,7 @@ from nobounds.auditing.lockstep import Setting as Case
 from support.lockstep_cases.data import SWAP, named
 from support.lockstep_cases.people import (
     CITY_MOVED,
+    LOW_USER,
     OF_A_TABLE,
     ONE_GROUP,
     PRIVATE,
@@ -29,6 +30,10 @@ CASES = {
     ]
     for name, ask in OF_A_TABLE.items()
 }
+
+CASES["Table.quantile"] += [
+    Case("epsilon 1, a user of low values", of_table(OF_A_TABLE["quantile"], TWO, epsilon=1), [LOW_USER], [], rows=2)
+]
 
 
 def asked(asks, table, **options):
