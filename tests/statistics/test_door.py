@@ -26,6 +26,7 @@ from nobounds.sklearn import PrivateClipper
 from nobounds.statistics.door import Answer, Request, admit, release_column
 from nobounds.tables import columns
 from nobounds.tables.by_group.table import GroupedTable
+from nobounds.tables.sql import statement
 from nobounds.tables.table import Table
 
 SOURCE = Path(nb.__file__).parent
@@ -107,6 +108,7 @@ class HiddenSource:
         return tuple(pa.array(keys) for keys in given)
 
     tally = unread
+    rows = unread
     records = unread
 
 
@@ -192,8 +194,11 @@ def of_tables(spent, make, column="x", condition="b"):
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent)
         yield "Table.agg", partial(of_table, make, unit, None, "agg", asks, spent)
         if condition == "b":
-            counted = partial(of_table, make, unit, {"keys": ["k0"]}, "value_counts", ("who",), spent | {"keys": ["a"]})
-            yield "GroupedTable.value_counts", counted
+            for name, args in (("value_counts", ("who",)), ("top_k", ("who", 1))):
+                counted = partial(of_table, make, unit, {"keys": ["k0"]}, name, args, spent | {"keys": ["a"]})
+                yield f"GroupedTable.{name}", counted
+            distinct = partial(of_table, make, unit, {"keys": ["k0"]}, "count_distinct", ("who",), spent)
+            yield "GroupedTable.count_distinct", distinct
         for name, args in (("value_counts", ("k",)), ("top_k", ("k", 1))):
             yield f"Table.{name}", partial(of_table, make, unit, None, name, args, spent | {"keys": ["k0", "k1"]})
         for by in ({"keys": ["k0", "k1"]}, *([{"delta": 1e-6}] if "epsilon" in spent else [])):
@@ -227,6 +232,20 @@ def with_hidden_table(statistic, args, options, budget):
         return statistic(pa.table({"k": ["k0"]}), *args, budget=budget, **options)
 
 
+def of_statements(spent):
+    """Statistics by one SQL statement, of all rows and by group."""
+    asks = "private_mean(x), private_median(x), private_count()"
+    yield "sql", partial(with_hidden_statement, f"select {asks} from t", spent)
+    yield "sql", partial(with_hidden_statement, f"select k, {asks} from t group by k", spent | {"keys": ["k0", "k1"]})
+
+
+def with_hidden_statement(text, options, budget):
+    """Ask by a statement; its table cannot be read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statement, "Table", lambda data, **given: hidden_table(**given))
+        return nb.sql(text, {"t": {"x": [1.0], "k": ["k0"]}}, budget=budget, **options)
+
+
 def hidden_table(**options):
     """A table that cannot be read."""
     table = nb.Table({"x": [1.0], "who": ["a"], "k": ["k0"]}, **options)
@@ -239,6 +258,7 @@ CALLS = [
     *(call for neighbors in RELATIONS for spent in SPENT for call in of_vectors(neighbors, spent)),
     *(call for spent in SPENT for call in of_tables(spent, hidden_table)),
     *(call for spent in SPENT for call in of_values(spent)),
+    *(call for spent in SPENT for call in of_statements(spent)),
 ]
 each = pytest.mark.parametrize("call", [call for _, call in CALLS], ids=[name for name, _ in CALLS])
 

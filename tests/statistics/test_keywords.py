@@ -151,6 +151,7 @@ def test_every_statistic_is_listed():
         nb.plan,
         nb.plan_describe,
         nb.rows_needed,
+        nb.sql,
     }
     assert public == set(FUNCTIONS)
     of_table, of_groups = (

@@ -129,3 +129,24 @@ CASES |= {
     "top_k": [Case("epsilon 1", of_column(nb.top_k, 2, epsilon=1, **PUBLIC), CITIES)],
     "count_distinct": [Case("epsilon 1", of_column(nb.count_distinct, epsilon=1), CITIES)],
 }
+
+
+def stated(text, facts=None, **options):
+    """One SQL statement about a table, with these facts."""
+
+    def call(data, rng, budget):
+        return nb.sql(text, {"people": data}, rng=rng, budget=budget, marks=False, **(facts or {}), **options)
+
+    return call
+
+
+HIGH = "select private_count() as many, private_mean(x + 1) from people where x > 0 or city = 'c1'"
+BY_CITY = "select city, private_count(x), private_sum(x, lower => 0) from people group by city"
+CASES["sql"] = [
+    Case("epsilon 1, rows", stated(HIGH, epsilon=1), ROWS[:1], ROWS[1:3], False),
+    Case("epsilon 1, users", stated(HIGH, TWO, epsilon=1), USERS[:1], USERS[1:2], False, rows=2),
+    Case("epsilon 1, swap", stated(HIGH, SWAP, epsilon=1), ROW_MOVED, [], False),
+    Case("epsilon 1, by group", stated(BY_CITY, PUBLIC, epsilon=1), ROWS[:1], ROWS[1:3], False),
+    Case("epsilon 1, users by group", stated(BY_CITY, TWO | PRIVATE, epsilon=1), USERS[:1], USERS[1:2], False, rows=2),
+    Case("epsilon 1, a count", stated("select private_count() from people", epsilon=1), ROWS[:2], []),
+]
