@@ -22,7 +22,7 @@ class Deviation:
     all_present: bool = False
 
     def __call__(self, values: Floats) -> Floats:
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):  # a warning would tell of a record
             bounded = self.low > -math.inf or self.high < math.inf
             away: Floats = (np.clip(values, self.low, self.high) if bounded else values) - self.center
             away = np.multiply(away, 2.0**-self.octave, out=away) if self.is_product else np.ldexp(away, -self.octave)

@@ -93,7 +93,11 @@ class Frame:
 
 def points_of(values: Floats, unit: Fraction | None) -> Floats:
     """The values in units of the grid, rounded to whole numbers."""
-    return values if unit is None else np.rint(values / float(unit))
+    if unit is None:
+        return values
+    with np.errstate(all="ignore"):  # a warning would tell of a record
+        points: Floats = np.rint(values / float(unit))
+    return points
 
 
 NO_FRAME = Frame(0.0, 0)

@@ -147,7 +147,7 @@ class Grid:
 
     def leading(self, values: Floats) -> Ints:
         """The leading bits of the nearest grid point; they determine whole numbers up to 2**bits."""
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):  # a warning would tell of a record
             points = values / float(self.unit)
         np.rint(points, out=points)
         return _leading(points, self.bits, in_place=True)

@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, Unit
 from nobounds.accounting.spending import Chargeable, charged
@@ -79,7 +81,8 @@ def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | 
     facts = data.public(request.neighbors == "swap" and request.sized)
     plan = request.plan(facts)
     loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
-    return driver.run(request.answer(plan, facts, data, loss))
+    with np.errstate(all="ignore"):  # a warning would tell of a record, such as a NaN that signals
+        return driver.run(request.answer(plan, facts, data, loss))
 
 
 def _part(request: Request[F, Any, P, R], data: Unread[F]) -> Program[R]:

@@ -28,7 +28,7 @@ def from_arrow_stream(data: Any) -> TableStream:
             raise_alone(ValueError(again))
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        return floated(reader(), schema, keys, values)
+        return map(_copied, floated(reader(), schema, keys, values))
 
     def rows() -> int:
         batches = reader()
@@ -36,3 +36,10 @@ def from_arrow_stream(data: Any) -> TableStream:
             return sum(len(batch) for batch in batches)
 
     return TableStream(facts, others, kinds, batches, rows, query=True)  # the stream may be that of a query
+
+
+def _copied(batch: Any) -> Any:
+    """A batch in memory of its own: whoever makes a stream may fill the same memory again for the next batch."""
+    pa = import_pyarrow()
+    columns = [pa.concat_arrays([column, column.slice(0, 0)]) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)

@@ -39,7 +39,7 @@ _IN_SQLITE = (
     "select type, name, sql from {schema}.sqlite_master where lower(name) = {name} and type in ('table', 'view')"
 )
 _REGISTERED = re.compile(
-    r"create temp view .* as select \* from (pandas|python_arrow|arrow)_scan\w*\([\d, ]*\).*", re.S | re.I
+    r"create temp view .* as select \* from (pandas|python_arrow|arrow)_scan\w*\([\d, ]*\)( as \w+)?;?", re.S | re.I
 )
 _CREATED = re.compile(r"\s*create\s+(temp\w*\s+)?view\s+(if\s+not\s+exists\s+)?[^()]*?\sas\s", re.I)
 _PARQUET = re.compile(r".*\.parquet", re.I | re.S)

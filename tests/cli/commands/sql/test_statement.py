@@ -71,6 +71,14 @@ def test_units_public_tables_and_budgets(folder):
         (["select region, private_count() from 'people.csv' group by region"], "group by needs --keys"),
         (["select private_count() from 'people.csv'", "--keys", "a"], "with group by"),
         (["selec"], "one select"),
+        (
+            [
+                "select private_count() from 'zones.csv' a join './zones.csv' b on a.id = b.id",
+                "--public-table",
+                "./zones.csv",
+            ],
+            "self-join",
+        ),
     ],
     ids=str,
 )

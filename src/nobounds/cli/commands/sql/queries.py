@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from nobounds.cli.options import Data
@@ -60,11 +61,16 @@ def tables_of(database: str | None, text: Text, names: Iterable[str], stack: Exi
         _without_options(text)
         return _database(database, stack)
     files: dict[str, TableStream] = {}
+    opened: dict[tuple[Path, ...], TableStream] = {}
     unknown = {} if text.stated is None else dict(text.stated.columns)
     for name in dict.fromkeys(names):
         paths = expand(name)
         declared = None if text.stated is None else text.declared(column_names(paths[0], text.csv, text.stated))
-        files[name] = from_paths(paths, text.csv, declared)
+        # Two names of the same files are one table, so that a join of it with itself is refused.
+        same = tuple(path.resolve() for path in paths)
+        if same not in opened:
+            opened[same] = from_paths(paths, text.csv, declared)
+        files[name] = opened[same]
         unknown = {column: kind for column, kind in unknown.items() if declared and column not in declared.columns}
     if unknown:
         raise ValueError(f"column {next(iter(unknown))!r} of the schema is in none of the files of the query")
