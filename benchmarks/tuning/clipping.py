@@ -33,15 +33,15 @@ around a private centre for means and under swap, and around 0 for sums under ad
 1. **Frame.** A private median and the octave of the median deviation from it, for 40 nats over the number of records
    each; twice as many under swap.
 2. **Walks.** Under add-remove, and from 150 nats of the clip on under swap, AboveThreshold walks inward from far out
-   until a noisy number of records outside passes 5 / eps2; around a centre under swap 4 / eps2, and the clip is three
-   eighths of an octave wider than where the walk halts. Under swap with fewer records it walks outward until a noisy
+   until a noisy number of records outside passes 6 / eps2, or 5 / eps2 under swap, and the clip is three eighths of an
+   octave wider than where the walk halts. Under swap with fewer records it walks outward until a noisy
    number of records inside passes a noisy n. Counts are tilted beyond the scale, so that walks do not halt far from the
    data. Without enough records for a frame the walk goes outward under swap, untilted: then too few records give a clip
    that is too small. Under add-remove it goes inward over octaves, tilted by a public prior.
 3. **Octaves.** An eighth of epsilon, or a fifth under swap, counts the octaves around the clip, which may move it by
    powers of two, and which say how much lies beyond it ([the tail](proofs/tail.md)).
 4. **Noise.** The rest of epsilon pays for discrete Laplace noise on the exact sum of the clipped records. Walks get
-   three tenths of what the frame and the octaves leave, and three twentieths under swap.
+   three twentieths of what the frame and the octaves leave.
 
 This page is made by `make clipping`. Errors are expected absolute errors, by exact laws; one counts for at most that of
 answering 0.
@@ -62,12 +62,12 @@ CHOICES: list[tuple[str, str, list[Any], list[Setting]]] = [
     (
         "part for the walks after a frame",
         "walks",
-        [Fraction(1, 5), Fraction(3, 10), Fraction(2, 5)],
+        [Fraction(1, 10), Fraction(3, 20), Fraction(1, 5)],
         [SWAP, ADDED, LARGE],
     ),
     ("share of eps1 outward, without a tilt", "untilted", [Fraction(7, 10), Fraction(39, 50), Fraction(17, 20)], [FEW]),
     ("part for the clip, few rows", "few", [Fraction(7, 20), Fraction(9, 20), Fraction(11, 20)], [FEW]),
-    ("records outside over eps2, inward", "outside", [3, 5, 8], [ADDED, LARGE]),
+    ("records outside over eps2, inward", "outside", [4, 6, 8], [ADDED, LARGE]),
     ("ranks over eps2 lowered an octave", "lowered", [1, 2, 3], [ADDED]),
     ("octaves above the scale where that begins", "lowered_from", [1, 2, 3], [ADDED]),
     ("records outside over eps2, over octaves", "outside_few", [8, 10, 12], [LITTLE]),
