@@ -17,7 +17,10 @@ REGIONS = ("north", "south", "east", "west", "centre")
 MEMORY = ("numpy", "arrow", "pandas", "polars", "lazy")
 FILES = ("csv", "csv.gz", "parquet", "parquets")
 QUERIES = ("relation", "sql")
-COMPUTED = ("lazy", *QUERIES)  # when they are read, so that releases say that their rows are those of a query's result
+COMPUTED = (
+    "lazy",
+    "relation",
+)  # when they are read, so that releases say that their rows are those of a query's result
 _NEEDS = {"pandas": "pandas", "polars": "polars", "lazy": "polars", "relation": "duckdb", "sql": "duckdb"}
 
 

@@ -101,7 +101,7 @@ OF_STREAMS = {
     "IterativeExponential": lambda rng, noise: nb.IterativeExponential(3, epsilon=1, rng=rng),
     "SparseVector": lambda rng, noise: nb.SparseVector(3, hits=2, epsilon=1, noise=noise, rng=rng),
 }
-OF_TABLES = {"Table", "proportion"}  # a proportion is attacked as that of a condition on a table
+OF_TABLES = {"Table", "proportion", "sql"}  # as a condition on a table; statements are attacked in test_statements.py
 WITHOUT_DATA = {
     "Answers",
     "Budget",

@@ -116,9 +116,9 @@ def test_loops_are_compiled_once_it_pays(installed):
         "    def find_spec(self, name, *_):\n"
         "        if name.startswith('llvmlite'): raise ImportError('not for this machine')\n"
         f"{'' if installed else 'sys.meta_path.insert(0, Refusing())'}\n"
-        "k.WORTH, k.LEAST, c._MANY = 2000, 1, 500\n"
+        "k.WORTH, k.LEAST, c._MANY = 400_000, 1, 500\n"
         "for _ in range(4):\n"
-        "    assert nb.Histogram.of([np.zeros(1000)], nb.Ladder.float_bits()).total == 1000\n"
+        "    assert nb.Histogram.of([np.zeros(200_000)], nb.Ladder.float_bits()).total == 200_000\n"
         "    print('llvmlite' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True).stdout

@@ -370,8 +370,8 @@ MUTANTS = [
     ),
     Mutant(
         "clipping/view.py",
-        "_deviations",
-        condition("False"),
+        "RecordsView.deviations",
+        call("Deviation", "Deviation(center, low, high, octave, False)"),
         "under swap the number of missing records would show",
         "clipping/test_clip.py",
     ),
@@ -885,8 +885,8 @@ MUTANTS = [
     ),
     Mutant(
         "statistics/sums.py",
-        "_mean",
-        call("max", "max(count, 1)", nth=-1),
+        "averaged",
+        call("Averaged", "Averaged(settled, value, lattice.step, replace(average, count=Fraction(max(count, 1))))"),
         "the exact number of records would be told by the noise scale of a mean",
         "auditing/test_table.py::test_a_mean_tells_noisy_numbers_alone",
     ),

@@ -1,6 +1,7 @@
 """Seeded releases of each kind come out as they are pinned in pinned.json."""
 
 import json
+import sys
 
 import pytest
 from promises.pinned_cases import PINNED, Case, cases, plain
@@ -12,6 +13,16 @@ SLOWER = {"plan", "explain", "rho", "budget"}  # names with one of these take lo
 def test_every_case_is_pinned():
     """The file has the cases that there are, and no others."""
     assert list(json.loads(PINNED.read_text())) == list(CASES)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_cached() -> None:
+    """Tests that patch constants or mechanisms may have left plans behind that were made of them."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("nobounds.")]
+    kinds = [each for module in modules for each in vars(module).values() if isinstance(each, type)]
+    for place in (*modules, *kinds):
+        for each in list(vars(place).values()):
+            getattr(each, "cache_clear", int)()
 
 
 @pytest.fixture(scope="module")

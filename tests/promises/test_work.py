@@ -85,9 +85,12 @@ def test_a_call_does_no_more_than_this(name):
 @pytest.mark.medium
 @pytest.mark.parametrize("name", CALLS)
 def test_work_beside_the_passes_does_not_grow_with_the_records(name):
-    """Four times as many records take as many passes, weigh about as many rungs, and need about as much memory."""
+    """Four times as many records take as many passes, weigh about as many rungs, and need about as much memory.
+
+    A call may keep up to 2^20 records, so that much it may need more.
+    """
     few, many = work(CALLS[name], VALUES), work(CALLS[name], np.tile(VALUES, 4) * np.linspace(1, 1.0001, 4 * N))
-    assert many.passes <= few.passes + 1 and many.weighed <= 1.5 * few.weighed and many.peak <= few.peak + 4 * 2**20
+    assert many.passes <= few.passes + 1 and many.weighed <= 1.5 * few.weighed and many.peak <= few.peak + 8 * 2**20
 
 
 @pytest.mark.medium

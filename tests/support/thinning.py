@@ -45,7 +45,6 @@ EVERY = {
     "test_every_engine_makes_the_same_tally": 6,
     "test_every_form_gives_the_answer_that_is_expected": 4,
     "test_every_group_has_the_answer_of_the_scalar_code": 8,
-    "test_everything_that_is_offered_can_be_forecast": 3,
     "test_extremes_and_many_quantiles_err_as_predicted": 2,
     "test_forked_processes_get_the_answers_of_their_parent": 2,
     "test_it_costs_epsilon": 3,

@@ -25,7 +25,7 @@ def test_the_split_is_that_of_agg(spending, rows, rows_per_unit):
 
 @pytest.mark.medium
 @pytest.mark.parametrize(("rows", "epsilon"), [(200, 1), (20_000, 1), (20_000, 0.1)])
-def test_what_is_called_answered_is_answered(rows, epsilon):
+def test_what_the_plan_of_several_calls_answered_is_answered(rows, epsilon):
     """In most of ten runs; and what gets nothing is never answered."""
     planned = plan_together(ASKS, rows=rows, epsilon=epsilon)
     table = nb.Table({"x": np.random.default_rng(2).lognormal(3, 0.7, rows)})

@@ -6,6 +6,7 @@ from nobounds.auditing.lockstep import Setting as Case
 from support.lockstep_cases.people import (
     AT_A_LEVEL,
     LEVEL,
+    LOW_USER,
     OF_GROUPS,
     ONE_BY_ONE,
     ONE_GROUP,
@@ -61,6 +62,15 @@ CASES |= {
     ]
     for name, ask in OF_GROUPS.items()
 }
+CASES["group_by, private keys, minimum"] += [
+    Case(
+        "epsilon 1, a user of low values",
+        of_table(OF_GROUPS["minimum"], TWO, ONE_GROUP, epsilon=1),
+        [LOW_USER],
+        [],
+        rows=2,
+    )
+]
 CASES |= {
     f"group_by, {keys} keys, {name}": [
         Case("epsilon 2, users", of_table(ask, TWO, how, epsilon=2), USERS[1:2], USERS[2:], False, rows=2),

@@ -8,6 +8,7 @@ from nobounds.auditing.lockstep import Setting as Case
 from support.lockstep_cases.data import SWAP, named
 from support.lockstep_cases.people import (
     CITY_MOVED,
+    HIGH_USER,
     LOW_USER,
     OF_A_TABLE,
     ONE_GROUP,
@@ -55,6 +56,19 @@ CASES |= {
     for name, ask in OF_A_TABLE.items()
     if name in ("quantile", "mean", "sum", "count of rows")
 }
+for name, ask in {"median": OF_A_TABLE["median"], "iqr": OF_A_TABLE["iqr"], "maximum": OF_A_TABLE["maximum"]}.items():
+    high = Case("epsilon 1, a user of high values", of_table(ask, TWO, epsilon=1), [HIGH_USER], [], rows=2)
+    CASES[f"Table.{name}"].append(high)
+CASES["Table.where, quantile"].append(
+    Case(
+        "epsilon 1, a user of high values",
+        of_table(filtered(OF_A_TABLE["quantile"]), TWO, epsilon=1),
+        [HIGH_USER],
+        [],
+        False,
+        rows=2,
+    )
+)
 CASES["Table.describe"] += [
     Case("epsilon 900, users", of_table(OF_A_TABLE["describe"], TWO, epsilon=900), USERS[:1], USERS[1:2], False, rows=2)
 ]
@@ -140,12 +154,12 @@ def stated(text, facts=None, **options):
     return call
 
 
-HIGH = "select private_count() as many, private_mean(x + 1) from people where x > 0 or city = 'c1'"
+POSITIVE = "select private_count() as many, private_mean(x + 1) from people where x > 0 or city = 'c1'"
 BY_CITY = "select city, private_count(x), private_sum(x, lower => 0) from people group by city"
 CASES["sql"] = [
-    Case("epsilon 1, rows", stated(HIGH, epsilon=1), ROWS[:1], ROWS[1:3], False),
-    Case("epsilon 1, users", stated(HIGH, TWO, epsilon=1), USERS[:1], USERS[1:2], False, rows=2),
-    Case("epsilon 1, swap", stated(HIGH, SWAP, epsilon=1), ROW_MOVED, [], False),
+    Case("epsilon 1, rows", stated(POSITIVE, epsilon=1), ROWS[:1], ROWS[1:3], False),
+    Case("epsilon 1, users", stated(POSITIVE, TWO, epsilon=1), USERS[:1], USERS[1:2], False, rows=2),
+    Case("epsilon 1, swap", stated(POSITIVE, SWAP, epsilon=1), ROW_MOVED, [], False),
     Case("epsilon 1, by group", stated(BY_CITY, PUBLIC, epsilon=1), ROWS[:1], ROWS[1:3], False),
     Case("epsilon 1, users by group", stated(BY_CITY, TWO | PRIVATE, epsilon=1), USERS[:1], USERS[1:2], False, rows=2),
     Case("epsilon 1, a count", stated("select private_count() from people", epsilon=1), ROWS[:2], []),

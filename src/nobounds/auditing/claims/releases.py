@@ -151,6 +151,7 @@ def cases() -> Iterator[Case]:
         yield _case(name, "rho 1/2", "swap", of_column(vectors, rho=0.5, **SWAP), ROWS_MOVED)
     yield from _bins()
     yield from _values()
+    yield from _statements()
     yield from _tables()
     yield from _streams()
 
@@ -182,6 +183,21 @@ def _values() -> Iterator[Case]:
         options: dict[str, Any] = {} if name == "count_distinct" else PUBLIC
         call = of_table(name, *args, epsilon=1, **options)
         yield _case(f"Table.{name}", "epsilon 1", "add-remove", call, pairs, "user of 2 rows", quick=True)
+
+
+def of_statement(text: str, **options: Any) -> Call:
+    """A call of one SQL statement about a table of users."""
+
+    def call(data: Any, driver: Driver, budget: Purse) -> Any:
+        return nb.sql(text, {"people": data}, rng=driver, budget=budget, **USERS, **options)
+
+    return call
+
+
+def _statements() -> Iterator[Case]:
+    pairs = [without(user) for user in "ad"]
+    call = of_statement("select private_count() from people where value > 0", epsilon=1)
+    yield _case("sql", "epsilon 1", "add-remove", call, pairs, "user of 2 rows", quick=True)
 
 
 def _tables() -> Iterator[Case]:

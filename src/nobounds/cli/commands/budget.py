@@ -151,7 +151,7 @@ def allow(file: File, label: Label) -> None:
 def install(url: Server) -> None:
     """Make a place for budgets in a PostgreSQL database, owned by the role of the URL.
 
-    Example: nobounds budget install postgresql://owner@db.example/shop
+    Example: nobounds budget install postgresql://db.example/shop
     """
     with plain_errors():
         if not is_address(url):
@@ -164,7 +164,7 @@ def install(url: Server) -> None:
 def share(file: File, role: Role, epsilon: Epsilon = None, delta: Delta = None, rho: Rho = None) -> None:
     """Let a role charge up to a share of a budget in PostgreSQL, and nothing else.
 
-    Example: nobounds budget share postgresql://owner@db.example/shop#people ana --epsilon 1
+    Example: nobounds budget share postgresql://db.example/shop#people ana --epsilon 1
     """
     with plain_errors():
         Budget(path=require_budget(file)).share(role, epsilon=epsilon, delta=delta, rho=rho)

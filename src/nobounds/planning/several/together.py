@@ -58,7 +58,7 @@ def plan_together(
     rows: the number of rows, as far as you know it, in `groups` groups of the same size.
 
     >>> [(each.ask.name, each.answered) for each in plan_together(
-    ...     (Ask.parse("count()"), Ask.parse("median(age)"), Ask.parse("std(age)")), rows=1500, epsilon=1)]
+    ...     (Ask.parse("count()"), Ask.parse("median(age)"), Ask.parse("std(age)")), rows=900, epsilon=1)]
     [('count()', True), ('median(age)', True), ('std(age)', False)]
     """
     terms = Terms.of(epsilon, rho, neighbors)
