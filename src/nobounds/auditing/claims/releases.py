@@ -189,7 +189,8 @@ def of_statement(text: str, **options: Any) -> Call:
     """A call of one SQL statement about a table of users."""
 
     def call(data: Any, driver: Driver, budget: Purse) -> Any:
-        return nb.sql(text, {"people": data}, rng=driver, budget=budget, **USERS, **options)
+        given: dict[str, Any] = {"rng": driver, "budget": budget, **USERS, **options}
+        return nb.sql(text, {"people": data}, **given)
 
     return call
 
