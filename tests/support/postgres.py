@@ -17,7 +17,7 @@ import pytest
 _ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 _INSTALL = "to run it, install a server: apt-get install postgresql"
 _SETTINGS = "-c listen_addresses='' -c fsync=off -c shared_buffers=16MB -c timezone=Asia/Tokyo"
-_LIMITS = "-c max_connections=20 -c statement_timeout=30s -c temp_file_limit=1GB"  # for tests that go astray
+_LIMITS = "-c max_connections=50 -c statement_timeout=30s -c temp_file_limit=1GB"  # for tests that go astray
 
 
 class NoServer(Exception):

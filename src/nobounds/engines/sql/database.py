@@ -7,6 +7,7 @@ it fails, the driver's message is discarded, since it can contain values.
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,17 @@ from nobounds.engines.numbers import parse_number
 from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
+from nobounds.engines.sql.pushed.table import opened_table
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
+
+
+def from_table(connection: Any, table: str) -> TableStream:
+    """The TableStream of a table that a database stores, by its name in SQL; passes run in PostgreSQL."""
+    stream = from_query(connection, f"select * from {table}")
+    return replace(stream, elsewhere=partial(opened_table, connection, table)) if _is_psycopg(connection) else stream
 
 
 def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:
@@ -57,7 +65,7 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
         return from_relation(relation)
     if is_instance(connection, "adbc_driver_manager.dbapi", "Connection"):
         return _from_adbc(connection, query)
-    if is_instance(connection, "psycopg", "Connection") or is_instance(connection, "psycopg2.extensions", "connection"):
+    if _is_psycopg(connection):
         return from_postgres(connection, query)
     if not callable(getattr(connection, "cursor", None)) or is_instance(connection, "psycopg", "AsyncConnection"):
         raise TypeError(
@@ -65,6 +73,12 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
             f"got {type(connection).__name__}; for example sqlite3.connect('sales.db')"
         )
     return _from_cursors(connection, query)
+
+
+def _is_psycopg(connection: Any) -> bool:
+    return is_instance(connection, "psycopg", "Connection") or is_instance(
+        connection, "psycopg2.extensions", "connection"
+    )
 
 
 def is_instance(connection: Any, module: str, name: str) -> bool:

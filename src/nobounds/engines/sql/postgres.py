@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from secrets import token_hex
 from typing import Any
 
@@ -46,14 +46,23 @@ _RECORD_SPANS = (
     "case when {0} is not null then "
     "(least(greatest(extract(epoch from {0})::numeric, -9e12), 9e12) * 1000000)::bigint end"
 )
+# The float8 nearest to a numeric of any size: a cast fails beyond the largest float, and where it would give 0.
+_NEAREST = (
+    "case when {{0}} = 'NaN' then 'NaN'::float8 when {{0}} >= {most} then 'Infinity'::float8 "
+    "when {{0}} <= -{most} then '-Infinity'::float8 when {{0}} between -{least} and {least} then 0::float8 "
+    "else {{0}}::float8 end"
+).format(most=(1 << 1024) - (1 << 970), least=f"{Context(prec=2000).power(Decimal(2), -1075):f}")
+# Whole microseconds as seconds, like `units.seconds`: quotients are cut off, remainders have the sign of the number.
+_SECONDS = "(({0}) / 1000000)::float8 + (({0}) % 1000000)::float8 / 1000000"
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class Field:
     """A column: the family of its type, its Arrow type as a key, and the SQL expression that reads it.
 
     It is numeric if it has facts. `each` converts an element from the driver to the Arrow type. `record` is the
-    expression for records, if it is another: a number of days or microseconds.
+    expression for records, if it is another: a number of days or microseconds. `number` is the record as a float8, by
+    the rule of `column`, null or NaN if it is missing; no record makes it fail.
     """
 
     name: str
@@ -63,6 +72,17 @@ class _Field:
     facts: Facts | None = None
     each: Callable[[Any], Any] | None = None
     record: str | None = None
+    number: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The expression of keys, equal only for equal keys: under a collation, different texts may be equal."""
+        return f'({self.expression}) collate "C"' if self.each in {_text, _shortest} else self.expression
+
+    @property
+    def is_text(self) -> bool:
+        """Whether keys are texts as they are stored."""
+        return self.each is _text and self.facts is None
 
     def array(self, elements: Sequence[Any]) -> Any:
         """The column as an Arrow array."""
@@ -84,14 +104,14 @@ class _Field:
 
 def from_postgres(connection: Any, query: str) -> TableStream:
     """The TableStream of a query by a psycopg connection, in autocommit or not; an open transaction stays open."""
-    fields = {field.name: field for field in _fields(connection, query)}
+    fields = {field.name: field for field in fields_of(connection, query)}
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         wanted = [fields[name].expression for name in keys]
         wanted += [fields[name].record or fields[name].expression for name in values]
         selected = around(query, ", ".join(wanted) or "1")
         with hiding_driver_errors():
-            for rows in _rows(connection, selected):
+            for rows in rows_of(connection, selected):
                 columns = list(zip(*rows, strict=True))
                 yield _batch(fields, keys, values, columns)
 
@@ -112,7 +132,7 @@ def fetched(connection: Any, query: str) -> list[Any]:
         return list(cursor.fetchall())
 
 
-def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], columns: list[Any]) -> Any:
+def _batch(fields: dict[str, Field], keys: list[str], values: list[str], columns: list[Any]) -> Any:
     """A batch of the columns of keys, and of those of records behind them."""
     pa = import_pyarrow()
     arrays = [plain(fields[name].array(column)) for name, column in zip(keys, columns, strict=False)]
@@ -122,7 +142,8 @@ def _batch(fields: dict[str, _Field], keys: list[str], values: list[str], column
     return pa.record_batch(arrays, names=[*keys, *values])
 
 
-def _fields(connection: Any, query: str) -> list[_Field]:
+def fields_of(connection: Any, query: str) -> list[Field]:
+    """The columns of a query."""
     with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
         cursor.execute(no_rows(query))
         columns = list(cursor.description)
@@ -133,44 +154,52 @@ def _fields(connection: Any, query: str) -> list[_Field]:
         cursor.execute("show timezone")
         zone = zoned_kind(str(cursor.fetchone()[0]))
     refuse_repeated([column[0] for column in columns])
-    return [_field(column, families[int(column[1])], _is_3(connection), zone) for column in columns]
+    return [_field(column, families[int(column[1])], is_3(connection), zone) for column in columns]
 
 
-def _field(column: Any, family: str, binary: bool, zoned: Kind) -> _Field:
+def _field(column: Any, family: str, binary: bool, zoned: Kind) -> Field:
     pa = import_pyarrow()
     name, oid = str(column[0]), int(column[1])
     sql = quoted(name)
     if oid == _BOOL:
-        return _Field(name, family, pa.bool_(), sql, Facts.of(BOOLEAN))
+        return Field(name, family, pa.bool_(), sql, Facts.of(BOOLEAN), number=f"{sql}::int::float8")
     if oid in _INTEGERS:
-        return _Field(name, family, pa.int64(), sql, Facts(True, True))
+        return Field(name, family, pa.int64(), sql, Facts(True, True), number=f"{sql}::float8")
     if oid in _FLOATS:
         # The text of a float may parse to another float8, in particular that of a float4.
         facts, expression = Facts(False, True), f"{sql}::float8"
         if binary:
-            return _Field(name, family, pa.float64(), expression, facts)
-        return _Field(name, family, pa.float64(), f"float8send({expression})", facts, _unpacked)
+            return Field(name, family, pa.float64(), expression, facts, number=expression)
+        return Field(name, family, pa.float64(), f"float8send({expression})", facts, _unpacked, number=expression)
     if oid == _NUMERIC:
         digits, scale = column[4], column[5]
         facts, expression = Facts(False, True), f"{sql}::text"
         if digits is not None and max(digits - min(scale, 0), scale) <= MOST_DIGITS:
             facts = Facts.of(decimal_kind(digits, scale))
         if digits is not None and 0 <= scale <= digits <= _MOST_DIGITS:
-            return _Field(name, family, pa.decimal128(digits, scale), expression, facts, _decimal)
-        return _Field(name, family, pa.large_string(), expression, facts, _shortest)
+            kind, number = pa.decimal128(digits, scale), f"{sql}::float8"  # far from where that would fail
+            return Field(name, family, kind, expression, facts, _decimal, number=number)
+        return Field(name, family, pa.large_string(), expression, facts, _shortest, number=_NEAREST.format(sql))
     if oid == _DATE:
-        return _Field(name, family, pa.date32(), _DAYS.format(sql), Facts.of(DATE), record=_RECORD_DAYS.format(sql))
+        days, record = _DAYS.format(sql), _RECORD_DAYS.format(sql)
+        return Field(name, family, pa.date32(), days, Facts.of(DATE), record=record, number=f"({record})::float8")
     if oid in {_TIMESTAMP, _TIMESTAMPTZ}:
         kind = pa.timestamp("us", "UTC" if oid == _TIMESTAMPTZ else None)
         facts = Facts.of(zoned if oid == _TIMESTAMPTZ else DATETIME)
-        return _Field(name, family, kind, _MICROSECONDS.format(sql), facts, record=_RECORD_MOMENTS.format(sql))
+        record = _RECORD_MOMENTS.format(sql)
+        return Field(
+            name, family, kind, _MICROSECONDS.format(sql), facts, record=record, number=_SECONDS.format(record)
+        )
     if oid in {_TIME, _INTERVAL}:
         facts = Facts.of(TIME if oid == _TIME else DURATION)
-        return _Field(name, family, pa.large_string(), f"{sql}::text", facts, _text, _RECORD_SPANS.format(sql))
-    return _Field(name, "text" if oid in _TEXTS else family, pa.large_string(), f"{sql}::text", None, _text)
+        record = _RECORD_SPANS.format(sql)
+        return Field(
+            name, family, pa.large_string(), f"{sql}::text", facts, _text, record, number=_SECONDS.format(record)
+        )
+    return Field(name, "text" if oid in _TEXTS else family, pa.large_string(), f"{sql}::text", None, _text)
 
 
-def _rows(connection: Any, query: str) -> Iterator[list[Any]]:
+def rows_of(connection: Any, query: str) -> Iterator[list[Any]]:
     """The rows of a query, CHUNK at a time, from a server-side cursor: they are never all in memory."""
     with _transaction(connection), closing(_cursor(connection, f"nobounds_{token_hex(8)}")) as cursor:
         cursor.execute(query)
@@ -180,7 +209,7 @@ def _rows(connection: Any, query: str) -> Iterator[list[Any]]:
 
 def _cursor(connection: Any, name: str | None = None) -> Any:
     """A cursor whose rows are tuples; server-side if it has a name."""
-    if _is_3(connection):
+    if is_3(connection):
         from psycopg.rows import tuple_row
 
         if name is None:
@@ -196,7 +225,7 @@ def _cursor(connection: Any, name: str | None = None) -> Any:
 @contextmanager
 def _transaction(connection: Any) -> Iterator[None]:
     """A transaction around the block, unless one is already open."""
-    if _is_3(connection):
+    if is_3(connection):
         with connection.transaction():
             yield
         return
@@ -208,7 +237,8 @@ def _transaction(connection: Any) -> Iterator[None]:
             connection.rollback()
 
 
-def _is_3(connection: Any) -> bool:
+def is_3(connection: Any) -> bool:
+    """Whether a connection is one of psycopg 3."""
     return hasattr(connection, "transaction")
 
 
