@@ -22,18 +22,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
-from support import filters
+from support import filters, spark_cluster
+from support.pushed import HOSTILE, LATTICES, PASSES, same
 
 import nobounds as nb
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.group_totals import group_totals
 from nobounds.counting.histogram import Histogram
-from nobounds.counting.lattice import Lattice
-from nobounds.counting.scan import Chunk, gathered, mapped, scan
+from nobounds.counting.lattice import Beyond, Lattice, Outside, Squares, Total, Totals
+from nobounds.counting.scan import Chunk, gathered, scan
 from nobounds.counting.tally import BITS, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
-from nobounds.engines.spark.table import Spark, bounded, from_spark, is_spark
+from nobounds.engines.spark import is_spark
+from nobounds.engines.spark.table import Spark, bounded, from_spark
 from nobounds.engines.spark.viewed import KEPT
 from nobounds.engines.streams.local import Local
 from nobounds.expressions.text import text
@@ -173,16 +176,6 @@ def test_a_histogram_is_that_of_the_array(spark: Spark, table: pa.Table, name: s
     for ladder in (COARSE, FINE, Ladder.grid(1)):
         same_histogram(Histogram.of(column.chunks(), ladder), Histogram.of([values], ladder))
     assert column.rows() == N
-
-
-def test_records_may_be_changed_on_the_way(spark: Spark, table: pa.Table):
-    """Maps compose, and are applied by the workers."""
-
-    def shifted(values: Floats) -> Floats:
-        return values + 3.0
-
-    chunks = mapped(mapped(spark.columns(["value"], None)["value"].chunks(), shifted), np.negative)
-    same_histogram(Histogram.of(chunks, COARSE), Histogram.of([-(floats(table, "value") + 3.0)], COARSE))
 
 
 @pytest.mark.parametrize("names", [("Région",), ("Région", "kind")])
@@ -712,7 +705,8 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from nobounds.engines.source import Bounding, Keyed
-from nobounds.engines.spark.table import from_spark, is_spark
+from nobounds.engines.spark import is_spark
+from nobounds.engines.spark.table import from_spark
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.ladder import Ladder
 
@@ -828,3 +822,68 @@ def test_statistics_of_a_view_are_those_of_a_table_in_memory(neighbors: str, odd
         answers.append(found)
     assert answers[0] == answers[1]
     assert answers[0][0] > 20
+
+
+# --- what runs where, and in how many jobs
+
+
+def jobs_of(session: Any, ask: Callable[[], Any]) -> int:
+    """How many jobs Spark runs for something."""
+    group = f"group {random.random()}"
+    session.sparkContext.setJobGroup(group, group)
+    ask()
+    return len(session.sparkContext.statusTracker().getJobIdsForGroup(group))
+
+
+def test_passes_in_sql_are_those_of_numpy(session: Any, monkeypatch: pytest.MonkeyPatch):
+    """On hostile records of each type that SQL takes: classes and exact sums, also of groups, and no worker counts."""
+    monkeypatch.setattr("nobounds.engines.spark.jobs.MOST", 0)  # no record is read
+    monkeypatch.setattr("nobounds.engines.spark.jobs.merged_results", None)
+    known = [0.0 if x is None else x for x in HOSTILE]
+    columns = {
+        "x": pa.array([*HOSTILE, *np.random.default_rng(2).normal(0, 40, 2000)] * 2, pa.float64()),
+        "single": pa.array([*np.float32(np.clip(known, -3e38, 3e38)), *np.linspace(-9, 9, 2000, dtype=np.float32)] * 2),
+        "long": pa.array([2**63 - 1, -(2**63), 2**53 + 1, *range(2000), *range(len(HOSTILE) - 3)] * 2, pa.int64()),
+    }
+    rows, keys = len(columns["x"]), Keyed(("g",), (pa.array(["b", "a"]),))
+    frame = session.createDataFrame(pa.table(columns | {"g": pa.array(["a", "b"] * (rows // 2))}))
+    spark, exact = from_spark(frame), [Total(each) for each in LATTICES] + [Total(Squares(LATTICES[0], 9))]
+    for name in columns:
+        pushed, values = spark.columns([name], None)[name].chunks(), floats(pa.table(columns), name)
+        for each in [*PASSES[:2], Totals(()), *(exact if name == "x" else exact[:2])]:
+            assert same(scan(pushed, each, None), each([values])), (name, each)
+        codes = np.where(np.isnan(values), -1, np.array([1, 0] * (rows // 2)))
+        maps = (LATTICES[0].steps, LATTICES[5].steps, Beyond(0.5, -1, 4.0), Outside(3.0, upwards=True))
+        counts, sums = spark.rows(name, keys, None).totals(*maps)
+        expected = group_totals([(codes, values)], 2, maps)
+        assert counts.tolist() == expected[0].tolist()
+        assert [each.tolist() for each in sums] == [each.tolist() for each in expected[1]]
+
+
+def test_a_statistic_takes_few_jobs(session: Any):
+    """One that keeps the rows, two that count the classes of a column, and one for its records if they are few."""
+    rng = np.random.default_rng(8)
+    data = {"x": rng.normal(50, 9, 30_000), "y": rng.lognormal(3, 1, 30_000), "n": rng.integers(0, 90, 30_000)}
+    local, far = nb.Table(pa.table(data)), nb.Table(session.createDataFrame(pa.table(data)))
+    asked: list[tuple[int, Callable[[nb.Table], Any]]] = [
+        (4, lambda table: table.quantile("x", 0.9, epsilon=1, rng=random.Random(1)).value),
+        (4, lambda table: table.sum("x", epsilon=1, rng=random.Random(1)).value),
+        (4, lambda table: table.mean("y", epsilon=1, rng=random.Random(1)).value),
+        (3, lambda table: str(table.describe(["x", "y", "n"], epsilon=4, rng=random.Random(1)))),
+    ]
+    for most, ask in asked:
+        assert str(ask(far)).replace(" of the query result", "") == str(ask(local))
+        assert jobs_of(session, partial(ask, far)) <= most
+
+
+def test_a_standalone_cluster_answers_as_memory_does_also_after_it_has_lost_an_executor(tmp_path: Path):
+    """A master and two workers: rows that the lost executor kept are computed again, and answers stay what they are."""
+    command = [sys.executable, "-W", "ignore", "-m", "support.spark_cluster", str(tmp_path)]
+    tests = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(tests), str(Path(nb.__file__).parents[1])])
+    found = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": paths}, cwd=tests, capture_output=True, text=True, timeout=600
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    told = list(spark_cluster.answers(nb.Table(pa.table(spark_cluster.data()))))
+    assert found.stdout.splitlines() == [*told, "executors 2", f"total {spark_cluster.ROWS}", *told]

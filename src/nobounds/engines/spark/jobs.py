@@ -16,12 +16,15 @@ from uuid import uuid4
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.counting.scan import Chunk, Join, Remote, changed
+from nobounds.counting.lattice import Lattice, Squares, Total, Totals
+from nobounds.counting.scan import Chunk, Join, Remote
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import windows
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.rows.key_codes import KeyCodes, together
+from nobounds.engines.spark import expressions
+from nobounds.engines.spark.known import MOST, Known
 from nobounds.ladders.ladder import Ladder
 
 P = TypeVar("P")
@@ -30,6 +33,7 @@ FIRST = "first"
 """The column that is true in one row of each unit in each group."""
 
 _RESULT = "result binary"
+_FEW_TASKS = 64
 
 
 class KeptRows:
@@ -38,6 +42,8 @@ class KeptRows:
     def __init__(self, rows: Any) -> None:
         self._rows = rows
         self._frame: Any = None
+        self._known: dict[str, Known] = {}
+        self.tasks: int | None = None  # that read the rows, once it is known how many do
 
     def frame(self) -> Any:
         """The rows as a persisted DataFrame."""
@@ -54,6 +60,53 @@ class KeptRows:
         frame = self.frame()
         return int(run(frame, frame.count))
 
+    def known(self, name: str, part: Any) -> Known:
+        """What is known of a column after one pass: over all columns, or in SQL over one of numbers.
+
+        Few records that a pass cannot do without are read after that.
+        """
+        if not self._known:
+            names = [column.name for column in self._rows.schema.fields if column.name.startswith("v")]
+            self._known = {name: self._classes(name)} if names == [name] and self.in_sql(name) else self._all(names)
+            self.tasks = max(known.tasks for known in self._known.values())
+        known = self._known[name]
+        if not known.serves(part) and int(known.counts.sum()) <= MOST:
+            self._known |= self._all([name])
+        return self._known[name]
+
+    def in_sql(self, name: str) -> bool:
+        """Whether SQL has the records of a column as doubles, by the rule of all engines."""
+        return self._rows.schema[name].dataType.typeName() in expressions.TYPES
+
+    def _numbers(self, name: str, *others: str) -> Any:
+        """The records of such a column, as x, and other columns."""
+        return self.frame().selectExpr(*others, f"cast({name} as double) as x")
+
+    def sums(self, name: str, maps: list[str], keys: list[str]) -> Any:
+        """A table of keys, numbers of records, and two sums for each expression (see `expressions.sums_of`)."""
+        from pyspark.sql.functions import expr
+
+        sums = [each for steps in maps for each in expressions.sums_of(steps)]
+        wanted = [expr(f"coalesce({each}, 0L) as s{k}") for k, each in enumerate(["count(1)", *sums])]
+        rows = self._numbers(name, *keys).where(expressions.PRESENT).groupBy(*keys).agg(*wanted)
+        return run(rows, rows.toArrow)
+
+    def _classes(self, name: str) -> Known:
+        from pyspark.sql.functions import expr
+
+        key, own = expressions.classes()
+        wanted = ["min(x) as x", "coalesce(min(x) = max(x), true) as equal", "count(1) as n", "max(task) as task"]
+        rows = self._numbers(name, "spark_partition_id() as task").selectExpr("*", f"{key} as a", f"{own} as b")
+        read = run(rows, rows.groupBy("a", "b").agg(*map(expr, wanted)).toArrow)
+        equal, counts, tasks = (read.column(name).to_numpy() for name in ("equal", "n", "task"))
+        values = to_floats(read.column("x"))  # of missing records it is missing
+        return Known(values, counts.copy(), bool(equal.all()), int(tasks.max(initial=0)) + 1)
+
+    def _all(self, names: list[str]) -> dict[str, Known]:
+        part = partial(_known_columns, len(names))
+        parts = merged_results(self.frame().select(*names), part, _known_added, self.tasks)
+        return dict(zip(names, parts[0] if parts else [Known.none() for _ in names], strict=True))
+
 
 def _forget(frame: Any) -> None:
     with suppress(Exception):  # the session may be gone
@@ -66,40 +119,56 @@ class Passes(Remote):
 
     kept: KeptRows = field(repr=False)
     name: str
-    changes: tuple[Callable[[Floats], Floats], ...] = ()
     other: str | None = None  # a second column of the same rows, and what makes one record of two
     join: Join | None = field(default=None, repr=False)
 
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
-        """Each task turns its part into one row; a few tasks merge these, and their rows are merged here."""
+        """The result from what is known of the column, from sums in SQL, or from a job whose tasks run the pass."""
+        if self.join is None and (isinstance(part, Total | Totals) or hasattr(part, "classes")):
+            known = self.kept.known(self.name, part)
+            if known.serves(part):
+                return part(known.chunks)  # type: ignore[return-value]
+            if isinstance(part, Total) and (summed := self._summed(part.steps)) is not None:
+                return summed  # type: ignore[return-value]
         names = [self.name] if self.other is None else [self.name, self.other]
-        scanned = partial(_scanned, part, self.changes, self.join)
-        results = merged_results(self.kept.frame().select(*names), scanned, merge)
+        scanned = partial(_scanned, part, self.join)
+        results = merged_results(self.kept.frame().select(*names), scanned, merge, self.kept.tasks)
         return results[0] if results else part(())
 
-    def mapped(self, change: Callable[[Floats], Floats]) -> "Passes":
-        """The same records, each changed by a function of that record alone."""
-        return replace(self, changes=(*self.changes, change))
+    def _summed(self, steps: Lattice | Squares) -> tuple[int, int] | None:
+        expression = expressions.steps_of(steps)
+        if expression is None or not self.kept.in_sql(self.name):
+            return None
+        count, upper, lower = (column.to_pylist()[0] for column in self.kept.sums(self.name, [expression], []).columns)
+        return count, expressions.whole(upper, lower)
 
     def paired(self, other: Remote, join: Join) -> "Passes":
         """A record for each row, of two columns as they are."""
         assert isinstance(other, Passes) and self.kept is other.kept, "columns of one table"
-        assert not self.changes and not other.changes, "they are as they were read"
         return replace(self, other=other.name, join=join)
 
 
-def merged_results(frame: Any, part: Callable[[Iterator[Any]], Iterator[Any]], merge: Callable[[P, P], P]) -> list[P]:
-    """The merged result of a function that turns the batches of each task into one row; none of no tasks."""
-    # Spark chooses the number of tasks for such small data. A task that runs again produces one row as before, and
-    # its row goes to the same task as before.
-    fewer = frame.mapInArrow(part, _RESULT).hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
+def merged_results(
+    frame: Any,
+    part: Callable[[Iterator[Any]], Iterator[Any]],
+    merge: Callable[[P, P], P],
+    tasks: int | None = None,
+) -> list[P]:
+    """The merged result of a function that turns the batches of each task into one row; none of no tasks.
+
+    Rows of few tasks are merged here. If there may be many `tasks`, others merge their rows first, in a second job.
+    """
+    fewer = frame.mapInArrow(part, _RESULT)
+    if tasks is None or tasks > _FEW_TASKS:
+        # Spark chooses the number of tasks for such small data. A task that runs again produces one row as before, and
+        # its row goes to the same task as before.
+        fewer = fewer.hint("rebalance").mapInArrow(partial(_merged, merge), _RESULT)
     pickled = run(fewer, fewer.toArrow).column(0).to_pylist()
     return [reduce(merge, map(pickle.loads, pickled))] if pickled else []
 
 
 def _scanned(
     part: Callable[[Iterable[Chunk]], Any],
-    changes: tuple[Callable[[Floats], Floats], ...],
     join: Join | None,
     batches: Iterator[Any],
 ) -> Iterator[Any]:
@@ -107,8 +176,20 @@ def _scanned(
         first = to_floats(batch.column(0))
         return first if join is None else join(first, to_floats(batch.column(1)))
 
-    chunks: Iterator[Chunk] = map(records, batches)
-    yield result_row(part(reduce(changed, changes, chunks)))
+    yield result_row(part(map(records, batches)))
+
+
+def _known_columns(columns: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """What is known of each column of a part of the rows; none of a part without rows."""
+    known = [Known.none() for _ in range(columns)]
+    for rows in together(batches):
+        known = [each.grown(to_floats(rows.column(k))) for k, each in enumerate(known)]
+    if any(len(each.values) for each in known):
+        yield result_row(known)
+
+
+def _known_added(one: list[Known], other: list[Known]) -> list[Known]:
+    return [a + b for a, b in zip(one, other, strict=True)]
 
 
 def _merged(merge: Callable[[Any, Any], Any], batches: Iterator[Any]) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.group_totals import StepsMap, Totals, fitting, group_totals
 from nobounds.engines.memory.arrow import to_floats
 from nobounds.engines.rows.key_codes import KeyCodes, together
+from nobounds.engines.spark import expressions
 from nobounds.engines.spark.jobs import KeptRows, Passes, merged_results, result_row
 
 
@@ -34,9 +35,27 @@ class SparkRows:
 
     def totals(self, *maps: StepsMap) -> Totals:
         """The number of records of each group, and the sum of each map over them."""
-        names = [*(f"k{k}" for k in range(len(self.keys))), "v0"]
+        keys = [f"k{k}" for k in range(len(self.keys))]
+        steps = [expressions.steps_of(each) for each in maps]
+        if self.kept.in_sql("v0") and None not in steps:
+            return self._in_sql(keys, [each for each in steps if each is not None])
+        names = [*keys, "v0"]
         parts = merged_results(self.kept.frame().select(*names), SumsKernel(self.keys, maps), added_totals)
         return parts[0] if parts else group_totals((), len(self.units), maps)
+
+    def _in_sql(self, names: list[str], steps: list[str]) -> Totals:
+        read = self.kept.sums("v0", steps, names)
+        codes = KeyCodes(self.keys).codes([read.column(name).combine_chunks() for name in names])
+        inside, (counts, *halves) = (
+            codes >= 0,
+            (read.column(k).to_pylist() for k in range(len(names), read.num_columns)),
+        )
+        both = zip(halves[::2], halves[1::2], strict=True)
+        sums = [[expressions.whole(upper, lower) for upper, lower in zip(*each, strict=True)] for each in both]
+        totals = [np.full(len(self.units), 0, dtype=object) for _ in (counts, *sums)]
+        for total, each in zip(totals, (counts, *sums), strict=True):
+            np.add.at(total, codes[inside], np.array(each, dtype=object)[inside])
+        return totals[0].astype(np.int64), [fitting(total) for total in totals[1:]]
 
     def __repr__(self) -> str:
         return "SparkRows(hidden)"

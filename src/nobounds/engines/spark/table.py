@@ -45,12 +45,6 @@ _FORMS |= dict.fromkeys(_TEXT, "if(is_valid_utf8({0}), {0}, decode(cast({0} as b
 _SALT = (1 << 63) - 1
 
 
-def is_spark(data: object) -> bool:
-    """Whether an object is a Spark DataFrame; pyspark need not be installed."""
-    kinds = ((kind.__module__, kind.__name__) for kind in type(data).__mro__)
-    return any(module.startswith("pyspark.sql.") and name == "DataFrame" for module, name in kinds)
-
-
 def from_spark(frame: Any) -> "Spark":
     """The TableSource of a Spark DataFrame; reads its schema, and no record."""
     if frame.isStreaming:
