@@ -57,7 +57,7 @@ MADE = {
     "chosen groups": lambda: table().group_by("town", delta=1e-6).quantile("pay", 0.5, epsilon=1, rng=seeded()),
     "means of groups": lambda: table().group_by("town", keys=[0]).mean("pay", epsilon=1, rng=seeded()),
     "counts of groups": lambda: table().group_by("town", "who", delta=1e-6).count(epsilon=0.1, rng=seeded()),
-    "forecast": lambda: nb.plan("quantile", q=0.5, n=100, data="uniform", epsilon=2, lower=0, upper=1),
+    "forecast": lambda: nb.plan("quantile", q=0.5, n=1000, data="uniform", epsilon=2, lower=0, upper=1),
     "planned summary": lambda: nb.plan_describe(7, rows=500, epsilon=1),
     "baseline": lambda: emq_quantile(X, 0.5, epsilon=1, lower=0, upper=1e6, rng=np.random.default_rng(1)),
 }
@@ -156,7 +156,7 @@ def test_a_guess_against_gaussian_noise_is_right_at_most_so_often(rho):
 def told_factor(epsilon):
     """The factor that is told of an epsilon."""
     sentence = next(line for line in meaning(nb.PrivacyLoss.pure(epsilon)) if "is in the data by a factor" in line)
-    assert sentence.startswith("For somebody who knows all the other rows, or whose beliefs about them do not hang on")
+    assert sentence.startswith("For anyone who knows all the other rows, or whose beliefs about them do not depend on")
     return float(sentence.split("at most ")[1].split()[0])
 
 
@@ -186,7 +186,7 @@ def test_odds_change_more_for_those_who_believe_that_rows_go_together():
     assert odds({(1, 200): 0.5, (0, 0): 0.5}, 1.0, 200) > 1e80 > told_factor(1.0)
     for name in set(MADE) - {"forecast", "planned summary"}:
         text = words(parsed(written(name)))
-        assert "goes together with many others" in text and "do not hang on this one" in text
+        assert "is linked to many others" in text and "do not depend on this one" in text
         assert "whatever somebody" not in text.lower()
 
 
@@ -195,7 +195,7 @@ def test_units_are_told_as_units():
     text = " ".join(meaning(nb.PrivacyLoss.pure(1, unit="who")))
     assert "knows all rows of the others" in text and "whether one who is in the data" in text and "row " not in text
     swap = " ".join(meaning(nb.PrivacyLoss.pure(1, neighbors="swap")))
-    assert "do not hang on this one" in swap and "odds between two things" in swap and "twice" not in swap
+    assert "do not depend on this one" in swap and "odds between two things" in swap and "twice" not in swap
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "told"), [(20, 1e-6, None), (1, 0.3, None), (1, 1e-6, "3.72e-06")])
@@ -373,9 +373,9 @@ def test_the_command_reads_files_and_the_standard_input(tmp_path):
     path = tmp_path / "release.json"
     path.write_text(MADE["count"]().to_json())
     result = invoke("explain", path)
-    assert result.exit_code == 0 and result.stdout.startswith("What was asked and answered\n  Asked for: the number")
+    assert result.exit_code == 0 and result.stdout.startswith("What was asked and answered\n  Question: the number")
     assert invoke("explain", "-", input=path.read_text()).stdout == result.stdout
-    assert invoke("explain", path, "--markdown").stdout.startswith("## What was asked and answered\n\n- Asked for")
+    assert invoke("explain", path, "--markdown").stdout.startswith("## What was asked and answered\n\n- Question")
     assert invoke("explain", path, "--n", "0").exit_code == 2
 
 

@@ -57,7 +57,7 @@ def _left_out(statement: ReleaseStatement) -> list[str]:
     missing = f" They are missing in the {statement.statistic.replace('_', ' ')}." if adding else ""
     return [
         f"{said}{missing} What is said above is about the rows that count, not about all rows: "
-        "how many are left out can be asked for (rows_left_out)."
+        "rows_left_out estimates how many are left out."
     ]
 
 
@@ -90,7 +90,7 @@ def _noise(statement: ReleaseStatement) -> list[str]:
     elif statement.statistic in SPREADS and statement.intervals[0][1] == math.inf:
         sentences.append("What it is at most is not known: much of it may lie in the few records beyond the bounds.")
     elif any(math.inf in (high, -low) for low, high in statement.intervals):
-        sentences.append("An end that is not named could not be found for this privacy loss.")
+        sentences.append("An end that is not named could not be released for this privacy loss.")
     return sentences
 
 
@@ -140,7 +140,7 @@ def _clipping(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     low, high = _ends(statement)
     sentences = [
         f"Records were clipped: those below {low} count as {low}, and those above {high} as {high}. "
-        "These bounds were found privately. "
+        "These bounds were chosen privately. "
         + (
             "How much that changed the answer is not in the range above."
             if statement.interval_of == OF_CLIPPED
@@ -177,7 +177,7 @@ def _clips(statement: ReleaseStatement) -> list[str]:
     )
     return [
         f"Records were clipped: those of the first column to {first}, and those of the second to {second}. "
-        f"These bounds were found privately. {included}"
+        f"These bounds were chosen privately. {included}"
     ]
 
 
@@ -186,7 +186,7 @@ def _ranked(statement: ReleaseStatement, sizes: Sequence[int]) -> list[str]:
     of = "of a group " if statement.by else ""
     sentences = [
         f"Think of all records {of}in increasing order: "
-        "the answer is a number near the place that was asked for, and its error is how many places it is off."
+        "the answer is a number near the requested place, and its error is how many places it is off."
     ]
     sentences += _rung(statement)
     one_sided = statement.statistic in _EXTREMES and statement.intervals  # by another walk, which is not forecast
@@ -288,7 +288,7 @@ def _vector(statement: ReleaseStatement) -> list[str]:
     if "clip" in statement.parameters:
         clip = said(statement.parameters.amount("clip"))
         sentences.append(
-            f"Rows with a Euclidean norm above {clip} were shortened to it, a bound that was found privately. "
+            f"Rows with a Euclidean norm above {clip} were shortened to it, a bound that was chosen privately. "
             "What that changed is not in the noise."
         )
     return sentences

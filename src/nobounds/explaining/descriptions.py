@@ -1,6 +1,5 @@
 """A description in plain words: the summary of a table, paid from one epsilon or rho."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -38,7 +37,8 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
         "The ranges above are at 95%. "
         "Means and standard deviations are those of clipped records: near the minimum and maximum shown, or where "
         "these are not answered at four times the distance of the quartiles from the median. "
-        "What that changed is in the ranges of means; a standard deviation is at least what its range says."
+        "What that changed is in the ranges of means; a standard deviation is at least what its range says. "
+        "Quantiles, minimum and maximum have no range here."
     ]
     if kind is not None and (name := next((name for name, column in columns.items() if _median(column)), None)):
         cost = columns[name].inner("costs").spent("50%")
@@ -62,7 +62,7 @@ def description(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
 def _answers(fields: ReleaseFields, columns: dict[str, ReleaseFields], number: int) -> list[str]:
     """The request, and a line for each column."""
     sentences = [
-        "Asked for: a summary of the columns below "
+        "Question: a summary of the columns below "
         "(count, mean, standard deviation, minimum, quantiles and maximum). "
         f"{number:,} column{'s were' * (number != 1) or ' was'} answered."
     ]
@@ -104,7 +104,4 @@ def _answer(values: ReleaseFields, bars: ReleaseFields, statistic: str, kind: Ki
     ends = None if interval is None else (kind.value(interval[0]), kind.value(interval[1]))
     value = values.value(statistic, kind)
     answer = said(value, ends, kind)
-    if interval is None or ends is None:
-        return answer
-    known = math.inf not in (interval[1], -interval[0])
-    return f"{answer} ({between(ends, kind, value) if known else 'too few records to tell how good'})"
+    return answer if ends is None else f"{answer} ({between(ends, kind, value)})"

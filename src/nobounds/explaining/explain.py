@@ -16,7 +16,7 @@ from nobounds.explaining.protection import protection
 from nobounds.explaining.reading import KINDS, ReleaseFields, parsed
 from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
-from nobounds.explaining.words import CHOSEN, Paragraph
+from nobounds.explaining.words import CHOSEN, Paragraph, marked
 from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, shown_in_words
 
 _MOST_RECORDS = 10**12
@@ -41,7 +41,7 @@ class Explanation:
     def markdown(self) -> str:
         """The same as Markdown: a heading and a list for each paragraph."""
         blocks = [
-            "\n".join([f"## {_marked(heading)}", "", *(f"- {_marked(line)}" for line in lines)])
+            "\n".join([f"## {marked(heading)}", "", *(f"- {marked(line)}" for line in lines)])
             for heading, lines in self.paragraphs
         ]
         return "\n\n".join(blocks)
@@ -51,7 +51,7 @@ class Explanation:
 
 
 def explain(release: object, *, n: Number | None = None) -> Explanation:
-    """A release in plain words, for the person who signs off; no sensitive data are read.
+    """A release in plain words, for the person who approves it; no sensitive data are read.
 
     release: a `Release`, `Description`, `GroupedRelease`, `Answers`, `Forecast` or `DescribeForecast`, its JSON as a
     text or a dict, or the output of a nobounds command with --json, a budget's history included.
@@ -59,7 +59,7 @@ def explain(release: object, *, n: Number | None = None) -> Explanation:
 
     >>> from nobounds.statistics.sums import count
     >>> print(explain(count(range(100), epsilon=1)).paragraphs[1].sentences[1])
-    For somebody who knows all the other rows, or whose beliefs about them do not hang on this one: the release changes
+    For anyone who knows all the other rows, or whose beliefs about them do not depend on this one: the release changes
     their odds of whether a given row is in the data by a factor of at most 2.72 (e to the power of epsilon 1).
     """
     content = release.to_dict() if hasattr(release, "to_dict") else release
@@ -143,7 +143,7 @@ def _together(fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
 def _release(statement: ReleaseStatement, fields: ReleaseFields, sizes: Sequence[int]) -> list[Paragraph]:
     request = statement.request()
     view = statement.parameters.view()
-    sentences = [f"Asked for: {request}.", *([f"{view} {CHOSEN}"] if view else []), _answered(statement, fields)]
+    sentences = [f"Question: {request}.", *([f"{view} {CHOSEN}"] if view else []), _answered(statement, fields)]
     return [
         Paragraph("What was asked and answered", tuple(sentences)),
         protection(statement.loss, statement.rows_per_unit, statement.query),
@@ -205,8 +205,3 @@ def _keys(fields: ReleaseFields, statement: ReleaseStatement) -> list[str]:
     first = zip(*(column[:_SHOWN] for column in columns), strict=True)
     cut = ([part[:80] if isinstance(part, str) else part for part in key] for key in first)
     return [key_in_words(statement.statistic, key) for key in cut]
-
-
-def _marked(text: str) -> str:
-    """The text with Markdown's special characters escaped."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!~$" else c for c in text)

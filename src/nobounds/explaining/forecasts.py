@@ -6,9 +6,7 @@ from nobounds.explaining.words import Paragraph, about
 from nobounds.release.digits import said
 
 _SHOWN = 12
-_NOTHING = (
-    "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to sign off."
-)
+_NOTHING = "Nothing was spent and no private data were read, so there is nobody to protect here and nothing to approve."
 _SHAPED = (
     "The forecast is as good as the shape: data of another shape have other errors in value, though hardly in ranks."
 )
@@ -31,7 +29,8 @@ def forecast(fields: ReleaseFields) -> list[Paragraph]:
         f"This is a forecast: the error to expect of a private {statistic}{ranks}{size}"
         f"{shape}, with neighbouring data sets by {neighboring}."
     )
-    lines = [_line(row) for row in rows[:_SHOWN]]
+    n = parameters.whole("n") if "n" in parameters else None
+    lines = [_line(row, n) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
         lines.append(f"And {len(rows) - _SHOWN} rows more.")
     return [
@@ -60,7 +59,7 @@ def planned_summary(fields: ReleaseFields) -> list[Paragraph]:
             "What is not promised",
             (
                 "The plan is as good as the number of rows that was stated: what it calls answered is answered in at "
-                "least 95 of 100 columns of that many rows with a value.",
+                "least 95% of columns of that many rows with a value.",
             ),
         ),
     ]
@@ -75,10 +74,16 @@ def _planned(part: ReleaseFields, kind: str) -> str:
     return f"{names}: left empty, too few rows{'; with ' + ' or '.join(needs) + ' it is answered' if needs else ''}."
 
 
-def _line(row: ReleaseFields) -> str:
+def _line(row: ReleaseFields, n: int | None) -> str:
     kind = "epsilon" if "epsilon" in row else "rho"
     ranks = f"by {about(row.amount('rank_error'))} ranks, or " if "rank_error" in row else ""
+    needed = row.whole("rows_needed") if "rows_needed" in row else 0
+    few = (
+        f"mostly not answered, too few rows (about {needed:,} are needed); with marks=False "
+        if n is not None and n < needed
+        else ""
+    )
     return (
-        f"For {kind} {said(row.spent(kind))}: off {ranks}by {about(row.amount('value_error'))} in value on average, "
-        f"and 95% of the time by at most {about(row.amount('error_95'))}."
+        f"For {kind} {said(row.spent(kind))}: {few}off {ranks}by {about(row.amount('value_error'))} in value on "
+        f"average, and 95% of the time by at most {about(row.amount('error_95'))}."
     )

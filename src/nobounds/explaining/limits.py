@@ -21,7 +21,7 @@ def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = N
     else:
         one = whom(loss)
         sentences.append(
-            f"A {one} is what the table calls so, to the letter: somebody who is in it under two names counts as two."
+            f"A {one} is identified by the exact text in the table: a person with two spellings counts as two."
         )
     if keys == "public":
         sentences.append("The groups were named by the asker as public knowledge: that they exist is not protected.")
@@ -32,12 +32,12 @@ def limits(loss: PrivacyLoss, public: tuple[str, ...] = (), keys: str | None = N
         )
     if public:
         facts = ", ".join(public)
-        sentences.append(f"Taken for public, because the asker stated it or the type of the column says so: {facts}.")
+        sentences.append(f"Treated as public, because it was stated or follows from the type of the column: {facts}.")
     sentences += [
         "Other releases from the same data add to this one: their losses add up. "
         "A budget file keeps count, and refuses what does not fit.",
         together(loss),
-        "What is true of people at large (that incomes in a town are high, say) can be learned, "
+        "What is true of many people (for example, that incomes in a town are high) can be learned, "
         "also about those who are not in the data: that is what the release is for.",
         "That this question was asked, when, and how long the answer took are not hidden.",
         "This explanation trusts its file: nobody signed it, and it cannot show whether the noise was drawn from a "
@@ -59,6 +59,6 @@ def together(loss: PrivacyLoss) -> str:
     """For whom the bounds on odds and guesses do not hold."""
     one = whom(loss)
     return (
-        f"Whoever believes that a {one} goes together with many others (as a family, a village or a copy does) "
+        f"Anyone who believes that a {one} is linked to many others (as a family, a village or a copy does) "
         "can learn more about it than the factor and the guess above say, from what is true of the many."
     )

@@ -59,7 +59,7 @@ def meaning(loss: PrivacyLoss) -> list[str]:
         odds_of = f"of whether a given {one} is in the data"
     others = "all the other rows" if loss.unit == "row" else "all rows of the others"
     sentences.append(
-        f"For somebody who knows {others}, or whose beliefs about them do not hang on this one: "
+        f"For anyone who knows {others}, or whose beliefs about them do not depend on this one: "
         f"the release changes their odds {odds_of} by a factor of at most {power(epsilon)}."
     )
     if delta:

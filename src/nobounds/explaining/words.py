@@ -43,3 +43,8 @@ def price(loss: PrivacyLoss) -> str:
     if loss.epsilon == math.inf:
         return f"rho {text_up(loss.rho)}"
     return f"epsilon {text_up(loss.epsilon)}" + (f" at delta {text_up(loss.delta)}" if loss.delta else "")
+
+
+def marked(text: str) -> str:
+    """The text with Markdown's special characters escaped."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!~$" else c for c in text)
