@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from cells import Cell
+from nobounds.research.bench.cells import Cell
 
 
 class Bar(NamedTuple):

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bar import Bar, place
-from families import SMOOTH, TIED
 from promises import promises
-from results import BEFORE, OURS, Outcome, drift, geometric
+from results import BEFORE, drift
+
+from nobounds.research.bench.families import SMOOTH, TIED
+from nobounds.research.bench.results import OURS, Outcome, geometric
 
 
 def bars(outcomes: Sequence[Outcome]) -> str:

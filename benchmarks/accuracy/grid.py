@@ -8,8 +8,8 @@ with a change of unit, nor when something true is stated.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from cells import Cell, Relation
-from families import FAMILIES, POSITIVE, SMOOTH, TIED
+from nobounds.research.bench.cells import Cell, Relation
+from nobounds.research.bench.families import FAMILIES, POSITIVE, SMOOTH, TIED
 
 RELATIONS: tuple[Relation, ...] = ("add-remove", "swap")
 OFFSETS = (0.0, 5.0, 17.3, 100.0, 1000.0, -17.0, -1013.9)

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bar import Bar, place
-from cells import Cell
-from results import OURS, Outcome, drift
+from results import drift
+
+from nobounds.research.bench.cells import Cell
+from nobounds.research.bench.results import OURS, Outcome
 
 FEW = {20: 0.30, 50: 0.08, 100: 0.04}
 

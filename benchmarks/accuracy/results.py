@@ -1,64 +1,20 @@
-"""Errors of the methods in each cell, kept as JSON lines, and ratios of them with standard errors."""
+"""Outcomes kept as JSON lines, and the error of nobounds in one cell over that in another."""
 
 import json
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-from cells import Cell
+from nobounds.research.bench.cells import Cell
+from nobounds.research.bench.results import OURS, Outcome, ratio
 
-OURS, BEFORE = "nobounds", "before"
-LEAST = 1e-9  # errors in spreads below this count as this: there is nothing to compare
-FLOOR = 0.01  # in geometric means a ratio counts for at least this, and for at most its inverse
+BEFORE = "before"  # nobounds of another checkout
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The errors of every method in one cell, one for each repetition."""
-
-    cell: Cell
-    errors: dict[str, list[float]]
-
-    def mean(self, method: str) -> float:
-        """The mean error, in spreads."""
-        return float(np.mean(self.errors[method]))
-
-    def deviation(self, method: str) -> float:
-        """The standard error of the mean."""
-        values = self.errors[method]
-        return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
-
-    def ratio(self, method: str, to: str) -> tuple[float, float]:
-        """The ratio of two mean errors and its standard error."""
-        return ratio(self.errors[method], self.errors[to])
-
-    def best(self, besides: Iterable[str] = (OURS,)) -> str | None:
-        """The method with the least mean error apart from these."""
-        others = [name for name in self.errors if name not in besides]
-        return min(others, key=self.mean, default=None)
-
-    def as_json(self, code: str) -> str:
-        """One line."""
-        rounded = {name: [float(f"{e:.5g}") for e in values] for name, values in self.errors.items()}
-        return json.dumps({"code": code, "cell": self.cell.as_dict(), "errors": rounded})
-
-
-def ratio(over: Sequence[float], under: Sequence[float], least: float = LEAST) -> tuple[float, float]:
-    """The ratio of two mean errors and its standard error; a mean below `least` counts as that.
-
-    Repetitions are paired: they have the same data. If one method has fewer of them the two are treated as independent,
-    which overstates the standard error.
-    """
-    top, bottom = max(float(np.mean(over)), least), max(float(np.mean(under)), least)
-    first, second = np.array(over) / top, np.array(under) / bottom
-    if len(first) == len(second):
-        variance = float(np.var(first - second)) / len(first)
-    else:
-        variance = float(np.var(first)) / len(first) + float(np.var(second)) / len(second)
-    return top / bottom, top / bottom * math.sqrt(variance)
+def as_json(outcome: Outcome, code: str) -> str:
+    """One line."""
+    rounded = {name: [float(f"{e:.5g}") for e in values] for name, values in outcome.errors.items()}
+    return json.dumps({"code": code, "cell": outcome.cell.as_dict(), "errors": rounded})
 
 
 def drift(outcome: Outcome, other: Outcome) -> tuple[float, float]:
@@ -67,12 +23,6 @@ def drift(outcome: Outcome, other: Outcome) -> tuple[float, float]:
     An error of 1 / (2 n epsilon) spreads is no error: data with ties are often answered exactly.
     """
     return ratio(outcome.errors[OURS], other.errors[OURS], 0.5 / other.cell.budget)
-
-
-def geometric(ratios: Iterable[float]) -> float:
-    """The geometric mean of ratios, each within FLOOR and its inverse."""
-    logs = [math.log(min(max(ratio, FLOOR), 1 / FLOOR)) for ratio in ratios]
-    return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
 
 
 def kept(

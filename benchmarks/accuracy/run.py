@@ -17,14 +17,16 @@ from functools import cache, partial
 from pathlib import Path
 
 from bars import bars
-from cells import Cell
+from elsewhere import Elsewhere
 from grid import RELATIONS, REPETITIONS, STATISTICS, grid
-from ours import Elsewhere, errors
-from results import BEFORE, OURS, Outcome, code_of, kept
-from rivals import RIVALS
+from ours import errors
+from results import BEFORE, as_json, code_of, kept
 from tables import EVERY, cells_page, page, summary, table
 
 import nobounds
+from nobounds.research.bench.cells import Cell
+from nobounds.research.bench.results import OURS, Outcome
+from nobounds.research.bench.rivals import RIVALS
 
 USUAL, QUICK = 400, 60
 SHORTER = 10  # a quick run has this part of the repetitions where a full one has its own number
@@ -55,7 +57,7 @@ def main() -> None:
         done[outcome.cell] = outcome
         if options.results:
             with options.results.open("a") as file:
-                print(outcome.as_json(code), file=file)
+                print(as_json(outcome, code), file=file)
     outcomes = [done[cell] for cell in cells]
     print(table(outcomes), summary(outcomes), bars(outcomes), sep="\n\n")
     if options.out:

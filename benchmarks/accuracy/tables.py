@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from bars import bars
-from results import BEFORE, OURS, Outcome, geometric
+from results import BEFORE
+
+from nobounds.research.bench.results import OURS, Outcome, geometric
 
 Key = TypeVar("Key")
 ORACLE = "oracle"

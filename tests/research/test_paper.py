@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from nobounds.cli.app import app
-from nobounds.research.paper import report
+from nobounds.research.paper import report, verdict, words
 from nobounds.research.paper.datasets import NAMES, dataset, own, own_name
-from nobounds.research.paper.experiments import many, runaways, sums
+from nobounds.research.paper.experiments import many, quantile_errors, runaways, sums
 from nobounds.research.paper.experiments.summaries import Cell, QuantileErrors, repeated
 from nobounds.research.paper.experiments.uqe import uqe
 from nobounds.research.paper.published import EPSILONS, METHODS, SETS, TABLE_1, published
@@ -183,6 +183,21 @@ def test_ratios_of_figure_3_are_taken_at_the_same_quantiles():
     assert found.average_ratio("EMQ") == pytest.approx(2) and found.average_ratio("nobounds, swap") == pytest.approx(3)
     at, ratio, error = found.ratio("nobounds, swap")
     assert at[0] == 0.05 and ratio == pytest.approx(3) and error == pytest.approx(0)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("exact", quantile_errors.METHODS)
+def test_a_method_without_an_error_is_reported_without_a_warning(exact):
+    """Few samples of data with ties may all be answered exactly: there is no ratio to that method, and no 0 / 0."""
+    shapes = {method: (4, 4 if method == verdict.SWAP else 19) for method in quantile_errors.METHODS}
+    found = {
+        method: np.zeros(shape).tolist() if method == exact else np.full(shape, 2.0).tolist()
+        for method, shape in shapes.items()
+    }
+    parts = {"hours 0": {**found, "step": 5}}
+    contests = [contest for ours in (verdict.DEFAULT, verdict.SWAP) for contest in verdict.figure_3(parts, ours)]
+    assert all(np.isfinite(contest.ratio) for contest in contests)
+    assert "census hours" in words.quantiles_part(parts, lambda name, figure: name)
 
 
 def test_rank_errors_count_ties_right():

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.counting.histogram import Histogram
-from nobounds.counting.scan import mapped
+from nobounds.counting.scan import gathered
 from nobounds.engines.memory.arrays import Column, column
 from nobounds.exact import Number, privacy_parameter
 from nobounds.ladders.ladder import Ladder
@@ -89,5 +89,5 @@ def _checked(
 
 
 def _halt(records: Column, sign: int, q: Fraction, route: Route, noise: Noise, source: RandomSource) -> int | None:
-    histogram = Histogram.of(mapped(records.chunks(), lambda values: sign * values), route.ladder)
+    histogram = Histogram.of([sign * gathered(records.chunks())], route.ladder)
     return halt_position(walk_of(histogram, q, route, noise), source)

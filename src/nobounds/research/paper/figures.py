@@ -54,7 +54,7 @@ def figure_1(results: Result) -> Figure:
     width = float(densities.EDGES[1] - densities.EDGES[0])
     for axis, upper in zip(axes, densities.UPPERS, strict=True):
         bounded = f"EMQ, told [0, {upper:g}]"
-        for name, style in ((bounded, "EMQ"), ("UQE", "UQE"), ("nobounds", "nobounds")):
+        for name, style in (("nobounds", "nobounds"), ("UQE", "UQE"), (bounded, "EMQ")):
             label = "EMQ" if name == bounded else name
             heights = np.array(results[name]) / width
             axis.stairs(heights, densities.EDGES, color=COLORS[style], label=label, linewidth=1.2)

@@ -13,6 +13,7 @@ from nobounds.research.paper.work import Result
 
 Results = dict[str, Result]
 DEFAULT, SWAP = "nobounds, add-remove", "nobounds, swap"
+LEAST = 1e-12  # a mean or median error below this counts as this: few samples of data with ties may have none
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ def figure_3(results: Results, method: str) -> Iterator[Contest]:
         rivals = {rival: errors.mean(rival, qs).mean() for rival in (("EMQ",) if name in SYNTHETIC else ("UQE", "EMQ"))}
         rival = min(rivals, key=lambda key: rivals[key])
         samples = errors.errors[method].mean(axis=1)
-        ratio = float(samples.mean() / rivals[rival])
+        ratio = float(samples.mean()) / max(float(rivals[rival]), LEAST)
         columns = np.isin(np.round(errors.qs(rival), 2), np.round(qs, 2))
         others = errors.errors[rival][:, columns].mean(axis=1)
-        spread = np.hypot(*(x.std() / x.mean() / np.sqrt(len(x)) for x in (samples, others)))
+        spread = np.hypot(*(x.std() / max(x.mean(), LEAST) / np.sqrt(len(x)) for x in (samples, others)))
         yield Contest(f"quantiles of {dataset(name).title}", ratio, ratio * float(spread), rival)
 
 
@@ -66,8 +67,8 @@ def by_median(results: Results, method: str, rivals: tuple[str, ...], places: di
         medians = {rival: float(np.median(cell[prefix + rival])) for rival in rivals}
         rival = min(medians, key=lambda name: medians[name])
         mine, theirs = (np.array(cell[prefix + name]) for name in (method, rival))
-        ratio = float(np.median(mine)) / max(medians[rival], 1e-12)
-        spread = np.hypot(*(1.25 * x.std() / max(np.median(x), 1e-12) / np.sqrt(len(x)) for x in (mine, theirs)))
+        ratio = float(np.median(mine)) / max(medians[rival], LEAST)
+        spread = np.hypot(*(1.25 * x.std() / max(np.median(x), LEAST) / np.sqrt(len(x)) for x in (mine, theirs)))
         yield Contest(where, ratio, ratio * min(float(spread), 0.5), rival)
 
 

@@ -58,7 +58,7 @@ def quantiles_part(results: Results, save: Save) -> str:
                 dataset(name).title,
                 "1",
                 *(f"{ratios[m]:.2f}" for m in methods),
-                f"{ratios['nobounds, add-remove'] / best:.2f}",
+                f"{ratios['nobounds, add-remove'] / best:.2f}" if best else "",  # few samples of ties may have no error
             ]
         )
     head = ["data", "UQE", *methods, "nobounds / best published"]
@@ -182,7 +182,7 @@ def runaways_part(results: Results, save: Save) -> str:
     return (
         save("runaways", figures.figure_runaways(chances))
         + (
-            "\n\nThe chance, by exact laws, that an answer is above so many times the largest of 1000 uniform records, "
+            "\n\nThe chance, by exact laws, that an answer is above a multiple of the largest of 1000 uniform records, "
             "epsilon 1. Above ten times:\n\n"
         )
         + table(["method", "chance"], rows)

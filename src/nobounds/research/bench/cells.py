@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from families import FAMILIES, Floats
+
+from nobounds.arrays import Floats
+from nobounds.research.bench.families import FAMILIES
 
 Relation = Literal["add-remove", "swap"]
 CAP = 10  # an error counts for at most this many times the range of the data

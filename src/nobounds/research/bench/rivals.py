@@ -5,9 +5,9 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from cells import Cell
-from families import FAMILIES, Floats
 
+from nobounds.arrays import Floats
+from nobounds.release.release import Release
 from nobounds.research.baselines import doubling_bound
 from nobounds.research.baselines.mapped import (
     mapped_joint_law,
@@ -19,6 +19,8 @@ from nobounds.research.baselines.mapped import (
     universal_mean,
 )
 from nobounds.research.baselines.steps import Steps
+from nobounds.research.bench.cells import Cell
+from nobounds.research.bench.families import FAMILIES
 
 LAWS = (30, 100)  # half of the repetitions are done by exact law, within these limits: laws vary little
 Rival = Callable[[Cell, int], list[float]]  # errors, one for each repetition
@@ -82,6 +84,11 @@ def _doubling(cell: Cell, data: Floats, rng: np.random.Generator) -> float:
     return float(np.sign(extreme) * doubling_bound(side, share, unit=2.0**-20, rng=rng, **_terms(cell)).value)
 
 
+def _number(release: Release) -> float:
+    """The value of a release of one number."""
+    return float(release.value)  # type: ignore[arg-type]
+
+
 def _recursion(cell: Cell, data: Floats, rng: np.random.Generator) -> Any:
     return mapped_recursive_quantiles(data, [str(q) for q in cell.qs], rng=rng, **_terms(cell)).value
 
@@ -91,11 +98,11 @@ def _joint(cell: Cell, data: Floats, rng: np.random.Generator) -> Any:
 
 
 def _universal(cell: Cell, data: Floats, rng: np.random.Generator) -> float:
-    return float(universal_mean(data, rng=rng, **_terms(cell)).value)
+    return _number(universal_mean(data, rng=rng, **_terms(cell)))
 
 
 def _mapped_mean(cell: Cell, data: Floats, rng: np.random.Generator) -> float:
-    return float(mapped_mean(data, rng=rng, **_terms(cell)).value)
+    return _number(mapped_mean(data, rng=rng, **_terms(cell)))
 
 
 def _doubling_sum(cell: Cell, data: Floats, rng: np.random.Generator, part: float = 1.0) -> float:
@@ -103,7 +110,7 @@ def _doubling_sum(cell: Cell, data: Floats, rng: np.random.Generator, part: floa
     half = part * cell.epsilon / 2
     share = max(1 - 8 / (half * len(data)), 0.5)  # public under swap; under add-remove a gift
     bound = doubling_bound(data, str(share), epsilon=str(half), neighbors=cell.relation, unit=2.0**-20, rng=rng)
-    clip = float(bound.value)
+    clip = _number(bound)
     scale = clip * (2 if cell.relation == "swap" else 1) / half
     return float(np.clip(data, -clip, clip).sum() + rng.laplace(0, scale))
 

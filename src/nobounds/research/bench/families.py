@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from nobounds.arrays import Floats
+
 Draw = Callable[[np.random.Generator, int], Floats]
 
 
@@ -33,7 +33,7 @@ def _zeros(rng: np.random.Generator, n: int) -> Floats:
 
 def _salaries(rng: np.random.Generator, n: int) -> Floats:
     step = rng.choice([10_000.0, 1_000.0, 100.0], n, p=[0.5, 0.3, 0.2])
-    return np.maximum(np.rint(rng.lognormal(10.8, 0.5, n) / step), 1) * step
+    return np.asarray(np.maximum(np.rint(rng.lognormal(10.8, 0.5, n) / step), 1) * step)
 
 
 SMOOTH = {

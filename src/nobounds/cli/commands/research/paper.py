@@ -32,13 +32,15 @@ def paper(
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE:COLUMN:LOWER:UPPER[:RESOLUTION]", help="For figure3: data of your own, told this range."
+            metavar="FILE:COLUMN:LOWER:UPPER[:RESOLUTION]", help="For figure3: your own data, and the range to state."
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A look in under a minute, with few repetitions.")] = False,
-    processes: Annotated[int, typer.Option(metavar="NUMBER", help="How many processes; default: all cores.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few repetitions; takes less than a minute.")] = False,
+    processes: Annotated[
+        int, typer.Option(metavar="NUMBER", help="The number of processes. Default: one per core.")
+    ] = 0,
 ) -> None:
-    """The figures and tables of the paper again, with previous methods and nobounds beside them, and a report.
+    """Reproduce the figures and tables of the paper, beside earlier methods and nobounds, with a report.
 
     A run that was stopped goes on where it was.
 

@@ -1,0 +1,1 @@
+"""Commands for researchers: the paper again, and the benchmark that others can join."""
