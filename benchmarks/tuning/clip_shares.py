@@ -39,13 +39,13 @@ FAMILIES: dict[str, Any] = {
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "chosen": {},
-    "walks .3": {"walks": Fraction(3, 10)},
-    "walks .1": {"walks": Fraction(1, 10)},
+    "walks .05": {"walks": Fraction(1, 20)},
+    "walks .15": {"walks": Fraction(3, 20)},
+    "octaves an eighth": {"tail": Fraction(1, 8), "tail_swap": Fraction(1, 8)},
+    "octaves a quarter": {"tail": Fraction(1, 4), "tail_swap": Fraction(1, 4)},
     "not widened": {"widened": 0},
-    "walks .3, not widened": {"walks": Fraction(3, 10), "widened": 0},
-    "widened by 4": {"widened": 4},
-    "octaves .15": {"tail": Fraction(3, 20), "tail_swap": Fraction(3, 20)},
-    "octaves .1": {"tail": Fraction(1, 10), "tail_swap": Fraction(1, 10)},
+    "widened by three eighths": {"widened": 3},
+    "walks under swap always": {"walked": 0},
 }
 
 

@@ -188,7 +188,9 @@ def test_noise_on_the_missing_adds_little_to_a_sum_far_from_zero(away):
     moved = away * width * float(chances @ np.floor(believed(numbers, few)))
     assert moved <= max(3 / ADDED, 0.2 if away <= 1 else 0) * rule.noise.scale(width)
     assert few >= 2 / each.epsilon
-    assert away <= 1 or moved >= rule.noise.scale(width) / 40  # and no more missing records are overlooked than needed
+    assert away <= 1 or moved >= rule.noise.scale(width) / (
+        2 * ADDED
+    )  # and no more missing records are overlooked than needed
 
 
 @pytest.mark.parametrize("missing", [0, 3, 12, 40])

@@ -9,8 +9,8 @@ import pytest
 
 from nobounds.accounting.terms import Terms
 from nobounds.clipping.average import AverageRule
-from nobounds.clipping.excess import CountNoise, excess
 from nobounds.clipping.moments.variance import VariancePlan, mean_and_squares
+from nobounds.clipping.octaves.excess import CountNoise, excess
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.stated import Stated
 from nobounds.programs.program import Draw

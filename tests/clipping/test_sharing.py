@@ -8,7 +8,7 @@ import pytest
 
 import nobounds as nb
 from nobounds.clipping.clip import Clip
-from nobounds.clipping.excess import CountNoise, fitted
+from nobounds.clipping.octaves.excess import CountNoise, fitted
 from nobounds.clipping.sharing import ASSUMES, reaches, shared
 from nobounds.clipping.tail import Side, TailRule
 from nobounds.clipping.tailing import Tailed

@@ -9,7 +9,7 @@ import pytest
 
 import nobounds as nb
 from nobounds.clipping.clip import Clip
-from nobounds.clipping.excess import ASSUMES
+from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.tail import LOWEST, Side, TailRule
 from nobounds.clipping.tailing import Tailed
 from nobounds.ladders.ladder import Ladder
@@ -54,6 +54,23 @@ def test_counts_that_rise_contradict_the_assumption():
     """A count beyond the clip clearly above the one before it: no upper end."""
     rising = (*LIGHT[: -LOWEST + 1], 5, 5, 200)
     assert tailed(rising, NOTHING).interval(F(10**6), F(6), F(1))[1] == math.inf
+
+
+def test_counts_that_rise_slowly_contradict_it_too():
+    """Together they are clearly more than those below the clip; with a few less, or more below, they may fall."""
+    slowly, fewer, more = (0, 0, 0, 0, 3, -1, 8, 17, 18, 20), (0, 0, 0, 0, 3, -1, 6, 9, 9, 11), (0, 0, 0, 0, 60, 30)
+    ends = [tailed(each, NOTHING).interval(F(10**6), F(6), F(1))[1] for each in (slowly, fewer, more + slowly[6:])]
+    assert [math.isinf(end) for end in ends] == [True, False, False]
+
+
+def test_mostly_zeros_get_no_interval_that_misses():
+    """The clip may lie far below the few records that are not 0; then there is no upper end."""
+    rng, missed = np.random.default_rng(1), 0
+    for seed in range(300):
+        data = np.where(rng.random(1000) < 0.93, 0.0, rng.lognormal(4, 1, 1000))
+        low, high = nb.sum(data, epsilon=1, rng=random.Random(seed)).interval
+        missed += not low <= data.sum() <= high
+    assert missed <= 7
 
 
 def test_a_clip_that_is_not_trusted_promises_nothing():

@@ -26,7 +26,7 @@ from nobounds.programs.program import Program
 # no more missing records than that are overlooked (see `believed`). In a sum far from 0 more are (see `few_missing`):
 # there noise that is believed does so much harm that this part of the noise of the sum is what it may add.
 FEW_MISSING = 2
-ADDED = 20
+ADDED = 200
 
 
 @dataclass(frozen=True, slots=True)

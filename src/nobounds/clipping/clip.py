@@ -27,7 +27,7 @@ from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic,
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
-from nobounds.clipping.widths import WidthWalk, inward_walk, outward_walk, top
+from nobounds.clipping.widths import DEVIATIONS, WidthWalk, inward_walk, outward_walk, top
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder, float_bounds
@@ -101,6 +101,7 @@ class Search:
     two_sided: bool
     nullable: bool
     outside: int = 0  # how many records more may lie outside, where one clip is for several sums
+    walked: bool = True  # else, where there is a frame, octaves are counted around its scale
     tuning: ClipTuning = CLIP_TUNING
 
     def __hash__(self) -> int:
@@ -154,10 +155,21 @@ class Search:
 
     def halted(self, view: ClipView, start: ClipStart, size: int) -> Program[tuple[tuple[int, ...], bool]]:
         """The rungs where the walks halt, one for each side, and whether `size` records are enough for the walks."""
+        if not self.walks_from(start):
+            return (self.beginning,) * len(self.sides(start.center)), True
         walks = self.walks(self.deviations(view, start), start)
         positions = yield self.halts(walks)
         rungs = tuple(self.rung(walk.candidates, at) for walk, at in zip(walks, positions, strict=True))
         return rungs, all(self.trusts(size - start.outside, walk.walk.eps2) for walk in walks)
+
+    def walks_from(self, start: ClipStart) -> bool:
+        """Whether walks go on from this start."""
+        return self.walked or start.octave is None
+
+    @property
+    def beginning(self) -> int:
+        """The rung that octaves are counted around where no walk says more."""
+        return int(DEVIATIONS.rungs(np.array([2.0**self.tuning.unwalked]))[0])
 
     def clip_at(self, start: ClipStart, rungs: Sequence[int], trusted: bool) -> Clip:
         """The clip whose sides end at these rungs."""
@@ -175,7 +187,10 @@ class Search:
         Where magnitudes are searched for, the centre is 0, and costs nothing.
         """
         nats, most = self.epsilon * max(size, 0), self.tuning.frame_part(self.neighbors, self.two_sided)
-        if sum(self.tuning.frame_nats(self.neighbors, self.two_sided)) > most * nats:
+        least = self.tuning.frame_nats(self.neighbors, self.two_sided)
+        if not self.walked and nats >= self.tuning.fewer_nats * sum(least):
+            return FrameRule.of(self.problem, *(self.epsilon * part / sum(least) for part in least))
+        if sum(least) > most * nats:
             return None
         center, scale = self.tuning.frame_nats(self.neighbors, self.two_sided, nats)
         return FrameRule.of(self.problem, Fraction(center, size), Fraction(scale, size))

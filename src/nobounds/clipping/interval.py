@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.clipping.excess import CountNoise
+from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.tail import Side
 from nobounds.exact import finite_float
 

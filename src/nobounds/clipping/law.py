@@ -1,4 +1,4 @@
-"""The law of a clip: a mixture over its centre, scale and width, computed by summation without sampling.
+"""The law of a clip before octaves move it: a mixture over its centre, scale and width, by summation without sampling.
 
 The constants of `clipping.clip` were chosen with this law, and its promises are tested against it. Centres are grouped
 into a few of equal probability; everything else is exact.
@@ -42,8 +42,12 @@ def clip_law(search: Search, records: Records, size: int, least_scale: float = 1
 
 def _part(search: Search, view: ClipView, chance: float, start: ClipStart) -> ClipPart:
     center, nothing = start.center, Fraction(0)
+    if not search.walks_from(start):
+        width = search.width_at(search.beginning, start.octave)
+        clip = search.clip(center, [width] * len(search.sides(center)), True)
+        return ClipPart(chance, float(center), *(each for end in (clip.low, clip.high) for each in _always(float(end))))
     walks = search.walks(search.deviations(view, start), start)
-    lows, highs = (np.array([float(center)]), np.ones(1)), (np.array([float(center)]), np.ones(1))
+    lows, highs = _always(float(center)), _always(float(center))
     for which, (side, walk) in enumerate(zip(search.sides(center), walks, strict=True)):
         halts, masses = _masses(walk.walk)
         widths = [search.width(walk.candidates, halt, start.octave) for halt in halts]
@@ -53,6 +57,11 @@ def _part(search: Search, view: ClipView, chance: float, start: ClipStart) -> Cl
         lows = (np.array([float(clip.low) for clip in clips]), masses) if side <= 0 else lows
         highs = (np.array([float(clip.high) for clip in clips]), masses) if side >= 0 else highs
     return ClipPart(chance, float(center), *lows, *highs)
+
+
+def _always(end: float) -> tuple[Floats, Floats]:
+    """An end that is the same always."""
+    return np.array([end]), np.ones(1)
 
 
 def _masses(walk: Walk) -> tuple[list[int | None], Floats]:

@@ -44,8 +44,10 @@ class Settled:
         if plan.enough(size):  # records around the clip are few, though not all records
             rows, times = 2 * size, 2.0
         else:
-            rows = smallest(plan.enough, size)
+            room = plan.search.tuning.ranks.room / plan.eps_size if plan.eps_size else 0
+            rows = math.ceil(smallest(plan.enough, size) + room)
             times = smallest(lambda k: plan.times(Fraction(k, 16)).enough(size), 16) / 16
+            times = max(times, rows / size)
         total = plan.total * Fraction(times)
         spent = "rho" if plan.zcdp else "epsilon"
         return {"rows": rows, spent: round_up(total**2 / 2 if plan.zcdp else total)}
@@ -67,7 +69,8 @@ class SumPlan:
     centered: bool
     zcdp: bool = False  # whether epsilons are nominal, and the noise Gaussian
     groups: int = 1  # that share one clip
-    eps_tail: Fraction = Fraction(0)  # for the octaves around the clip
+    eps_octaves: Fraction = Fraction(0)  # for the octaves around the clip, where they are counted
+    eps_tail: Fraction = Fraction(0)  # the same, or 0
     eps_count: Fraction = Fraction(0)  # for the number of rows of each group, beside its sum
     eps_near: Fraction = Fraction(0)  # for the number of records of each group near the common clip and beyond
     unit: Fraction | None = None  # of a type whose values are whole numbers of it, and whose sums are too
@@ -105,7 +108,9 @@ class SumPlan:
             left = total - (eps_size if rows is None else 0)
             tail = Fraction(0) if ladder.is_settled else share(left, 1 / tuning.tail_part(neighbors), zcdp)
             own = facts.kind.resolution if facts.kind.name == "decimal" else None
-            first = cls(eps_size, left, search, left, rows, centered, zcdp, eps_tail=tail, unit=own, known=facts.size)
+            first = cls(
+                eps_size, left, search, left, rows, centered, zcdp, eps_octaves=tail, unit=own, known=facts.size
+            )
             return replace(first, power=power, outer=outer).at(rows or 0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
@@ -122,10 +127,10 @@ class SumPlan:
             eps_size = Fraction(0) if ladder.is_settled else total * tuning.size_share
             left = total - eps_size
             counted = Fraction(0) if centered else share(left, 1 / tuning.counted, zcdp)
-            parts = (Fraction(0), Fraction(0))
+            plan = cls(eps_size, left, search, left, None, centered, zcdp, groups, eps_count=counted)
             if not ladder.is_settled:
-                parts = share(left, 1 / tuning.group_tail, zcdp), share(left, 1 / tuning.near, zcdp)
-            plan = cls(eps_size, left, search, left, None, centered, zcdp, groups, parts[0], counted, parts[1])
+                octaves, near = share(left, 1 / tuning.group_tail, zcdp), share(left, 1 / tuning.near, zcdp)
+                plan = replace(plan, eps_octaves=octaves, eps_near=near)
             return plan.at(0)
 
         return terms.spending.each(facts.unit.rows).plan(plan)
@@ -137,15 +142,24 @@ class SumPlan:
     @lru_cache(maxsize=1024)  # noqa: B019 - a plan is a small public value, and so is a noisy size
     def at(self, size: int) -> "SumPlan":
         """The plan for about `size` records: a frame costs nats, and what it leaves is shared by walks and noise."""
+        counted = self.rows is None or size * self.left >= self.search.tuning.counted_from
+        plan = replace(self, eps_tail=self.eps_octaves if counted else Fraction(0))
+        return plan._split(size)
+
+    def _split(self, size: int) -> "SumPlan":
+        """The same once it is known whether octaves are counted."""
         search, tuning = self.search, self.search.tuning
-        eps_clip = Fraction(0)
+        eps_clip, walked = Fraction(0), True
         if not search.ladder.is_settled:
-            eps_clip = tuning.clip_part(self.after_tail, self.careful(size), search.neighbors, search.two_sided)
-            eps_clip = self._shared(eps_clip)
+            given = self.careful(size), search.neighbors, search.two_sided
+            walked = self.power > 1 or tuning.walks_for(self.after_tail, *given)
+            eps_clip = self._shared(tuning.clip_part(self.after_tail, *given, walked=walked))
         eps_noise = rest(self.after_tail, [eps_clip], self.zcdp)
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)
-        return replace(self, search=replace(search, epsilon=eps_clip, outside=outside), eps_noise=eps_noise)
+        return replace(
+            self, search=replace(search, epsilon=eps_clip, outside=outside, walked=walked), eps_noise=eps_noise
+        )
 
     @property
     def total(self) -> Fraction:
@@ -154,7 +168,9 @@ class SumPlan:
 
     def times(self, ratio: Fraction) -> "SumPlan":
         """The plan for this many times the spending."""
-        more = replace(self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_tail=self.eps_tail * ratio)
+        more = replace(
+            self, eps_size=self.eps_size * ratio, left=self.left * ratio, eps_octaves=self.eps_octaves * ratio
+        )
         more = replace(more, eps_count=self.eps_count * ratio, eps_near=self.eps_near * ratio)
         return more.at(self.rows or 0)
 
@@ -162,9 +178,13 @@ class SumPlan:
         """Whether about `size` records are enough for the search for a clip; under swap, as many rows."""
         rows = None if self.rows is None else size
         plan = replace(self, rows=rows).at(size)
+        if plan.eps_octaves and not plan.eps_tail:
+            return False
         rule = plan.search.frame(self.careful(size))
         octave, spent = (None, Fraction(0)) if rule is None else (0, rule.epsilon)
         start = ClipStart(plan.search.within(Fraction(0)), octave, plan.search.epsilon - spent)
+        if not plan.search.walks_from(start):
+            return True
         outside = min(plan.search.outside, size // plan.search.tuning.most_outside)
         return plan.search.trusts(size - self.slack - outside, plan.search.rates(start, size)[1])
 
@@ -260,7 +280,7 @@ class SumPlan:
             return Settled(plan, size, plan.tailing.bounded(Clip(low, high, low, True)))
         rungs, trusted = yield from plan.search.halted(view, start, size - self.slack)
         if not self.eps_tail:
-            return Settled(plan, size, plan.tailing.unknown(plan.search.clip_at(start, rungs, trusted)))
+            return Settled(plan, size, plan.tailing.unknown(plan.search.clip_at(start, rungs, False)))
         return Settled(plan, size, (yield from plan.tailing.program(view, start, rungs, trusted)))
 
     @property
@@ -295,7 +315,7 @@ class SumPlan:
     def _unsearched(self) -> "SumPlan":
         """The plan where the public bounds are the clip: what is left is for the noise."""
         search = replace(self.search, epsilon=Fraction(0))
-        return replace(self, search=search, eps_tail=Fraction(0), eps_noise=self.left)
+        return replace(self, search=search, eps_octaves=Fraction(0), eps_tail=Fraction(0), eps_noise=self.left)
 
     def careful(self, size: int) -> int:
         """The size without what may well be noise in it: a frame that fails does much harm."""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
-from nobounds.clipping.excess import POINTS, CountNoise, Fitted, even_points, normal
 from nobounds.clipping.interval import CHANCE, USEFUL_NOISE, USEFUL_PART, end_of, ends_of, quantile_of
+from nobounds.clipping.octaves.excess import POINTS, CountNoise, Fitted, even_points, normal
 from nobounds.clipping.tail import Side
 from nobounds.clipping.tailing import Tailed
 from nobounds.exact import finite_float

@@ -2,9 +2,9 @@
 
 After the search for a clip one decision buys noisy counts of the octaves of the deviations on each side of its centre,
 from 1/64 of the width to 8 times the width, and of all records beyond. A record is in at most one of these cells: it
-adds 1 to one count under add-remove, and moves 1 between two of them under swap. The counts say whether another clip, a
-power of two wider or narrower, has the smaller error; this is chosen before the noise of the sum is drawn, and catches
-clips that ran away. They also give the law of what lies beyond (see `excess`).
+adds 1 to one count under add-remove, and moves 1 between two of them under swap. The counts say whether another clip,
+wider or narrower, has the smaller error (see `moving`); this is chosen before the noise of the sum is drawn, and
+catches clips that ran away. They also give the law of what lies beyond (see `excess`).
 docs/proofs/tail.md has the cost.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from nobounds.accounting.cost import Cost, both, gaussian, pure
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
-from nobounds.clipping.excess import BELOW, CountNoise, Fitted, fitted, inside_octave
+from nobounds.clipping.octaves.excess import BELOW, CountNoise, Fitted, fitted, inside_octave
 from nobounds.clipping.widths import BITS, DEVIATIONS
 from nobounds.counting.histogram import Histogram
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
@@ -28,13 +28,17 @@ LOWEST, HIGHEST = -6, 3  # the first and the last edge over the width, as powers
 CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
+SURE = 8  # scales of the noise above which a count is no noise, wherever it is
 RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
+OUTWEIGHS = 2.5  # standard deviations of all counts beyond the clip that they must reach, to outweigh those below it
 SEEN, SEEN_BEFORE = (
     10,
     30,
 )  # scales of noise that an octave below the clip must have, to say something of squares beyond
 CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
+_EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
+_BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
 
 
@@ -83,8 +87,7 @@ class TailRule:
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
-    deviation = noise.scale * math.sqrt((1 if noise.gaussian else 2) * len(noisy))
-    return sum(noisy) >= CARRIED * deviation
+    return sum(noisy) >= CARRIED * noise.deviation(len(noisy))
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:
@@ -101,37 +104,49 @@ def cells(around: Histogram, sign: int, anchor: int) -> Ints:
     return np.bincount(which[inside], around.counts[inside], CELLS).astype(np.int64)
 
 
-def biases(noisy: Floats, less: float, power: int = 1) -> Floats:
+def biases(noisy: Floats, less: float, sure: float = math.inf, power: int = 1) -> Floats:
     """About how much lies beyond the width moved by each of MOVES, in widths, by noisy counts in the last axis.
 
     With `power` 2 it is about squares, in squared widths.
 
-    Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall. The
-    faster they fall, the nearer are records to the lower edge of their octave.
+    Beyond the clip `less` of each count is taken as noise, and so is what it is above an earlier one: counts fall, but
+    one above `sure` is believed. The faster counts fall, the nearer are records to the lower edge of their octave.
     """
-    counts = np.maximum(noisy - np.where(np.arange(CELLS) >= -LOWEST, less, 0.0), 0.0)
-    counts[..., _FALLING:] = np.minimum.accumulate(counts[..., _FALLING:], axis=-1)
-    slopes = np.diff(np.log(counts + 1), axis=-1, prepend=0.0)
-    edges = 2.0 ** np.arange(LOWEST, HIGHEST + 1)
-    values = edges**power * inside_octave(slopes, power)
+    counts = np.maximum(noisy - less * _BEYOND_CLIP, 0.0)
+    beyond_clip = counts[..., _FALLING:]
+    counts[..., _FALLING:] = np.where(beyond_clip > sure, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1))
+    slopes = np.log(counts + 1)
+    slopes[..., 1:] -= slopes[..., :-1].copy()
+    edges, widths = (_EDGES, _WIDTHS) if power == 1 else (_EDGES**power, _WIDTHS**power)
+    values = edges * inside_octave(slopes, power)
     values[..., -1] *= _BEYOND**power
-    beyond: Floats = np.sum(counts[..., None] * np.maximum(values[..., None] - 2.0 ** (power * MOVES), 0.0), axis=-2)
+    beyond: Floats = (counts[..., None] * np.maximum(values[..., None] - widths, 0.0)).sum(axis=-2)
     return beyond
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a clip: its noisy counts, its width, and how far it was moved."""
+    """One side of a clip: its noisy counts, and the edge of an octave that is nearest to it.
+
+    This edge is `move` octaves from where octaves are counted around, and `width` from the centre.
+    """
 
     sign: int  # 1 above the centre, -1 below
     noisy: tuple[int, ...]
     width: Fraction
-    move: int  # a power of two
+    move: int
+    clip: float = 1.0  # the width of the clip on this side, over that of the edge
 
     def rises(self, noise: CountNoise) -> bool:
-        """Whether counts clearly rise beyond the clip: then nothing is known of what lies there."""
-        beyond = np.array(self.noisy[self.move - LOWEST - 1 :])
-        return bool(np.any(np.diff(beyond) > RISES * noise.scale))
+        """Whether counts clearly rise beyond the clip: then nothing is known of what lies there.
+
+        One may be far above the one before it, or all of them together above the octaves just below the clip, which by
+        the assumption have more.
+        """
+        first = self.move - LOWEST
+        below, beyond = self.noisy[first - BELOW : first], self.noisy[first:]
+        at_once = np.any(np.diff((below[-1], *beyond)) > RISES * noise.scale)
+        return bool(at_once) or sum(beyond) > max(sum(below), OUTWEIGHS * noise.deviation(len(beyond)))
 
     def seen(self, noise: CountNoise) -> bool:
         """Whether one of the two octaves below the clip clearly has records, so that they say how counts go on."""
@@ -146,7 +161,7 @@ class Side:
         if most <= 0:  # the clip ends at a public bound
             return np.zeros(1)
         width, law = float(self.width / unit), self.law(noise, power)
-        return np.full(1, math.inf) if law is None else width**power * law.excess(law.numbers, most / width)
+        return np.full(1, math.inf) if law is None else width**power * law.excess(law.numbers, most / width, self.clip)
 
     def law(self, noise: CountNoise, power: int = 1) -> Fitted | None:
         """The law of what lies beyond the clip on this side; None if nothing is known of it."""
@@ -156,5 +171,5 @@ class Side:
 
 
 def moved_rung(anchor: int, move: int) -> int:
-    """The rung of a width that is moved by a power of two."""
-    return min(max(anchor + (move << BITS), 1), DEVIATIONS.last)
+    """The rung of a width that is moved by this many candidates."""
+    return min(max(anchor + move, 1), DEVIATIONS.last)

@@ -11,9 +11,10 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
-from nobounds.clipping.excess import ASSUMES
 from nobounds.clipping.interval import CHANCE, reach
-from nobounds.clipping.tail import CELLS, MOVES, Side, TailRule, anchored, biases, carried, moved_rung
+from nobounds.clipping.octaves.excess import ASSUMES, BELOW
+from nobounds.clipping.octaves.moving import AWAY, errors, errors_of_both
+from nobounds.clipping.tail import CELLS, LOWEST, MOVES, SURE, Side, TailRule, anchored, biases, carried, moved_rung
 from nobounds.clipping.widths import BITS
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
@@ -96,16 +97,17 @@ class Tailing:
         ends = [moved_rung(anchor, move) for anchor, move in zip(anchors, moves, strict=True)]
         clip = search.clip_at(start, ends, trusted)
         ends = ends if search.two_sided else ends * len(signs)
-        sides = [
-            Side(
-                sign,
-                tuple(noisy[k * CELLS : (k + 1) * CELLS]),
-                search.width_at(end, start.octave),
-                end - anchor >> BITS,
-            )
+        sides = (
+            self._side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), end, anchor, start.octave)
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
-        ]
+        )
         return Tailed(clip, tuple(sides), self.rule, search.ladder)
+
+    def _side(self, sign: int, noisy: tuple[int, ...], end: int, anchor: int, octave: int | None) -> Side:
+        """The side of a clip that ends at this rung."""
+        move = end - anchor + (1 << BITS - 1) >> BITS
+        width, last = (self.search.width_at(rung, octave) for rung in (anchor + (move << BITS), end))
+        return Side(sign, noisy, width, move, finite_float(last / width) if width else 1.0)
 
     def signs(self, center: Fraction) -> tuple[int, ...]:
         """The sides of the centre where records may lie."""
@@ -114,18 +116,45 @@ class Tailing:
         return tuple(sign for sign, some in sides if some)
 
     def moves(self, counts: Floats, outside: int = 0) -> Ints:
-        """The powers of two that the sides of a clip are moved by, for noisy counts of each side (in the last axes).
+        """How many candidates the sides of a clip are moved by, for noisy counts of each side (in the last axes).
 
         Where magnitudes are clipped, both sides move together. `outside` is as in `ClipStart`: with more groups than
-        records, the noise of all groups together would outweigh every record.
+        records, the noise of all groups together would outweigh every record. Where groups share the clip, or squares
+        are summed, it is moved by whole octaves.
         """
         weight, shrunk = self.search.tuning.moves(self.search.neighbors)
-        each, less = 1 / float(self.eps_noise), shrunk * self.rule.count_noise.scale
+        each, scale = 1 / float(self.eps_noise), self.rule.count_noise.scale
         unit = weight * min(self.groups * each, each + outside)
-        beyond = biases(counts, less, self.power)
+        beyond = biases(counts, shrunk * scale, SURE * scale, self.power)
         beyond = beyond if self.search.two_sided else beyond.sum(axis=-2)
-        moved: Ints = MOVES[np.argmin(beyond + unit * 2.0 ** (self.power * MOVES), axis=-1)]
-        return moved
+        octaves: Ints = MOVES[(beyond + unit * 2.0 ** (self.power * MOVES)).argmin(axis=-1)]
+        if self.power > 1 or self.groups > 1:
+            return octaves << BITS
+        batch = (-1, *counts.shape[-2:])
+        finer = [
+            self._finer(one, np.atleast_1d(at), each)
+            for one, at in zip(counts.reshape(batch), octaves.reshape(len(counts.reshape(batch)), -1), strict=True)
+        ]
+        return np.array(finer).reshape(octaves.shape)
+
+    def _finer(self, counts: Floats, octaves: Ints, each: float) -> list[int]:
+        """The candidates that the sides are moved by, near these octaves, where `each` is the noise of one record."""
+        noise, unit = self.rule.count_noise, self.search.tuning.weight * each
+        if self.search.two_sided:
+            whole = 2.0**octaves
+            beside = (whole.sum() - whole) / whole
+            return [
+                _best(errors(side[at - LOWEST - BELOW :], noise, unit, float(other)), int(at))
+                for side, at, other in zip(counts, octaves, beside, strict=True)
+            ]
+        at = int(octaves[0])
+        return [_best(errors_of_both([side[at - LOWEST - BELOW :] for side in counts], noise, unit), at)]
+
+
+def _best(errors: Floats, octave: int) -> int:
+    """The number of candidates with the smallest error, near this octave and where octaves are counted."""
+    moves = np.clip(AWAY + (octave << BITS), MOVES[0] << BITS, MOVES[-1] << BITS)
+    return int(moves[np.argmin(errors)])
 
 
 def _end(value: Fraction, reach: Fraction, side: int) -> float:

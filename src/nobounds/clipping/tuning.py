@@ -1,6 +1,6 @@
 """The constants behind clips, sums and means, as one value: they never change what is promised.
 
-They were chosen by exact laws on synthetic families (benchmarks/tuning/clipping.py; docs/clipping.md has its table).
+They were chosen on synthetic families (benchmarks/tuning/clip_shares.py; docs/clipping.md has its table).
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class ClipTuning:
     most_lowered: int = 6
     # A walk inward for little epsilon halts well before the largest record: the clip is wider than where it halts by
     # this many candidates. That is better than to pay more for the walk.
-    widened: int = 3
+    widened: int = 2
     inward_share_swap: Fraction = Fraction(7, 20)
     inward_share_add_remove: Fraction = Fraction(1, 2)
     many: int = 150  # records times epsilon of the clip from which the walk goes inward under swap as well
@@ -48,17 +48,27 @@ class ClipTuning:
     nats: float = 10.0  # records times eps2 from which a walk outward does not halt on the empty rungs before the data
     # Of epsilon, for the walks of a clip after the frame is paid; and for a clip without a frame, under swap and
     # add-remove.
-    walks: Fraction = Fraction(3, 20)
+    walks: Fraction = Fraction(1, 10)
+    walks_swap: Fraction = Fraction(3, 20)
     few: Fraction = Fraction(9, 20)
+    # Under swap walks fail more often than they help with less than this many records times their epsilon: octaves are
+    # counted around this many octaves above the scale then, and nothing is paid for walks.
+    walked: int = 400
+    unwalked: int = 2
+    fewer_nats: Fraction = Fraction(3, 4)  # of those of a frame are enough, where a noisy number of records is smaller
     octaves: Fraction = Fraction(2, 5)
     # Of what is left after the size, for the counts of octaves around a clip; under swap they have twice the noise.
-    tail: Fraction = Fraction(1, 8)
+    tail: Fraction = Fraction(1, 5)
     tail_swap: Fraction = Fraction(1, 5)
+    counted_from: int = (
+        300  # nats from which octaves are counted, where rows are public: with fewer nothing is answered
+    )
     # A clip is moved where less lies beyond than this part of the noise that it adds; and of each count beyond, this
     # many scales are taken as noise.
     moved: float = 1.5
     shrunk: float = 2.0
     shrunk_swap: float = 1.0
+    weight: float = 1.0  # of the noise, where a side is moved within octaves
     size_share: Fraction = Fraction(1, 50)  # for the number of records, where it is sensitive
     size_nats: int = 40  # under swap this much over the rows is enough
     # Where both bounds are stated, records in the outer third between them are counted apart, for this part of epsilon.
@@ -77,6 +87,7 @@ class ClipTuning:
     group_tail: Fraction = Fraction(1, 20)
     near: Fraction = Fraction(1, 20)
     sure_part: Fraction = Fraction(1, 15)  # of the epsilon for the clip, at most, for a surer centre
+    sure_from: int = 300  # nats of the clip beyond which a fiftieth makes the scale surer: the walks need the others
     ranks: RankTuning = TUNING  # of the frame
 
     def __hash__(self) -> int:
@@ -93,10 +104,13 @@ class ClipTuning:
             return self.outside_few, 0
         return self.outside_swap if neighbors == "swap" else self.outside, self.widened
 
-    def frame_nats(self, neighbors: Neighbors, two_sided: bool, nats: Fraction = Fraction(0)) -> tuple[int, int]:
+    def frame_nats(
+        self, neighbors: Neighbors, two_sided: bool, nats: Fraction = Fraction(0), part: Fraction | None = None
+    ) -> tuple[int, int]:
         """Epsilon of a centre and of a scale, times the number of records: at least, or with `nats` for the clip."""
         times = 2 if neighbors == "swap" else 1
-        center, scale = self.ranks.frame_nats(nats / times, self.sure_part)
+        center, _ = self.ranks.frame_nats(nats / times, self.sure_part if part is None else part)
+        _, scale = self.ranks.frame_nats(max(nats / times - self.sure_from, Fraction(0)))
         return (center * times if two_sided else 0), scale * times
 
     def moves(self, neighbors: Neighbors) -> tuple[float, float]:
@@ -111,18 +125,39 @@ class ClipTuning:
         """The part of what the clip may cost that the frame may cost."""
         return self.frame_share_swap if neighbors == "swap" and two_sided else self.frame_share
 
-    def clip_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction:
+    def clip_part(
+        self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool, walked: bool = True
+    ) -> Fraction:
         """What of a total epsilon the clip may cost, for about `size` records."""
-        frame = Fraction(sum(self.frame_nats(neighbors, two_sided)), max(size, 1))
-        if frame > total * (self.most_two_sided if two_sided else self.most_one_sided):
+        frame = self._frame_part(total, size, neighbors, two_sided)
+        if frame is None:
             return total * (self.few if neighbors == "swap" else self.octaves)
-        return frame + (total - frame) * self.walks
+        if not walked:
+            return Fraction(
+                sum(self.frame_nats(neighbors, two_sided, total * size, self.ranks.sure_share)), max(size, 1)
+            )
+        return frame + (total - frame) * self.walks_part(neighbors)
+
+    def walks_part(self, neighbors: Neighbors) -> Fraction:
+        """The part of what a frame leaves that walks get."""
+        return self.walks_swap if neighbors == "swap" else self.walks
+
+    def walks_for(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> bool:
+        """Whether walks follow the frame for about `size` records; see `walked`."""
+        frame = self._frame_part(total, size, neighbors, two_sided) if neighbors == "swap" else None
+        return frame is None or (total - frame) * self.walks_swap * size >= self.walked
+
+    def _frame_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction | None:
+        """What a frame costs at least; None if that is too much."""
+        frame = Fraction(sum(self.frame_nats(neighbors, two_sided)), max(size, 1))
+        return None if frame > total * (self.most_two_sided if two_sided else self.most_one_sided) else frame
 
     def clip_parts(self, total: Fraction, neighbors: Neighbors, two_sided: bool) -> tuple[Fraction, ...]:
         """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the dearest."""
         alone = self.few if neighbors == "swap" else self.octaves
         most = self.most_two_sided if two_sided else self.most_one_sided
-        return total * alone, total * self.walks, total * (most + (1 - most) * self.walks)
+        walks = self.walks_part(neighbors)
+        return total * alone, total * walks, total * (most + (1 - most) * walks)
 
 
 CLIP_TUNING = ClipTuning()

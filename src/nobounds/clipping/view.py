@@ -1,14 +1,9 @@
 """The records of a column as the search for a clip sees them."""
 
-from functools import partial
-
-import numpy as np
-
-from nobounds.arrays import Floats, Ints
 from nobounds.clipping.widths import BITS, DEVIATIONS, FLOOR
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.histogram import Histogram
-from nobounds.counting.lattice import totals
+from nobounds.counting.lattice import Outside, totals
 from nobounds.counting.scan import Records
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.ladder import Ladder, float_bounds
@@ -42,7 +37,7 @@ class RecordsView:
         return Noisy(total, noise, cost)
 
     def outer(self, low: float, high: float, noise: Additive, cost: Price) -> NoisyMany:
-        n, below, above = totals(self._records(), partial(_up_to, low), partial(_from, high))
+        n, below, above = totals(self._records(), Outside(low, upwards=False), Outside(high, upwards=True))
         return NoisyMany([below, n - below - above, above], noise, cost)
 
     def ranks(self, ladder: Ladder) -> View:
@@ -71,11 +66,3 @@ class RecordsView:
             if fits and float_bounds(ladder) == (low, high):
                 return counts.coarse.scaled(octave, DEVIATIONS)
         return None
-
-
-def _up_to(end: float, values: Floats) -> Ints:
-    return (values <= end).astype(np.int64)
-
-
-def _from(end: float, values: Floats) -> Ints:
-    return (values >= end).astype(np.int64)

@@ -66,13 +66,25 @@ def inward_walk(
         nats = np.log1p((octaves - CENTER) ** 2 / SPREAD)
         lowered = np.where(octaves > CENTER, np.ceil(nats * min(1 / float(eps2), 2.0**50)), 0.0).astype(np.int64)
     else:
-        far = _octaves_beyond(np.arange(len(up_to)), origin + tuning.lowered_from)
-        ends_octave = np.diff(far, append=far[-1] + 1) > 0
-        candidates = np.flatnonzero((far == 0) | ends_octave)[::-1]
-        lowered = _tilt(tuning.lowered / eps2, far[candidates], tuning.most_lowered)
+        candidates, far = _inward_candidates(origin + tuning.lowered_from)
+        lowered = _tilt(tuning.lowered / eps2, far, tuning.most_lowered)
     # The last counts all records; to halt there and never to halt both mean the width 0, so it reveals nothing.
-    levels = np.append(up_to[-1] - up_to[candidates[1:]], up_to[-1]) - lowered
+    levels = up_to[-1] - up_to[candidates]
+    levels[:-1], levels[-1] = levels[1:], up_to[-1]
+    levels -= lowered
     return WidthWalk(_walk(levels, threshold, eps1, eps2), candidates, inward=True)
+
+
+@lru_cache(maxsize=64)
+def _inward_candidates(octave: int) -> tuple[Ints, Ints]:
+    """The candidates of a walk inward: all up to 2**octave, then the last of each octave; and how far out it is."""
+    far = _octaves_beyond(np.arange(DEVIATIONS.last + 1), octave)
+    ends_octave = np.diff(far, append=far[-1] + 1) > 0
+    candidates = np.flatnonzero((far == 0) | ends_octave)[::-1].copy()
+    beyond = far[candidates]
+    for shared in (candidates, beyond):
+        shared.flags.writeable = False
+    return candidates, beyond
 
 
 def _up_to(rungs: Ints, counts: Ints) -> Ints:
@@ -94,7 +106,10 @@ def _tilt(ranks: Fraction, octaves: Ints, most: int) -> Ints:
 
 
 def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:
-    starts = np.append(0, np.flatnonzero(np.diff(levels)) + 1)
+    changes = (levels[1:] != levels[:-1]).nonzero()[0]
+    starts = np.empty(len(changes) + 1, dtype=np.int64)
+    starts[0] = 0
+    np.add(changes, 1, out=starts[1:])
     return Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
 
 

@@ -33,6 +33,7 @@ _SMALL = 50  # and small ones: far octaves have few records, however large the n
 _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
+_PLACES = 2.0 ** ((np.arange(16) + 0.5) / 16)  # that stand for an octave
 _SHAPE = 1 / RELATIVE**2  # of the negative binomial law of a count
 _SHAPES = len(_SLOPES) * len(_CURVES)
 
@@ -48,6 +49,10 @@ class CountNoise(NamedTuple):
         part = away / self.scale
         return -(part**2) / 2 if self.gaussian else -np.abs(part)
 
+    def deviation(self, many: int) -> float:
+        """The standard deviation of the noise of `many` counts together."""
+        return self.scale * math.sqrt((1 if self.gaussian else 2) * many)
+
 
 class _Cell(NamedTuple):
     """What a noisy count tells: a log-likelihood for each log-mean, and the law of the number of records given it."""
@@ -62,22 +67,27 @@ class Fitted(NamedTuple):
     """Points of the law of what lies beyond the clip, from the noisy counts of octaves around it."""
 
     numbers: Floats  # of records: in the octave below the clip, in each beyond it, and beyond the last edge, by rows
-    means: Floats  # log-means from the octave below the clip on, a row for each point
+    means: Floats  # log-means from two octaves below the clip on, a row for each point
     uniform: Floats
     power: int = 1
 
-    def excess(self, numbers: Floats, most: float = math.inf) -> Floats:
-        """How much these numbers of records beyond the clip, or their squares, exceed it, in units of the clip.
+    def excess(self, numbers: Floats, most: float = math.inf, clip: float = 1.0) -> Floats:
+        """How much these numbers of records beyond an edge, or their squares, exceed the clip, in units of the edge.
 
-        The numbers of several groups may stand below each other, before the rows.
+        The clip lies at the edge, or less than an octave from it. The numbers of several groups may stand below each
+        other, before the rows.
         """
-        most, power, means, uniform = (1 + most) ** self.power - 1, self.power, self.means, self.uniform
-        *octaves, last = range(1, numbers.shape[-2])
+        power, means, uniform = self.power, self.means[:, 1:], self.uniform
+        *octaves, last = range(0 if clip < 1 else 1, numbers.shape[-2])
+        most = (clip + most) ** power - clip**power
         total = np.zeros((*numbers.shape[:-2], POINTS))
         for k in octaves:
             slope = means[:, k + 1] - means[:, k]
-            total += _octave(numbers[..., k, :], 2.0 ** (k - 1), slope, uniform[k], most, power)
-        return total + _beyond(numbers[..., last, :], 2.0 ** (last - 1), means[:, last:], uniform[last], most, power)
+            if 2.0 ** (k - 1) < clip < 2.0**k:  # where records lie within it matters most: as those around it say
+                slope = (means[:, k + 1] - self.means[:, k]) / 2
+            total += _octave(numbers[..., k, :], 2.0 ** (k - 1), slope, uniform[k], clip**power, most, power)
+        far = 2.0 ** (last - 1)
+        return total + _beyond(numbers[..., last, :], far, means[:, last:], uniform[last], clip**power, most, power)
 
 
 def excess(noisy: Ints, noise: CountNoise, most: float = math.inf, power: int = 1) -> Floats:
@@ -115,7 +125,7 @@ def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
     uniform = even_points(2 * len(noisy) + 2)
     first = BELOW - 1
     numbers = [_number(cells[k], places[k], uniform[2 * k]) for k in range(first, len(noisy))]
-    return Fitted(np.where(some, numbers, 0.0), means[:, first:], uniform[2 * first + 1 :: 2], power)
+    return Fitted(np.where(some, numbers, 0.0), means[:, first - 1 :], uniform[2 * first + 1 :: 2], power)
 
 
 def _means(s: Floats, d: Floats, g: Floats, many: int, straight: bool) -> Floats:
@@ -187,15 +197,28 @@ def _number(cell: _Cell, rows: Ints, uniform: Floats) -> Floats:
     return numbers
 
 
-def _octave(number: Floats, edge: float, slope: Floats, uniform: Floats, most: float, power: int) -> Floats:
-    """How much `number` records in the octave from this edge are beyond the clip, together."""
-    mean = inside_octave(slope, power)
-    spread = np.sqrt(np.maximum(inside_octave(slope, 2 * power) - mean**2, 0.0))
-    total = edge**power * (number * mean + np.sqrt(number) * spread * normal(uniform)) - number
-    return np.clip(total, number * min(edge**power - 1, most), number * min((2 * edge) ** power - 1, most))
+def _octave(
+    number: Floats, edge: float, slope: Floats, uniform: Floats, clip: float, most: float, power: int
+) -> Floats:
+    """How much `number` records in the octave from this edge are beyond the clip, together; it is in this power."""
+    if clip > edge**power:  # within this octave
+        values = np.maximum((edge * _PLACES) ** power - clip, 0.0)
+        parts = np.exp(np.clip(slope, -12.0, 3.0)[:, None] * np.log2(_PLACES))
+        parts /= parts.sum(axis=1, keepdims=True)
+        mean, square = parts @ values, parts @ values**2
+    else:
+        inside = inside_octave(slope, power)
+        mean = edge**power * inside - clip
+        square = edge ** (2 * power) * (inside_octave(slope, 2 * power) - inside**2) + mean**2
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+    total = number * mean + np.sqrt(number) * spread * normal(uniform)
+    least, last = max(edge**power - clip, 0.0), (2 * edge) ** power - clip
+    return np.asarray(np.clip(total, number * min(least, most), number * min(last, most)))
 
 
-def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: float, power: int) -> Floats:
+def _beyond(
+    number: Floats, edge: float, means: Floats, uniform: Floats, clip: float, most: float, power: int
+) -> Floats:
     """The same for all records beyond an edge: the largest one by its law, and the others at their mean below it."""
     parts = np.exp(means - means.max(axis=1, keepdims=True))
     passed = np.cumsum(parts, axis=1)
@@ -204,7 +227,7 @@ def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: f
     at = np.minimum(at, parts.shape[1] - 1)
     mean = inside_octave(means[:, 1:] - means[:, :-1], power)
     values = (edge * 2.0 ** np.arange(parts.shape[1] - 1)) ** power * mean
-    values = np.minimum(np.column_stack([values, 2**power * values[:, -1:]]) - 1, most)
+    values = np.minimum(np.column_stack([values, 2**power * values[:, -1:]]) - clip, most)
     up_to = np.cumsum(parts * values, axis=1) / passed
     rows = np.arange(len(means))
     return np.where(number > 0, values[rows, at] + np.maximum(number - 1, 0) * up_to[rows, at], 0.0)
@@ -212,7 +235,7 @@ def _beyond(number: Floats, edge: float, means: Floats, uniform: Floats, most: f
 
 def inside_octave(slope: Floats, power: int = 1) -> Floats:
     """Mean of 2**(power u) for u in [0, 1] with density exp(slope u)."""
-    slope = np.clip(slope, -12.0, 3.0)
+    slope = np.minimum(np.maximum(slope, -12.0), 3.0)  # faster than np.clip for few
     slope = np.where(np.abs(slope) < 1e-3, 1e-3, slope)
     rate = slope + power * _LN2
     rate = np.where(np.abs(rate) < 1e-3, 1e-3, rate)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from nobounds.clipping import excess as module
-from nobounds.clipping.excess import BELOW, CountNoise, excess
+from nobounds.clipping.octaves import excess as module
+from nobounds.clipping.octaves.excess import BELOW, CountNoise, excess, fitted
 
 NOISE = CountNoise(5.0, False)
 FAMILIES = {
@@ -75,3 +75,15 @@ def test_the_likelihood_of_a_noisy_count_is_that_of_all_whole_numbers(scale, cou
     likely = whole > whole.max() - 5
     more = (cell.likelihood - whole)[likely]
     assert more.min() > -0.05 and more.max() < np.log(2) + 0.05
+
+
+@pytest.mark.parametrize("clip", [0.75, 1.3])
+def test_the_excess_beyond_a_clip_within_an_octave(clip):
+    """For an exponential law the mean excess is the true one to a fifth, and a wider clip leaves less."""
+    values = np.sort(np.random.default_rng(5).exponential(1, 200_000))
+    edges = 4 * 2.0 ** np.arange(-BELOW, 4)
+    counts = np.append(np.histogram(values, edges)[0], np.sum(values > edges[-1]))
+    law = fitted(counts, CountNoise(1.0, False))
+    true = np.maximum(values / 4 - clip, 0).sum()
+    assert np.mean(law.excess(law.numbers, clip=clip)) == pytest.approx(true, rel=0.2)
+    assert np.mean(law.excess(law.numbers, clip=clip + 0.1)) < np.mean(law.excess(law.numbers, clip=clip))

@@ -1,0 +1,112 @@
+"""How far the side of a clip is moved: to where the error that noisy counts of octaves suggest is least.
+
+The counts around the side are fitted by the curves of `excess`: octave t holds about exp(s + d t - g t**2) records. The
+posterior on a small grid of (s, d, g) gives the expected error of a sum for each width near the side: what lies beyond
+it, and noise that grows with it. So an octave that holds few records but follows others that fall slowly is believed,
+and one like it behind a sharp end is not. An interval must also hold on data that are unlike most, so its grid and its
+prior (see `excess`) have heavier tails. Floats throughout: this is post-processing of noisy counts.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from nobounds.arrays import Floats
+from nobounds.clipping.octaves.excess import BELOW, RELATIVE, CountNoise
+from nobounds.clipping.widths import BITS
+
+AWAY = np.arange(-(1 << BITS), (2 << BITS) + 1)  # candidates that a side may end at, from where it is
+_WIDTHS = 2.0 ** (AWAY / (1 << BITS))
+_SLOPES = np.arange(-4.0, 1.6, 0.5)  # d, at the octave below the side
+_CURVES = np.array([0.0, 0.1, 0.3, 0.7, 1.5, 3.0, 6.0])  # g
+_PRIOR = np.log(np.array([1.0, 2, 4, 4, 2, 1, 1]) / 15)  # of the curves
+_STEEPER = 0.5  # log-prior for each unit by which the first octave beyond the side falls
+_FALLS = -1.2  # beyond the side log-means fall by at least this from octave to octave
+_EMPTY = math.log(4.0 / (24 * 12))  # prior odds that there are no records at all, over points of the grid
+_STEP, _LEAST = 0.5, -4.0  # of s
+_AROUND, _SCATTER = 8, 1.6  # scales of noise that a count may be off, and how far it may scatter around its mean
+_FAR = 12  # octaves beyond the side
+_PARTS = 8  # of an octave
+_RARE = 1e-4  # points of the grid with less than this part of the largest weight are left out
+
+
+class _Grid(NamedTuple):
+    """Shapes of tails, for octaves from BELOW below the side on, where the octave below it has one record."""
+
+    prior: Floats
+    means: Floats
+    beyond: Floats  # what lies beyond each of _WIDTHS
+
+
+@lru_cache(maxsize=1)
+def _grid() -> _Grid:
+    slopes, curves = (each.ravel() for each in np.meshgrid(_SLOPES, _CURVES, indexing="ij"))
+    rises = np.minimum(slopes[:, None] - curves[:, None] * (2 * np.arange(_FAR) + 1), _FALLS)
+    below = np.arange(BELOW - 1, 0, -1)
+    before = -slopes[:, None] * below - curves[:, None] * below**2
+    logs = np.column_stack([before, np.zeros(len(slopes)), np.cumsum(rises, axis=1)])
+    inside = (np.arange(_PARTS) + 0.5) / _PARTS
+    beyond = np.zeros((len(slopes), len(AWAY)))
+    for octave in range(BELOW - 1, logs.shape[1] - 1):
+        slope = (logs[:, octave + 1] - logs[:, octave - 1]) / 2
+        parts = np.exp(np.maximum(slope, -12.0)[:, None] * inside)
+        numbers = np.exp(logs[:, octave, None]) * parts / parts.sum(axis=1, keepdims=True)
+        beyond += numbers @ np.maximum(2.0 ** (octave - BELOW + inside)[:, None] - _WIDTHS, 0.0)
+    prior = np.tile(_PRIOR, len(_SLOPES)) - _STEEPER * (slopes - curves)
+    return _Grid(prior, np.exp(logs), beyond)
+
+
+def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
+    """The expected error of a clipped sum for a side that ends at each of AWAY, in units of its width.
+
+    noisy: the counts of octaves from BELOW below the side on; the last is of all records beyond the last edge.
+    unit: the mean noise for a clip of the width of this side. `beside`: the other width of the clip, if it has two.
+    """
+    weights, beyond, empty = _posterior(noisy, noise)
+    scale = unit * (_WIDTHS + beside)
+    return np.asarray(weights @ _error(beyond, scale) + empty * scale)
+
+
+def errors_of_both(noisy: Sequence[Floats], noise: CountNoise, unit: float) -> Floats:
+    """The same where all sides have one width: more lies beyond one of them, and of the others their mean is taken."""
+    sides = [_posterior(each, noise) for each in noisy]
+    means = [weights @ beyond for weights, beyond, _ in sides]
+    most = max(range(len(sides)), key=lambda k: float(means[k][-AWAY[0]]))
+    (weights, beyond, empty), scale = sides[most], unit * _WIDTHS
+    others = sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY)))
+    return np.asarray(weights @ _error(beyond + others, scale) + empty * _error(others, scale))
+
+
+def _error(bias: Floats, scale: Floats) -> Floats:
+    """The mean error of Laplace noise of this scale around a bias."""
+    return np.asarray(bias + scale * np.exp(-bias / scale))
+
+
+def _records(noisy: float, around: float) -> Floats:
+    """Means of the octave below the side that its noisy count leaves likely."""
+    low, high = (max(noisy - around, 0.0) / _SCATTER, max(noisy + around, around) * _SCATTER)
+    first = math.floor(math.log(low) / _STEP) if low > math.exp(_LEAST) else round(_LEAST / _STEP)
+    last = max(first, math.ceil(math.log(max(high, math.exp(_LEAST))) / _STEP))  # with hardly any noise, one alone
+    return np.asarray(np.exp(_STEP * np.arange(first, last + 1)))
+
+
+def _posterior(noisy: Floats, noise: CountNoise) -> tuple[Floats, Floats, float]:
+    """Weights, what lies beyond each of AWAY for each of them, and the weight of no records at all."""
+    grid, many = _grid(), len(noisy)
+    records = _records(float(noisy[BELOW - 1]), _AROUND * noise.scale)
+    shapes = grid.means[:, :many].copy()
+    shapes[:, -1] = grid.means[:, many - 1 :].sum(axis=1)
+    means = records[:, None, None] * shapes
+    # The noise and the scatter of counts together, as if they were Laplace noise.
+    scales = np.sqrt(noise.scale**2 + (means + (RELATIVE * means) ** 2) / 2)
+    fit = -(np.abs(noisy - means) / scales + np.log(scales)).sum(axis=-1) + grid.prior
+    none = _EMPTY - float(np.abs(noisy).sum()) / noise.scale - many * math.log(noise.scale)
+    peak = max(float(fit.max()), none)
+    weights, empty = np.exp(fit - peak), math.exp(none - peak)
+    start, shape = np.nonzero(weights > _RARE * weights.max())
+    kept = weights[start, shape]
+    whole = float(kept.sum()) + empty
+    return kept / whole, records[start, None] * grid.beyond[shape], empty / whole
