@@ -1,9 +1,12 @@
 """Ladders of walks in a frame: they cover all deviations, and tilts change at octaves in the order of the walk."""
 
+from fractions import Fraction as F
+
 import numpy as np
 import pytest
 
-from nobounds.ladders.steps import inward_cuts, octave_ladder, outward_cuts, step_bits, walk_ladder
+from nobounds.ladders.frame import Frame
+from nobounds.ladders.steps import inward_cuts, octave_ladder, on_points, outward_cuts, step_bits, walk_ladder
 
 LADDERS = {
     f"{name} {bits}, {'below' if mirrored else 'above'}": make(bits, mirrored)
@@ -56,3 +59,31 @@ def test_bits_make_steps_of_about_so_many_octaves(most):
         assert 0 <= bits <= most
         if 0 < bits < most:
             assert 2**-0.5 <= octaves * 2**bits <= 2**0.5
+
+
+@pytest.mark.parametrize("octave", [-300, -3, 0, 5, 40])
+@every
+def test_on_a_grid_no_octave_has_more_rungs_than_points(ladder, octave):
+    """Rungs still meet, the steps of octaves with many points are as before, and a rung is a whole number of points."""
+    fewer = on_points(ladder, octave)
+    test_every_deviation_has_a_rung(fewer)
+    assert fewer.size <= ladder.size
+    for here in range(max(0, -octave), 60):
+        many, most = (on.map.at(here + 1) - on.map.at(here) for on in (fewer, ladder))
+        assert many == min(most, 2 ** (here + octave))
+    for cuts in (inward_cuts(fewer), outward_cuts(fewer)):
+        assert list(cuts) == sorted(cuts) and cuts[0] >= 0 and cuts[-1] < fewer.size
+
+
+@pytest.mark.parametrize("octave", [0, 5])
+@every
+def test_on_a_grid_the_answer_of_a_rung_is_a_point_on_it(ladder, octave):
+    """For every rung that holds a point, above the centre and below; and every point has a rung."""
+    frame = Frame(12_345.0, octave, F(1))
+    fewer = on_points(ladder, octave)
+    points = np.arange(12_345.0 - 2000, 12_345.0 + 2000)
+    which = np.unique(fewer.rungs(frame.deviations(points)))
+    for passed in (None, True, False):
+        answers = frame.values(fewer.map, which, passed)
+        assert np.array_equal(fewer.rungs(frame.deviations(answers)), which)
+        assert np.all(np.diff(answers) > 0)

@@ -10,10 +10,13 @@ from flint import arb, ctx
 from hypothesis import example, given
 from support.grouped import groups_of
 
+from nobounds.counting.histogram import Histogram
 from nobounds.exact import ball
 from nobounds.groups.choices import NearRuns, _picked, near_runs
+from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.prior import prior_of
 from nobounds.mechanisms import exponential_mechanism, flip
-from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, pick
 from nobounds.noise.discrete import Exponential, Uniform
 from nobounds.noise.source import random_source
 
@@ -51,8 +54,25 @@ def test_distances_are_right_to_the_last_digits(found, target, shift):
         some = runs(ranks, aim, F(1), np.array(lowered))
         exact = exact_distances(ranks, aim, lowered)
         assert [some.distance(k) for k in range(len(ranks))] == exact and min(exact) == 0
-        for double, wanted in zip(some.distances().tolist(), exact, strict=True):
-            assert abs(F(double) - wanted) <= wanted / 2**51
+        for doubles in (some.distances().tolist(), some.listed()[0]):
+            for double, wanted in zip(doubles, exact, strict=True):
+                assert abs(F(double) - wanted) <= wanted / 2**51
+
+
+@pytest.mark.parametrize("prior", [None, prior_of(Ladder.float_bits(3))], ids=["none", "numbers"])
+def test_few_runs_are_weighed_like_many(prior):
+    """What runs weigh, in lists and in arrays, and the run that a uniform number falls on among few and among many."""
+    values = np.random.default_rng(1).normal(5, 3, 12)
+    some = Runs.of(Histogram.of([values], Ladder.float_bits(3)), F(2, 5), F(1, 7), prior)
+    every = np.arange(len(some.starts))
+    assert len(every) <= exponential_mechanism._FEW
+    np.testing.assert_allclose(some.listed()[0], some.distances(), rtol=2**-50)
+    np.testing.assert_allclose(some.listed()[1], some.multiplicities(every), rtol=2**-49)
+    passed = exponential_mechanism._weights(some, every).cumsum()
+    for seed in range(200):
+        u = Uniform(random.Random(seed).getrandbits)
+        wanted = pick(passed, passed, DOUBLE_ERROR, 2.0**-DOUBLE_BITS, u)
+        assert wanted is not None and exponential_mechanism._among_few(some, u) == wanted
 
 
 def near_ties(rate):

@@ -127,9 +127,10 @@ def test_a_halt_among_the_runs_left_out_is_not_decided_in_doubles():
 
 def test_a_choice_among_the_runs_left_out_is_not_decided_in_doubles():
     """So it is for the choice of a run by a uniform number, in doubles and in balls."""
-    light = np.array([1.0, 1.0])
+    passed = np.array([1.0, 2.0])
     tiny, half = Uniform(lambda k: 1), Uniform(lambda k: 1 << (k - 1) | 1)
-    assert pick(light, light, 2.0**-60, tiny) is None
-    assert pick(light, light, 2.0**-60, Uniform(lambda k: 1 << (k - 2))) == 0
-    assert pick(light, light * (1 + 2.0**-40), 2.0**-60, half) is None
+    assert pick(passed, passed, 0.0, 2.0**-60, tiny) is None
+    assert pick(passed, passed, 0.0, 2.0**-60, Uniform(lambda k: 1 << (k - 2))) == 0
+    assert pick(passed, passed, 2.0**-40, 2.0**-60, half) is None
+    assert pick(passed, passed * (1 + 2.0**-40), 0.0, 2.0**-60, half) is None
     assert pick_ball([arb(1), arb(1)], arb(2) ** -40, tiny, 64) is None

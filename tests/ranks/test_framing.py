@@ -90,11 +90,14 @@ def test_with_a_thousand_nats_a_centre_hardly_ever_misses_the_data(name):
     assert chance_outside(data, low, high, rule_of(problem_of())) > 20 * chance_outside(data, low, high, bought)
 
 
-def test_a_surer_centre_costs_at_most_a_fiftieth_of_epsilon():
-    """More nats than with few records, and never more than that part of epsilon for them."""
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_a_surer_frame_costs_at_most_a_fiftieth_of_epsilon_for_each_part(neighbors):
+    """More nats than with few records, and never more than that part of epsilon for the centre and for the scale."""
+    times = 2 if neighbors == "swap" else 1
     for size in (10, 100, 1000, 10_000, 10**6):
-        rule = FrameRule.affordable(problem_of(), size, F(1))
-        assert 0 <= rule.epsilon - F(TUNING.center_nats + TUNING.scale_nats, size) <= TUNING.sure_share
+        rule = FrameRule.affordable(problem_of(neighbors=neighbors), size, F(1))
+        assert 0 <= rule.center.epsilon - F(TUNING.center_nats * times, size) <= TUNING.sure_share
+        assert 0 <= rule.eps_scale - F(TUNING.scale_nats * times, size) <= TUNING.sure_share
 
 
 @pytest.mark.medium
@@ -135,6 +138,31 @@ def test_the_scale_is_within_an_octave_of_the_deviations(name, offset, zeros):
     octaves, masses = octave_law(data, center, rule_of(problem_of()).eps_scale)
     assert masses.sum() == pytest.approx(1)
     assert masses[(octaves < low - 1) | (octaves > high + 1)].sum() < (5e-2 if zeros else 1e-3)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(("size", "zeros", "least"), [(1000, 0.6, 1e-3), (4000, 0.75, 5e-5), (10_000, 0.9, 2e-3)])
+@pytest.mark.parametrize("offset", [0, 17, 1000])
+@pytest.mark.parametrize("name", ["normal", "lognormal", "pareto"])
+def test_a_surer_scale_is_right_with_most_records_on_the_centre(name, offset, size, zeros, least):
+    """Farther than an octave from nearly all deviations ever more seldom with more records, where 40 nats often fail.
+
+    The law is that of N records with the nats that `size` of them buy at epsilon 1.
+    """
+    rng = np.random.default_rng(2)
+    data = SHAPES[name](rng) + offset
+    center = float(np.median(data)) if offset else 0.0
+    data[rng.random(N) < zeros] = center
+    away = np.abs(data - center)
+    low, high = (math.frexp(q)[1] - 1 for q in np.quantile(away[away > 0], [0.1, 0.9]))
+
+    def chance_off(eps_scale):
+        octaves, masses = octave_law(data, center, eps_scale)
+        return masses[(octaves < low - 1) | (octaves > high + 1)].sum()
+
+    bought = FrameRule.affordable(problem_of(), size, F(1)).eps_scale * size / N
+    assert chance_off(bought) < least
+    assert chance_off(rule_of(problem_of()).eps_scale) > 10 * chance_off(bought)
 
 
 def test_without_deviations_the_scale_is_the_one_that_is_expected():

@@ -94,7 +94,8 @@ class LeadingCounts:
         rungs = [(self._map.of_leading(keys), counts) for keys, counts in self.parts()]
         if self._deviation is not None and self._deviation.all_present:
             missing = self._read - sum(int(counts.sum()) for _, counts in rungs)
-            rungs.append((np.zeros(1, dtype=np.int64), np.array([missing])))
+            if missing:
+                rungs.append((np.zeros(1, dtype=np.int64), np.array([missing])))
         return rungs
 
 

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from nobounds.arrays import Floats
+from nobounds.ladders.frame import points_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +15,7 @@ class Deviation:
     """(x - center) / 2**octave for a record x, which is kept from `low` to `high`.
 
     all_present: a missing record lies at the centre; else its deviation is missing.
+    unit: records lie on a grid of this unit; x and the centre are numbers of units then.
     """
 
     center: float
@@ -20,11 +23,13 @@ class Deviation:
     high: float
     octave: int
     all_present: bool = False
+    unit: Fraction | None = None
 
     def __call__(self, values: Floats) -> Floats:
         with np.errstate(all="ignore"):  # a warning would tell of a record
             bounded = self.low > -math.inf or self.high < math.inf
-            away: Floats = (np.clip(values, self.low, self.high) if bounded else values) - self.center
+            kept: Floats = np.clip(values, self.low, self.high) if bounded else values
+            away: Floats = points_of(kept, self.unit) - self.center
             away = np.multiply(away, 2.0**-self.octave, out=away) if self.is_product else np.ldexp(away, -self.octave)
         if self.all_present:
             away[np.isnan(away)] = 0.0

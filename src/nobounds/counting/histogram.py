@@ -9,13 +9,13 @@ The rule for special records, the same in every engine:
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.classes import Classes
 from nobounds.counting.compiled import LeadingCounts
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.scan import Chunk, Chunks, blocks, changed, present, scan
@@ -48,29 +48,31 @@ class Histogram:
     counts: Ints
     exact: tuple[int, int] = (0, -1)  # replaced by the whole ladder
     up_to: Ints = field(init=False)  # records at or below each occupied rung
-    down_to: Ints = field(init=False)  # records at or above it
 
     def __post_init__(self) -> None:
-        up_to = np.cumsum(self.counts, dtype=np.int64)
-        object.__setattr__(self, "up_to", up_to)
-        object.__setattr__(self, "down_to", self.total - up_to + self.counts)
+        object.__setattr__(self, "up_to", self.counts.cumsum(dtype=np.int64))
         if self.exact == (0, -1):
             object.__setattr__(self, "exact", (self.ladder.first, self.ladder.last))
 
     @classmethod
     def of(cls, chunks: Chunks, ladder: Ladder) -> "Histogram":
         """The histogram of float64 chunks, in one pass, independent of the chunking, in bounded memory."""
-        return scan(chunks, partial(_counted, ladder, None), cls.__add__)
+        return scan(chunks, Counted(ladder), cls.__add__)
 
     @classmethod
     def of_deviations(cls, chunks: Chunks, deviation: Deviation, ladder: Ladder) -> "Histogram":
         """The histogram of the deviations of records."""
-        return scan(chunks, partial(_counted, ladder, deviation), cls.__add__)
+        return scan(chunks, Counted(ladder, deviation), cls.__add__)
 
     @property
     def total(self) -> int:
         """The number of records that are not missing (sensitive)."""
         return int(self.up_to[-1]) if len(self.up_to) else 0
+
+    @property
+    def down_to(self) -> Ints:
+        """The number of records at or above each occupied rung (sensitive)."""
+        return self.total - self.up_to + self.counts
 
     def below(self, rung: int) -> int:
         """The number of records on lower rungs (sensitive)."""
@@ -98,6 +100,24 @@ class Histogram:
 
     def __repr__(self) -> str:
         return f"Histogram({self.ladder.describe()}, counts hidden)"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The pass that counts records on a ladder, or their deviations."""
+
+    ladder: Ladder
+    deviation: Deviation | None = None
+
+    @property
+    def classes(self) -> Classes:
+        """Records on the same rung."""
+        return Classes(self.ladder, self.deviation)
+
+    def __call__(self, chunks: Iterable[Chunk]) -> Histogram:
+        if self.deviation is not None and self.deviation.unit is not None:
+            return _counted(self.ladder, None, changed(chunks, self.deviation))
+        return _counted(self.ladder, self.deviation, chunks)
 
 
 def _counted(ladder: Ladder, deviation: Deviation | None, chunks: Iterable[Chunk]) -> Histogram:
@@ -131,7 +151,7 @@ class _Counter:
 
     def add(self, values: Floats, weights: Ints | None = None) -> None:
         """Count each value that is not missing with its weight, or once without weights."""
-        if self._octaves is not None and weights is None and self._seen > _ALL and self._octaves.has_all:
+        if self._octaves is not None and weights is None and self._seen >= _ALL and self._octaves.has_all:
             self._octaves.add_all(values)
             return
         values, weights = present(values, weights)
@@ -140,7 +160,7 @@ class _Counter:
             return
         if self._seen > self._many:
             self._octaves = self._octaves or _Octaves(self._ladder.map)
-            left = self._octaves.add(values, weights, self._seen > _ALL)
+            left = self._octaves.add(values, weights, self._seen >= _ALL)
             if left is None:
                 return
             values, weights = values[left], None if weights is None else weights[left]
@@ -177,6 +197,7 @@ class _Octaves:
         self._firsts: list[int] = []  # what is subtracted there, in the order of the table
         self._table: Ints = np.zeros(0, dtype=np.int64)
         self._all: Ints = np.zeros(0, dtype=np.int64)
+        self._keys: Ints = np.zeros(0, dtype=np.int64)  # room for those of a block
 
     @property
     def has_all(self) -> bool:
@@ -185,18 +206,17 @@ class _Octaves:
 
     def add_all(self, values: Floats) -> None:
         """Count values in the table of all octaves, among which some may be missing."""
-        infinities = self._infinities()
-        before = self._all[infinities]
-        np.add.at(self._all, self._map.leading(values), 1)
-        if bool((self._all[infinities] != before).any()):  # some missing records have the leading bits of an infinity
-            missing = self._map.leading(values[np.isnan(values)])
-            self._all[infinities] -= [np.count_nonzero(missing == key) for key in infinities]
-
-    def _infinities(self) -> Ints:
-        """The leading bits of both infinities."""
         if not len(self._all):
             self._all = np.zeros(1 << _OCTAVES + self._bits, dtype=np.int64)
-        return np.array([_INFINITE, _INFINITE | 1 << 11]) << self._bits
+        if len(self._keys) < len(values):
+            self._keys = np.empty(len(values), dtype=np.int64)
+        infinities = _INFINITE << self._bits, (_INFINITE | 1 << 11) << self._bits  # the leading bits of both
+        before = [self._all.item(key) for key in infinities]
+        np.add.at(self._all, self._map.leading(values, self._keys[: len(values)]), 1)
+        if before != [self._all.item(key) for key in infinities]:  # some missing records have these leading bits
+            missing = self._map.leading(values[np.isnan(values)])
+            for key in infinities:
+                self._all[key] -= np.count_nonzero(missing == key)
 
     def add(self, values: Floats, weights: Ints | None, many: bool) -> Ints | None:
         """Count these values; returns the places of those for whose octaves there is no room."""
@@ -216,7 +236,7 @@ class _Octaves:
         return left
 
     def _grow(self, octaves: Ints) -> None:
-        for octave in np.unique(octaves).tolist()[: (_WAITING >> self._bits) - len(self._firsts)]:
+        for octave in np.bincount(octaves).nonzero()[0].tolist()[: (_WAITING >> self._bits) - len(self._firsts)]:
             first = (len(self._firsts) - octave) << self._bits
             self._starts[octave] = first
             self._firsts.append(first)
@@ -251,7 +271,7 @@ def _distinct(rungs: Ints, weights: Ints | None = None) -> tuple[Ints, Ints]:
     """The distinct rungs, in order, and the weight of each, or how often it occurs."""
     if not len(rungs):
         return rungs, rungs
-    low, high = int(rungs.min()), int(rungs.max())
+    low, high = int(np.minimum.reduce(rungs)), int(np.maximum.reduce(rungs))  # without the wrappers of the methods
     if high - low >= _SPARSE * len(rungs):
         return _sorted(rungs) if weights is None else merged([(rungs, weights)])
     counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
@@ -269,5 +289,7 @@ def _sorted(rungs: Ints) -> tuple[Ints, Ints]:
 
 def _added_up(rungs: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """The distinct rungs of a sorted array, and the sum of the counts of each."""
-    firsts = np.flatnonzero(np.diff(rungs, prepend=rungs[:1] - 1))
+    begins = np.ones(len(rungs), dtype=bool)
+    np.not_equal(rungs[1:], rungs[:-1], out=begins[1:])
+    firsts = begins.nonzero()[0]
     return (rungs[firsts], np.add.reduceat(counts, firsts)) if len(firsts) < len(rungs) else (rungs, counts)

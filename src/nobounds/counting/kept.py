@@ -6,12 +6,12 @@ around a rank, and the others are only numbers.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.classes import Classes
 from nobounds.counting.histogram import Histogram, merged
 from nobounds.counting.scan import Chunk, Records, scan
 from nobounds.counting.spans import Spans, selected
@@ -70,7 +70,7 @@ class Kept:
         if int(self.coarse.counts[wanted].sum()) + sum(map(len, self._sorted.values())) > MOST:
             return False
         if wanted:
-            read = np.sort(scan(self.records(), partial(_gathered, self._spans(wanted)), _appended))
+            read = np.sort(scan(self.records(), Gathered(self._spans(wanted)), _appended))
             parts = np.split(read, np.cumsum(self.coarse.counts[wanted])[:-1])
             self._sorted.update(zip(wanted, parts, strict=True))
         return True
@@ -183,8 +183,19 @@ def _counted(rungs: Ints) -> tuple[Ints, Ints]:
     return rungs[firsts], np.diff(firsts, append=len(rungs))
 
 
-def _gathered(spans: Spans, chunks: Iterable[Chunk]) -> Floats:
-    return np.concatenate([np.zeros(0), *_single(selected(chunks, spans))])
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The pass that gathers the records in some intervals."""
+
+    spans: Spans = field(repr=False)
+
+    @property
+    def classes(self) -> Classes:
+        """Records with the same value."""
+        return Classes(spans=self.spans)
+
+    def __call__(self, chunks: Iterable[Chunk]) -> Floats:
+        return np.concatenate([np.zeros(0), *_single(selected(chunks, self.spans))])
 
 
 def _single(chunks: Iterable[Chunk]) -> Iterator[Floats]:

@@ -97,7 +97,7 @@ def _compiled(text: str) -> dict[str, int]:
     return {name: engine.get_function_address(name) for name in _ARGUMENTS}
 
 
-_engines: list[Any] = []  # what they compiled goes with them
+_engines: list[Any] = []  # what they compiled ends with them
 
 
 def _loop(name: str, place: int) -> Callable[..., None]:

@@ -5,21 +5,21 @@ any chunking. So one record changes the total by at most the width of the clip, 
 an attacker to exploit, and nothing overflows.
 """
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.classes import Classes
 from nobounds.counting.kernels import address, kernels_for
 from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 
 _WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far smaller than any noise
 _VALUE_BITS = 51  # and no value has more than 2**51 steps, which floats hold exactly
 _SQUARE = 1 << 40  # steps of the largest square
+_FEW = 1 << 13  # values for which two array calls take less time than np.clip, which is slow to start
 _MIDDLE = 1.5 * 2.0**52  # the values above are whole numbers of up to 2**51 steps
 _PATTERN = int(np.float64(_MIDDLE).view(np.int64))
 
@@ -36,17 +36,18 @@ class Lattice:
     @classmethod
     def of(cls, low: Fraction, high: Fraction, integral: bool, unit: Fraction = Fraction(1)) -> "Lattice":
         """The lattice for a clip from `low` to `high`; with `integral`, the step is a whole number of units."""
-        low, high = low / unit, high / unit
+        if unit != 1:
+            low, high = low / unit, high / unit
         exponent = max(_exponent(high - low) - _WIDTH_BITS, _exponent(max(abs(low), abs(high))) - _VALUE_BITS)
         exponent = max(exponent, 0) if integral else exponent
-        step = Fraction(2) ** exponent
-        first, last = math.floor(low / step), math.ceil(high / step)
+        first, last = _floor(low, exponent), -_floor(-high, exponent)
         return cls(exponent, first, max(last - first, 1), unit)
 
     @property
     def step(self) -> Fraction:
         """The size of one step."""
-        return Fraction(2) ** self.exponent * self.unit
+        power = Fraction(1 << self.exponent) if self.exponent >= 0 else Fraction(1, 1 << -self.exponent)
+        return power if self.unit == 1 else power * self.unit
 
     @property
     def largest(self) -> int:
@@ -72,17 +73,28 @@ class Lattice:
 
     def steps(self, values: Floats) -> Ints:
         """The clipped values as whole numbers from 0 to width."""
+        steps = self._patterns(values)
+        steps -= _PATTERN + self.low
+        return steps
+
+    def summed(self, values: Floats) -> int:
+        """The sum of the steps of at most 2**17 values, none of them missing; that of their patterns may overflow."""
+        return (int(self._patterns(values).sum()) - len(values) * (_PATTERN + self.low)) % (1 << 64)
+
+    def _patterns(self, values: Floats) -> Ints:
+        """The clipped values as whole numbers, each larger by _PATTERN."""
         if self.unit != 1:
             with np.errstate(over="ignore", under="ignore"):
                 values = np.rint(values / float(self.unit))
         with np.errstate(over="ignore", under="ignore"):
             whole = values * 2.0**-self.exponent if self.is_product else np.ldexp(values, -self.exponent)
-        np.clip(whole, self.low, self.low + self.width, out=whole)
+        if len(whole) > _FEW:
+            np.clip(whole, self.low, self.low + self.width, out=whole)
+        else:
+            np.minimum(np.maximum(whole, self.low, out=whole), self.low + self.width, out=whole)
         # Floats from 2**52 to 2**53 are whole numbers, and their patterns count up by one: this rounds like rint.
         whole += _MIDDLE
-        steps = whole.view(np.int64)
-        steps -= _PATTERN + self.low
-        return steps
+        return whole.view(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,10 @@ class Squares:
             return None
         return _from_patterns(kernels.squares, values, (*own, float(self.lattice.low + self.center), self._far), 0)
 
+    def summed(self, values: Floats) -> int:
+        """As of a lattice."""
+        return int(self.steps(values).sum())
+
     def steps(self, values: Floats) -> Ints:
         """The squared distance of each value as a whole number."""
         whole = self.lattice.steps(values)
@@ -140,7 +156,17 @@ def _from_patterns(
 
 def steps_total(chunks: Chunks, steps: Lattice | Squares) -> tuple[int, int]:
     """The number of records that are not missing, and the sum of their steps (sensitive)."""
-    return scan(chunks, partial(_total, steps), _both)
+    return scan(chunks, Total(steps), _both)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The pass that counts records and adds up their steps."""
+
+    steps: Lattice | Squares
+
+    def __call__(self, chunks: Iterable[Chunk]) -> tuple[int, int]:
+        return _total(self.steps, chunks)
 
 
 def _total(steps: Lattice | Squares, chunks: Iterable[Chunk]) -> tuple[int, int]:
@@ -149,7 +175,10 @@ def _total(steps: Lattice | Squares, chunks: Iterable[Chunk]) -> tuple[int, int]
         part = steps.total(block) if counts is None else None
         if part is None:
             values, times = present(block, counts)
-            part = len(values) if times is None else int(times.sum()), _sum(steps.steps(values), times)
+            if times is None:
+                part = len(values), steps.summed(values)
+            else:
+                part = int(times.sum()), _sum(steps.steps(values), times)
         summed = _both(summed, part)
     return summed
 
@@ -160,17 +189,54 @@ def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 
 def totals(chunks: Chunks, *maps: Callable[[Floats], Ints]) -> list[int]:
     """The number of records that are not missing, and the sum of each map over them (sensitive)."""
-    return scan(chunks, partial(_totals, maps), _added)
+    return scan(chunks, Totals(maps), _added)
 
 
-def _totals(maps: tuple[Callable[[Floats], Ints], ...], chunks: Iterable[Chunk]) -> list[int]:
-    sums = [0] * (len(maps) + 1)
-    for block, counts in blocks(chunks):
-        values, times = present(block, counts)
-        sums[0] += len(values) if times is None else int(times.sum())
-        for k, steps in enumerate(maps, start=1):
-            sums[k] += _sum(steps(values), times)
-    return sums
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The pass that counts records and adds up maps over them."""
+
+    maps: tuple[Callable[[Floats], Ints], ...]
+
+    @property
+    def classes(self) -> Classes | None:
+        """Records on the same side of each end, if all maps are about ends."""
+        ends = [each.end for each in self.maps if isinstance(each, Outside)]
+        return Classes(edges=tuple(sorted(set(ends)))) if len(ends) == len(self.maps) else None
+
+    def __call__(self, chunks: Iterable[Chunk]) -> list[int]:
+        sums = [0] * (len(self.maps) + 1)
+        for block, counts in blocks(chunks):
+            values, times = present(block, counts)
+            sums[0] += len(values) if times is None else int(times.sum())
+            for k, steps in enumerate(self.maps, start=1):
+                sums[k] += _sum(steps(values), times)
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """1 for each record from an end on, upwards or downwards, and 0 for the others."""
+
+    end: float
+    upwards: bool
+
+    def __call__(self, values: Floats) -> Ints:
+        return (values >= self.end if self.upwards else values <= self.end).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """1 for each record that lies farther than `far` from a centre, on the side of `sign`, and 0 for the others."""
+
+    center: float
+    sign: int
+    far: float
+
+    def __call__(self, values: Floats) -> Ints:
+        with np.errstate(over="ignore"):
+            away = self.sign * (values - self.center)
+        return (away > self.far).astype(np.int64)
 
 
 def _sum(whole: Ints, times: Ints | None) -> int:
@@ -185,9 +251,17 @@ def _added(one: list[int], other: list[int]) -> list[int]:
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
+def _floor(x: Fraction, exponent: int) -> int:
+    """The whole number of steps of 2**exponent at or below x."""
+    if exponent < 0:
+        return (x.numerator << -exponent) // x.denominator
+    return x.numerator // (x.denominator << exponent)
+
+
 def _exponent(x: Fraction) -> int:
     """The smallest e with x <= 2**e; for 0 a value far below all others."""
     if x <= 0:
         return -1074
     e = x.numerator.bit_length() - x.denominator.bit_length()
-    return e if x <= Fraction(2) ** e else e + 1
+    up, down = max(e, 0), max(-e, 0)
+    return e if x.numerator << down <= x.denominator << up else e + 1

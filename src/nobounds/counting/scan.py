@@ -5,6 +5,7 @@ called once. `Remote` chunks call it on the machine of each part and return only
 results must be picklable.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
@@ -32,12 +33,7 @@ class Remote:
         ...
 
     @abstractmethod
-    def mapped(self, change: Callable[[Floats], Floats]) -> "Remote":
-        """The records with `change` applied to each one."""
-        ...
-
-    @abstractmethod
-    def paired(self, other: "Remote", join: "Join") -> "Remote":
+    def paired(self, other: "Remote", join: "Join") -> "Chunks":
         """A record for each row, by a function of its records in this column and in another of the same rows."""
         ...
 
@@ -57,11 +53,6 @@ Joined: TypeAlias = Callable[[Join], Records]
 def scan(chunks: Chunks, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
     """The result of `part` over all chunks, merged if they are remote."""
     return chunks.scan(part, merge) if isinstance(chunks, Remote) else part(chunks)
-
-
-def mapped(chunks: Chunks, change: Callable[[Floats], Floats]) -> Chunks:
-    """The records with `change` applied to each one, which may depend on that record alone."""
-    return chunks.mapped(change) if isinstance(chunks, Remote) else changed(chunks, change)
 
 
 def first_of(x: Floats, y: Floats) -> Floats:
@@ -95,7 +86,7 @@ def joined(first: Iterable[Chunk], second: Iterable[Chunk], join: Join) -> Itera
 
 
 def changed(chunks: Iterable[Chunk], change: Callable[[Floats], Floats]) -> Iterator[Chunk]:
-    """Like `mapped`, for chunks in this process."""
+    """The records with `change` applied to each one, which may depend on that record alone."""
     for values, counts in blocks(chunks):
         yield change(values) if counts is None else (change(values), counts)
 
@@ -126,7 +117,7 @@ def blocks(chunks: Iterable[Chunk]) -> Iterator[tuple[Floats, Ints | None]]:
 
 def present(values: Floats, counts: Ints | None) -> tuple[Floats, Ints | None]:
     """A block without its missing records."""
-    if not np.isnan(np.max(values, initial=0.0)):  # the fastest way to see that none is missing
+    if not math.isnan(np.maximum.reduce(values, initial=0.0)):  # the fastest way to see that none is missing
         return values, counts
     kept = ~np.isnan(values)
     return values[kept], None if counts is None else counts[kept]

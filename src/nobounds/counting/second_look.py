@@ -8,11 +8,11 @@ cannot decide from these requests the full fine histogram, so the law of the ans
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
 from nobounds.arrays import Floats
+from nobounds.counting.classes import Classes
 from nobounds.counting.histogram import Histogram, merged
 from nobounds.counting.kept import Kept
 from nobounds.counting.scan import Chunk, Records, scan
@@ -44,7 +44,7 @@ class Counts:
         """The records on the coarse rung of one value, on another ladder."""
         rung = int(self.coarse.ladder.rungs(value)[0])
         spans = Spans.of([self.coarse.ladder.span(rung, rung)])
-        return scan(self.chunks(), partial(_within, ladder, spans), Histogram.__add__)
+        return scan(self.chunks(), Within(ladder, spans), Histogram.__add__)
 
     def around(self, ladder: Ladder, low: float, high: float) -> Histogram:
         """The histogram on another ladder, exact on all rungs whose ranks touch the interval from `low` to `high`."""
@@ -86,7 +86,7 @@ class Counts:
             coarse.ladder.span(int(coarse.rungs[begin]), int(coarse.rungs[end - 1]))
             for begin, end in zip(begins[::2].tolist(), begins[1::2].tolist(), strict=True)
         )
-        inside = scan(self.chunks(), partial(_within, ladder, spans), Histogram.__add__)
+        inside = scan(self.chunks(), Within(ladder, spans), Histogram.__add__)
         gaps = np.flatnonzero(outside & ~np.append(False, outside[:-1]))  # the first coarse rung of each
         moved = np.add.reduceat(np.where(outside, coarse.counts, 0), gaps) if len(gaps) else gaps
         rungs = ladder.rungs(coarse.ladder.map.floats(coarse.rungs[gaps]))
@@ -104,6 +104,17 @@ class Counts:
         return first, last
 
 
-def _within(ladder: Ladder, spans: Spans, chunks: Iterable[Chunk]) -> Histogram:
-    """The histogram of the records in these intervals."""
-    return Histogram.of(selected(chunks, spans), ladder)
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The pass that counts the records in some intervals on a ladder."""
+
+    ladder: Ladder
+    spans: Spans = field(repr=False)
+
+    @property
+    def classes(self) -> Classes:
+        """Records on the same rung."""
+        return Classes(self.ladder, spans=self.spans)
+
+    def __call__(self, chunks: Iterable[Chunk]) -> Histogram:
+        return Histogram.of(selected(chunks, self.spans), self.ladder)

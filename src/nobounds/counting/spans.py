@@ -49,7 +49,8 @@ class Spans:
             within: NDArray[np.bool_] = values >= low
             within &= values <= high
             return within
-        some = np.flatnonzero(self.touched[values.view(np.uint64) >> np.uint64(52 - _BITS)])
+        keys = (values.view(np.uint64) >> np.uint64(52 - _BITS)).view(np.int64)  # as an index is, without a copy
+        some = self.touched[keys].nonzero()[0]
         return np.asarray(some[self._inside(values[some])])
 
     def _inside(self, few: Floats) -> NDArray[np.bool_]:

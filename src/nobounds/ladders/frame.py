@@ -71,24 +71,25 @@ class Frame:
         """The lower and the upper edge of each of these rungs, in points of the grid if there is one."""
         low, high = _edges(rungs, which)
         with np.errstate(over="ignore", under="ignore"):
-            ends = tuple(np.clip(self.center + np.ldexp(end, self.octave), -MAX, MAX) for end in (low, high))
-        return ends[0], ends[1]
+            low, high = (self.center + np.ldexp(end, self.octave) for end in (low, high))
+        return np.minimum(np.maximum(low, -MAX), MAX), np.minimum(np.maximum(high, -MAX), MAX)
 
     def values(self, rungs: Rungs, which: Ints, passed: bool | None = None) -> Floats:
         """The roundest number on each rung; on a grid, the roundest point.
 
-        For a walk on a grid, `passed` says that it is the last point that it has passed, walking up or down.
+        On a grid a rung may hold no point. Then `passed` says that the answer of a walk, up or down, is the last point
+        that it has passed.
         """
         low, high = self.ends(rungs, which)
         if self.unit is None:
             return roundest(low, high)
-        if passed is not None:
-            points = np.floor(high) if passed else np.ceil(low)
-        else:
-            first, last = np.ceil(low), np.ceil(high) - 1
-            some = roundest_moment(first, last, self.unit) if self.clock else roundest(first, last)
-            points = np.where(first <= last, some, np.rint(low / 2 + high / 2))
-        return points
+        first, last = np.ceil(low), np.ceil(high) - 1
+        if isinstance(rungs, Zoned):  # rungs below the centre hold their upper edge, and that of the centre none
+            below, above = high <= self.center, low >= self.center
+            first, last = np.where(above, first, np.floor(low) + 1), np.where(below, np.floor(high), last)
+        some = roundest_moment(first, last, self.unit) if self.clock else roundest(first, last)
+        none = np.rint(low / 2 + high / 2) if passed is None else np.floor(high) if passed else np.ceil(low)
+        return np.where(first <= last, some, none)
 
 
 def points_of(values: Floats, unit: Fraction | None) -> Floats:

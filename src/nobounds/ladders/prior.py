@@ -95,15 +95,22 @@ class Prior:
 
     def _block(self, rungs: Ints) -> Ints:
         """The block of each rung."""
-        if rungs.ndim == 1 and len(rungs) > len(self.starts) and bool(np.all(rungs[:-1] <= rungs[1:])):
-            passed = np.searchsorted(rungs, self.starts)  # where each block begins: one search for each block, not rung
-            return np.repeat(np.arange(-1, len(passed)), np.diff(passed, prepend=0, append=len(rungs)))
+        if rungs.ndim == 1 and len(rungs) > len(self.starts) and bool((rungs[:-1] <= rungs[1:]).all()):
+            passed = np.empty(len(self.starts) + 2, dtype=np.int64)
+            passed[0], passed[-1] = 0, len(rungs)
+            passed[1:-1] = rungs.searchsorted(self.starts)  # where each block begins: a search for each block, not rung
+            return np.arange(-1, len(self.starts)).repeat(passed[1:] - passed[:-1])
         return np.searchsorted(self.starts, rungs, side="right") - 1
 
     def is_even(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
         """Whether all rungs from `first` to `last` weigh the same, for many intervals."""
         ends = (np.searchsorted(self.starts, end, side="right") for end in (first, last))
         return np.equal(*ends)
+
+    def is_even_from(self, first: int, last: int) -> bool:
+        """The same for one interval."""
+        low, high = self._blocks(first, last)
+        return low == high
 
     def rung_at(self, first: int, last: int, place: int) -> int:
         """The rung on which unit `place` of the mass from `first` to `last` lies."""

@@ -76,9 +76,12 @@ class FloatBits:
     def of(self, values: Floats) -> Ints:
         return self.of_leading(self.leading(values))
 
-    def leading(self, values: Floats) -> Ints:
-        """Sign, exponent and `bits` mantissa bits as a number below 2**(12 + bits), which determines the rung."""
-        return _leading(values, self.bits)
+    def leading(self, values: Floats, room: Ints | None = None) -> Ints:
+        """Sign, exponent and `bits` mantissa bits as a number below 2**(12 + bits), which determines the rung.
+
+        They are written into `room`, if there is one for as many.
+        """
+        return _leading(values, self.bits, room)
 
     def of_leading(self, keys: Ints) -> Ints:
         """The rung of each value with these leading bits."""
@@ -145,12 +148,12 @@ class Grid:
     def of(self, values: Floats) -> Ints:
         return self.of_leading(self.leading(values))
 
-    def leading(self, values: Floats) -> Ints:
+    def leading(self, values: Floats, room: Ints | None = None) -> Ints:
         """The leading bits of the nearest grid point; they determine whole numbers up to 2**bits."""
         with np.errstate(all="ignore"):  # a warning would tell of a record
-            points = values / float(self.unit)
+            points = np.divide(values, float(self.unit), out=None if room is None else room.view(np.float64))
         np.rint(points, out=points)
-        return _leading(points, self.bits, in_place=True)
+        return _leading(points, self.bits, points.view(np.int64))
 
     def of_leading(self, keys: Ints) -> Ints:
         """The rung of each point with these leading bits."""
@@ -249,10 +252,10 @@ class Edges:
         return np.where(rungs == 0, high, self.table[np.maximum(rungs - 1, 0)] / 2 + high / 2)
 
 
-def _leading(values: Floats, bits: int, in_place: bool = False) -> Ints:
+def _leading(values: Floats, bits: int, room: Ints | None = None) -> Ints:
     """Sign, exponent and `bits` mantissa bits of each float."""
-    pattern = values.view(np.uint64)
-    return np.right_shift(pattern, np.uint64(52 - bits), out=pattern if in_place else None).view(np.int64)
+    shifted = None if room is None else room.view(np.uint64)
+    return np.right_shift(values.view(np.uint64), np.uint64(52 - bits), out=shifted).view(np.int64)
 
 
 def _without_sign(keys: Ints, bits: int) -> Ints:

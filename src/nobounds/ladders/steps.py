@@ -16,6 +16,7 @@ TILTED = (2, 3, 4, 5, 6, 12, 22, 42, 82, 162, 322, 642)
 # Where the scale is not known, octaves are counted from the one that is expected for a centre. On the way out counts
 # are lowered by a nat less from these on: 2 ln(1 + octaves before / 6), so that a walk does not halt at its start.
 DEEPEST = -45
+_LARGEST = 1000  # the last octave in which the number of rungs may change
 LOWERED = (-38, -21, -10, -4)
 
 
@@ -26,6 +27,25 @@ def walk_ladder(bits: int, mirrored: bool) -> Ladder:
     zones += [(octave, max(bits - k, min(FAR, bits))) for k, octave in enumerate(_DOUBLED, 1)]
     rungs = Zoned(tuple(zones), OTHER, mirrored)
     return Ladder(rungs, *rungs.ends)
+
+
+@lru_cache(maxsize=256)
+def on_points(ladder: Ladder, octave: int) -> Ladder:
+    """The ladder on a grid, for a scale of 2**`octave` points: with no more rungs in an octave than it has points.
+
+    A rung without a point is one more for a walk to halt on, and never the answer.
+    """
+    rungs = ladder.map
+    assert isinstance(rungs, Zoned)
+    floor = min(max(rungs.zones[0][0], -octave), 0)  # octaves below this one have no point
+    last = max(rungs.zones[-1][0], max(bits for _, bits in rungs.zones) - octave)
+    zones: list[tuple[int, int]] = []
+    for here in range(floor, min(last, _LARGEST) + 1):
+        bits = min(rungs.bits_at(here), max(here + octave, 0))
+        if not zones or zones[-1][1] != bits:
+            zones.append((here, bits))
+    fewer = Zoned(tuple(zones), rungs.other, rungs.mirrored)
+    return Ladder(fewer, *fewer.ends)
 
 
 @lru_cache(maxsize=256)

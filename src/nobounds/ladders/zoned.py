@@ -56,6 +56,10 @@ class Zoned:
         low, high = np.minimum(near, far), np.maximum(near, far)
         return (-high, -low) if self.mirrored else (low, high)
 
+    def bits_at(self, octave: int) -> int:
+        """log2 of the rungs in an octave above 0."""
+        return next(bits for first, bits in reversed(self.zones) if first <= octave)
+
     def at(self, octave: int) -> int:
         """How many rungs lie from 0 to the first one of an octave."""
         return int(self._sides[0].of(np.array([2.0**octave]))[0])
@@ -100,8 +104,8 @@ class _Side:
 
     def edge(self, rungs: Ints) -> Floats:
         """The magnitude at which each rung begins; that of rung 0 is 0, and beyond the last one the largest float."""
-        kept = np.clip(rungs, 1, self.last)
-        octave = np.searchsorted(self.starts, kept, side="right") - 1
+        kept = np.minimum(np.maximum(rungs, 1), self.last)  # faster than np.clip for few
+        octave = self.starts.searchsorted(kept, side="right") - 1
         pattern = ((octave + self.floor + 1023) << 52) + ((kept - self.starts[octave]) << self.shifts[octave])
         edges = np.where(rungs > self.last, MAX, pattern.view(np.float64))
         return np.where(rungs <= 0, 0.0, edges)

@@ -275,7 +275,7 @@ class Choose(Hidden):
             yield from self.points(_POINTS)
 
     def quick_outcomes(self) -> Iterator[tuple[int, float]]:
-        """Like `outcomes`, with fewer points, and without those that hardly ever occur."""
+        """Like `outcomes`, with fewer points, and without those that almost never occur."""
         if int(self.runs.lengths.sum()) <= _LISTED:
             logs = self.log_pmf()[1]
             likely = np.flatnonzero(logs > _HARDLY)

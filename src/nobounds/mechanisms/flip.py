@@ -18,7 +18,7 @@ import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.exact import ball
-from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball, together
 from nobounds.noise.discrete import Exponential, Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
 
@@ -63,7 +63,7 @@ def flip_law(runs: Runs) -> RunLaw:
     return RunLaw(runs, masses)
 
 
-def _increments(a: Floats, rest: Floats, s: Floats) -> Floats:
+def _increments(a: Floats, rest: Floats, s: Floats | np.float64) -> Floats:
     """-ln(1 - a (1 - e^-s)), for a and `rest`, which is 1 - a without cancellation."""
     part = a * -np.expm1(-s)
     with np.errstate(divide="ignore"):
@@ -71,15 +71,15 @@ def _increments(a: Floats, rest: Floats, s: Floats) -> Floats:
         return np.asarray(np.where(part < 0.5, far, -np.log(rest + a * np.exp(-s))))
 
 
-def _weights(a: Floats, rest: Floats, s: Floats) -> Floats:
+def _weights(a: Floats, rest: Floats, s: Floats | np.float64) -> Floats:
     """a / (1 - a (1 - e^-s)), for a and `rest`, which is 1 - a without cancellation."""
     return np.asarray(a / (rest + a * np.exp(-s)))
 
 
-def _solve(x: Floats, lengths: Floats, goals: Floats, close: float = 1e-13) -> Floats:
+def _solve(x: Floats, lengths: Floats, goals: Floats) -> Floats:
     """The s with H(s) = goal, for each goal. H is concave, so Newton's method from 0 never overshoots.
 
-    It ends with a step below `close` times s; the step squares the error.
+    It ends with a step below 1e-13 times s; the step squares the error.
     """
     s = np.zeros(len(goals))
     a, rest = np.exp(-x)[None, :], -np.expm1(-x)[None, :]
@@ -88,7 +88,20 @@ def _solve(x: Floats, lengths: Floats, goals: Floats, close: float = 1e-13) -> F
         slope = (_weights(a, rest, s[:, None]) * lengths).sum(axis=1) * np.exp(-s)
         step = (goals - value) / slope
         s = s + np.maximum(step, 0.0)
-        if np.all(step <= close * s):
+        if np.all(step <= 1e-13 * s):
+            break
+    return s
+
+
+def _approximate(a: Floats, lengths: Floats, goal: float) -> float:
+    """Like `_solve` for one goal, to about 2**-40, and without care for the last digits."""
+    s = 0.0
+    for _ in range(200):
+        part = a * math.expm1(-s)
+        value, slope = float(np.log1p(part) @ lengths), float((a / (1 + part)) @ lengths) * math.exp(-s)
+        step = (goal + value) / slope if slope > 0 else 0.0
+        s += max(step, 0.0)
+        if step <= 1e-6 * s:
             break
     return s
 
@@ -99,17 +112,18 @@ def _in_doubles(runs: Runs, e: Exponential, u: Uniform) -> int | None:
     near = runs.near(DOUBLE_BITS)
     if high == math.inf or low <= 0 or not runs.trusts(near):
         return None
-    x = runs.distances()[near] * float(runs.rate)
-    lengths = runs.lengths[near].astype(np.float64)
+    some = together(near)
+    x = runs.distances()[some] * -float(runs.rate)
+    lengths = runs.lengths[some].astype(np.float64)
     error = DOUBLE_ERROR + len(near) * 2.0**-50
-    s = float(_solve(x, lengths, np.array([low]), close=1e-6)[0])  # to about 2**-40; what follows is certified
-    ends = np.array([s * (1 - 2.0**-30), s * (1 + 2.0**-30)])
-    a, rest = np.exp(-x), -np.expm1(-x)
-    sums = (_increments(a, rest, ends[:, None]) * lengths).sum(axis=1)
+    a, rest = np.exp(x), -np.expm1(x)
+    s = _approximate(a, lengths, low)  # to about 2**-40; what follows is certified
+    ends = s * (1 - 2.0**-30), s * (1 + 2.0**-30)
+    sums = [float(_increments(a, rest, np.float64(end)) @ lengths) for end in ends]
     if not (sums[0] * (1 + error) + 2.0**-DOUBLE_BITS < low and sums[1] * (1 - error) > high):
         return None
-    light, heavy = (_weights(a, rest, end) * lengths for end in ends)
-    run = pick(light * (1 - error), heavy * (1 + error), 2.0**-DOUBLE_BITS * math.exp(s), u)
+    light, heavy = ((_weights(a, rest, np.float64(end)) * lengths).cumsum() for end in ends)
+    run = pick(light, heavy, error, 2.0**-DOUBLE_BITS * math.exp(s), u)
     return None if run is None else int(near[run])
 
 

@@ -6,6 +6,8 @@ from the target have a total weight below 2**-bits; they are left out and accoun
 """
 
 import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +32,7 @@ DOUBLE_BITS = 60  # runs left out in double precision weigh less than 2**-60
 DOUBLE_ERROR = 2.0**-40
 _NOTHING = np.zeros(1, dtype=np.int64)
 _NOTHING.flags.writeable = False
+_NO_SIDE = np.zeros(0, dtype=np.int8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +76,8 @@ class Runs:
         prior: Prior | None = None,
     ) -> "Runs":
         """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
-        keep = np.flatnonzero(ends > starts)
-        if len(keep) < len(starts):
+        keep = ends > starts
+        if not np.logical_and.reduce(keep):
             starts, ends, low, high = starts[keep], ends[keep], low[keep], high[keep]
             lowered, growth = (None if extra is None else extra[keep] for extra in (lowered, growth))
         floor = math.floor(target)
@@ -102,7 +105,9 @@ class Runs:
     def least(self) -> Fraction:
         """The smallest distance, which is subtracted from all."""
         whole, side = self._split
-        nearest = whole.min()
+        nearest = np.minimum.reduce(whole)
+        if not self.part:
+            return Fraction(int(nearest))
         return int(nearest) + min(self._parts[k] for k in set(side[whole == nearest].tolist()))
 
     def distances(self) -> Floats:
@@ -116,6 +121,8 @@ class Runs:
     @cached_property
     def _distances(self) -> Floats:
         whole, side = self._split
+        if not self.part:
+            return (whole - self.least.numerator).astype(np.float64)
         over = self.part.denominator  # all fractions are whole numbers of 1 / over
         least = self.least.numerator * (over // self.least.denominator)
         steps = self.part.numerator, (over - self.part.numerator) % over, 0
@@ -128,6 +135,23 @@ class Runs:
         part = self._parts[0 if above >= 0 else 1 if below >= 0 else 2]
         return max(above, below, 0) + int(self.lowered[run]) + part - self.least
 
+    def listed(self) -> tuple[list[float], list[float]]:
+        """`distances` and `multiplicities` of all runs, as lists: faster where they are few."""
+        over, part = self.part.denominator, self.part.numerator
+        rest, steps = (over - part) % over, []
+        for above, below, lowered in zip(self.above.tolist(), self.below.tolist(), self.lowered.tolist(), strict=True):
+            own = above * over + part if above >= 0 else below * over + rest if below >= 0 else 0
+            steps.append(own + lowered * over)
+        least = min(steps)
+        lengths = self.lengths.tolist()
+        if (prior := self.prior) is not None:
+            units = 1 << prior.shift
+            ends = zip(self.starts.tolist(), lengths, strict=True)
+            masses = [prior.mass(first, first + length - 1) / units for first, length in ends]
+        else:
+            masses = [float(length) for length in lengths]
+        return [(step - least) / over for step in steps], masses
+
     @cached_property
     def _split(self) -> tuple[Ints, NDArray[np.int8]]:
         """The whole part of each distance from the target, and the index of its fraction in `_parts`."""
@@ -135,6 +159,8 @@ class Runs:
         np.maximum(whole, 0, out=whole)
         if self.lowered.strides[0]:  # else it is one 0 for all runs
             whole += self.lowered
+        if not self.part:  # there are no fractions
+            return whole, _NO_SIDE
         side = np.full(len(whole), 2, dtype=np.int8)
         side[self.below >= 0] = 1
         side[self.above >= 0] = 0
@@ -153,9 +179,9 @@ class Runs:
     def near(self, bits: int) -> Ints:
         """Indices of the runs near the target: all others together weigh less than 2**-bits."""
         rungs = int(self.starts[-1] + self.lengths[-1] - self.starts[0])
-        return np.flatnonzero(self.distances() <= reach(rungs, self.rate, bits, self.prior))
+        return (self.distances() <= reach(rungs, self.rate, bits, self.prior)).nonzero()[0]
 
-    def multiplicities(self, some: Ints) -> Floats:
+    def multiplicities(self, some: Ints | slice) -> Floats:
         """What the runs `some` weigh beside their distances, with a relative error below 2**-50."""
         if self.prior is None:
             return self.lengths[some].astype(np.float64)
@@ -171,9 +197,14 @@ class Runs:
     def drawn(self, run: int, source: RandomSource) -> int:
         """A rung of a run, each as likely as it weighs beside its distance."""
         first, last = int(self.starts[run]), int(self.starts[run] + self.lengths[run]) - 1
-        if self.prior is None or self.prior.is_even(np.array([first]), np.array([last]))[0]:
+        if self.prior is None or self.prior.is_even_from(first, last):
             return self.rung(run, uniform_below(last - first + 1, source))
         return self.prior.rung_at(first, last, uniform_below(self.prior.mass(first, last), source))
+
+    @property
+    def trusts_all(self) -> bool:
+        """Whether the histogram is exact everywhere."""
+        return self.trusted[0] <= int(self.starts[0]) and int(self.starts[-1] + self.lengths[-1]) - 1 <= self.trusted[1]
 
     def trusts(self, near: Ints) -> bool:
         """Whether all of these runs lie where the histogram is exact, and all others are farther, whatever they hold.
@@ -201,7 +232,7 @@ def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, 
 
     Each occupied rung is a run, and so is each stretch of empty rungs before, between and after the occupied ones.
     """
-    up_to = np.cumsum(counts, dtype=np.int64)
+    up_to = counts.cumsum(dtype=np.int64)
     edges, low, high = (np.empty(2 * len(rungs) + 2, dtype=np.int64) for _ in range(3))
     edges[0], edges[1:-1:2], edges[2:-1:2], edges[-1] = first, rungs, rungs + 1, end
     low[0], low[1:-1:2], low[2:-1:2] = 0, up_to - counts, up_to
@@ -218,16 +249,20 @@ def reach(rungs: int, rate: Fraction, bits: float, prior: Prior | None = None) -
     return (many + (bits + 2) * math.log(2)) / float(rate) * 1.001 + 1
 
 
-def pick(light: Floats, heavy: Floats, left_out: float, u: Uniform) -> int | None:
-    """The run that a uniform number falls on, for weights between `light` and `heavy`; None if undecided."""
-    low, high = np.cumsum(light), np.cumsum(heavy) + left_out
-    slack = len(low) * 2.0**-52
-    low, high = low * (1 - slack), high * (1 + slack)
+def pick(
+    light: Sequence[float] | Floats, heavy: Sequence[float] | Floats, error: float, left_out: float, u: Uniform
+) -> int | None:
+    """The run that a uniform number falls on; None if undecided.
+
+    What the runs up to each one weigh lies between `light` and `heavy`, up to this relative error of each run.
+    """
+    error += (len(light) + 4) * 2.0**-52
     first, last = u.bounds()
-    if left_out and first <= left_out / low[-1] * (1 + slack):  # it may fall on a run that is left out
+    least, most = float(light[-1]) * (1 - error), float(heavy[-1]) * (1 + error) + left_out
+    if left_out and first * least <= left_out:  # it may fall on a run that is left out
         return None
-    run = int(np.searchsorted(low / high[-1], last))
-    return run if run < len(low) and run == int(np.searchsorted(high / low[-1], first)) else None
+    run = bisect_left(light, last * most / (1 - error))
+    return run if run < len(light) and run == bisect_left(heavy, (first * least - left_out) / (1 + error)) else None
 
 
 def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int) -> int | None:
@@ -245,6 +280,12 @@ def pick_ball(weights: "list[arb]", left_out: "arb", u: Uniform, precision: int)
         if not place > before:
             return None
     return None
+
+
+def together(some: Ints) -> Ints | slice:
+    """Indices in rising order; a slice if none between them is missing: then nothing is copied."""
+    first, last = int(some[0]), int(some[-1])
+    return slice(first, last + 1) if last - first + 1 == len(some) else some
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -53,7 +53,7 @@ def _first_at_least(walk: Walk, level: int) -> int:
     """The first run whose level is at least `level`, or the number of runs."""
     bound = min(max(level, -(2**62)), 2**62)
     if walk.rising:
-        return int(np.searchsorted(walk.levels, bound))
+        return int(walk.levels.searchsorted(bound))
     reached = walk.levels >= bound
     k = int(np.argmax(reached))
     return k if reached[k] else len(reached)
@@ -75,17 +75,19 @@ def _in_doubles(walk: Walk, threshold: Fraction, e: Exponential) -> int | None:
     # The whole part and the fraction are added with the sign of the gap: nothing cancels.
     whole = np.int64(floor) - walk.levels[first:last]
     gap = np.where(whole >= 0, whole + float(threshold - floor), (whole + 1) - float(floor + 1 - threshold))
-    ends = np.append(walk.starts[first + 1 : last + 1], walk.length)[: last - first]
+    ends = np.empty(last - first, dtype=np.int64)
+    ends[:-1] = walk.starts[first + 1 : last]
+    ends[-1:] = walk.starts[last] if last < len(walk.starts) else walk.length
     lengths = (ends - walk.starts[first:last]).astype(np.float64)
     each = increments(gap * float(walk.eps2), walk.noise, float(walk.eps2 * walk.step))
     with np.errstate(over="ignore"):
-        total = np.cumsum(each * lengths)
+        total = (each * lengths).cumsum()
     error = _ERROR + len(total) * 2.0**-52
     left_out = 2.0**-_BITS if first else 0.0
     if low <= left_out and first:  # it may halt among the runs that were left out
         return None
-    run = int(np.searchsorted(total * (1 - error), high))  # certainly halts by the end of this run ...
-    if run != int(np.searchsorted(total * (1 + error) + left_out, low)):  # ... and certainly not before it
+    run = int((total * (1 - error)).searchsorted(high))  # certainly halts by the end of this run ...
+    if run != int((total * (1 + error) + left_out).searchsorted(low)):  # ... and certainly not before it
         return None
     if run == len(total):
         return walk.length if last == len(walk.levels) else None

@@ -47,13 +47,14 @@ def needed(plan: Question | Halving, size: int, total: Fraction, zcdp: bool) -> 
 
 
 def needed_rows(plan: Question | Halving) -> int:
-    """How many rows all quantiles of a plan need, in two digits."""
+    """How many rows all quantiles of a plan need to be answered in 95% of runs, in two digits."""
     return math.ceil(rounded_up(_rows(plan)))
 
 
 def _rows(plan: Question | Halving) -> float:
     nats = max(needed_nats(plan.problem, q) for q in plan.qs)
-    return float(nats / _epsilon(plan) + plan.problem.tuning.careful * plan.size.noise)
+    tuning: RankTuning = plan.problem.tuning
+    return float(nats / _epsilon(plan) + (tuning.careful + tuning.room) * plan.size.noise)
 
 
 def _epsilon(plan: Question | Halving) -> Fraction:

@@ -17,8 +17,8 @@ from nobounds.accounting.cost import Cost, range_bounded
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.deviation import Deviation
-from nobounds.counting.histogram import Histogram, merged
-from nobounds.counting.scan import Chunks, mapped
+from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import Chunks
 from nobounds.ladders.frame import Frame, points_of
 from nobounds.ladders.ladder import Ladder, float_bounds
 from nobounds.ladders.prior import prior_of_scales
@@ -155,20 +155,22 @@ class Around:
 
 def expected(center: Any) -> Any:
     """The octave of the scale that is expected for a centre, or for each of many."""
+    if not isinstance(center, np.ndarray):
+        return math.frexp(center)[1] - 1 - _BELOW if center else _PLAIN
     exponents = np.frexp(center)[1].astype(np.int64) - 1 - _BELOW
-    octaves = np.where(np.asarray(center) == 0, _PLAIN, exponents)
-    return octaves if isinstance(center, np.ndarray) else int(octaves)
+    return np.where(center == 0, _PLAIN, exponents)
 
 
 def octave_counts(chunks: Chunks, around: Around) -> Histogram:
     """The deviations of records from the centre that are not 0, by octave."""
-    if around.unit is None:
-        signed = Deviation(around.center, around.low, around.high, expected(around.center))
-        away = Histogram.of_deviations(chunks, signed, _BOTH_SIDES)
-    else:
-        away = Histogram.of(mapped(chunks, around.away), _WITH_ZERO)
-    some = away.rungs != 0
-    return Histogram(OCTAVES, *merged([(np.abs(away.rungs[some]), away.counts[some])]))
+    signed = Deviation(around.center, around.low, around.high, expected(around.center), unit=around.unit)
+    away = Histogram.of_deviations(chunks, signed, _BOTH_SIDES)
+    counts: dict[int, int] = {}
+    for rung, count in zip(away.rungs.tolist(), away.counts.tolist(), strict=True):
+        if rung:
+            counts[abs(rung)] = counts.get(abs(rung), 0) + count
+    rungs = sorted(counts)
+    return Histogram(OCTAVES, *np.array([rungs, [counts[rung] for rung in rungs]], dtype=np.int64))
 
 
 def deviation_octaves(values: Floats, around: Around) -> Ints:

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from nobounds.accounting.cost import Cost, both, mirrored, monotonic, moving_threshold, pure, range_bounded
 from nobounds.accounting.loss import Neighbors
@@ -17,6 +19,8 @@ from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_of
 from nobounds.ladders.rungs import Grid
+from nobounds.ladders.steps import inward_cuts, on_points, outward_cuts
+from nobounds.ladders.zoned import Zoned
 from nobounds.mechanisms.runs import DOUBLE_BITS, reach
 from nobounds.noise.discrete import Noise
 from nobounds.programs.program import Decision
@@ -70,8 +74,16 @@ class Route:
     one_end: bool = False  # whether to halt at the last rung and never to halt have the same answer, as for `Halt`
 
     def within(self, frame: Frame | None) -> "Route":
-        """The same walk in this frame."""
-        return self if frame is None else replace(self, frame=frame)
+        """The same walk in this frame; of groups, `on_points` is left to do."""
+        return self if frame is None else replace(on_grid(self, frame), frame=frame)
+
+    def on_points(self, octave: int) -> "Route":
+        """The same walk without rungs that hold no point of a grid, for a scale of 2**`octave` points."""
+        ladder = on_points(self.ladder, octave)
+        ends = {self.ladder.first: ladder.first, self.ladder.last: ladder.last}  # another end is one at the centre
+        cuts = () if not self.cuts else outward_cuts(ladder) if self.start == 0 else inward_cuts(ladder)
+        start, stop = (ends.get(rung, rung) for rung in (self.start, self.stop))
+        return replace(self, ladder=ladder, start=start, stop=stop, cuts=cuts)
 
     @property
     def placed(self) -> Ladder:
@@ -127,8 +139,12 @@ class ChoiceRoute:
         if frame is None or self.absolute:
             return self
         if frame.unit is None or not isinstance(self.ladder.map, Grid):
-            return replace(self, frame=frame)
+            return replace(on_grid(self, frame), frame=frame)
         return replace(self, frame=frame.at_least(self.ladder.map.bits))
+
+    def on_points(self, octave: int) -> "ChoiceRoute":
+        """The same choice without rungs that hold no point of a grid, for a scale of 2**`octave` points."""
+        return replace(self, ladder=on_points(self.ladder, octave))
 
     @property
     def prior(self) -> Prior | None:
@@ -169,6 +185,21 @@ class ChoiceRoute:
 
 
 OneRoute: TypeAlias = Route | ChoiceRoute
+
+
+def has_spare_rungs(route: OneRoute, frame: Frame | None) -> bool:
+    """Whether rungs of the route may hold no point of the grid: it is a ladder of a tail, in a frame on a grid."""
+    return frame is not None and frame.unit is not None and isinstance(route.ladder.map, Zoned)
+
+
+AnyRoute = TypeVar("AnyRoute", Route, ChoiceRoute)
+
+
+def on_grid(route: AnyRoute, frame: Frame) -> AnyRoute:
+    """The route without spare rungs, in the frame of one column."""
+    if isinstance(frame.octave, np.ndarray) or not has_spare_rungs(route, frame):
+        return route
+    return route.on_points(int(frame.octave))
 
 
 @lru_cache(maxsize=1024)

@@ -20,9 +20,11 @@ class RankTuning:
     center_nats: int = 40
     scale_nats: int = 40
     # With many records a centre gets more: each nat makes it fail less often by a factor of 1.6, and far from 0 one
-    # failure in a thousand would be most of the mean error.
+    # failure in a thousand would be most of the mean error. So does a scale: records on the centre itself tell nothing
+    # of it, so if nine tenths lie there, a tenth of its nats is left.
     more_center: int = 30
-    sure_share: Fraction = Fraction(1, 50)  # of epsilon, at most, for these
+    more_scale: int = 160
+    sure_share: Fraction = Fraction(1, 50)  # of epsilon, at most, for each of these
     framed_inner: int = 450  # nats from which a frame is bought for inner quantiles, ...
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
     most_center: Fraction = Fraction(2, 5)  # of epsilon, for a centre alone, and under swap
@@ -97,6 +99,7 @@ class RankTuning:
     sample_nats: float = 3.0  # of the deviation of a sample, below which the margin is the wide one
     interval_size: Fraction = Fraction(1, 20)  # of epsilon for the size, at least
     careful: int = 2
+    room: int = 3  # scales more that it may be too low by in 5% of runs, for how many rows would do
     scale_alone: int = 40
     most_scale: Fraction = Fraction(1, 5)
     end_choice_bits: int = 5
@@ -112,9 +115,9 @@ class RankTuning:
         return hash((self.center_nats, self.framed_inner, self.flip_bits, self.most_bits))
 
     def frame_nats(self, nats: Fraction, part: Fraction | None = None) -> tuple[int, int]:
-        """The nats of a centre and of a scale, where there are this many in all; `part` of them make it surer."""
+        """The nats of a centre and of a scale, where there are this many in all; `part` of them make each surer."""
         more = math.floor(nats * (self.sure_share if part is None else part))
-        return self.center_nats + min(self.more_center, more), self.scale_nats
+        return self.center_nats + min(self.more_center, more), self.scale_nats + min(self.more_scale, more)
 
 
 TUNING = RankTuning()

@@ -17,7 +17,7 @@ from nobounds.ranks.framing import HALF, Around, octave_counts, octave_runs
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
 
 FEW = 1 << 13
-MANY = 1 << 17  # records from which a frame is drawn from coarse counts: bounds take longer to compute than small data
+MANY = 1 << 12  # records from which a frame is drawn from coarse counts: bounds take longer to compute than fewer
 
 
 class HistogramView:

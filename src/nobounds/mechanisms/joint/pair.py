@@ -96,7 +96,8 @@ class Steps:
         """An exact draw of the step."""
         u = Uniform(source)
         weights = self.weights(self.near(DOUBLE_BITS))
-        step = pick(weights * (1 - DOUBLE_ERROR), weights * (1 + DOUBLE_ERROR), 2.0**-DOUBLE_BITS, u)
+        passed = weights.cumsum()
+        step = pick(passed, passed, DOUBLE_ERROR, 2.0**-DOUBLE_BITS, u)
         return decide(lambda precision: self._in_balls(u, precision)) if step is None else step
 
     def weights(self, many: int) -> Floats:

@@ -117,7 +117,8 @@ class ExtremesPlan:
     def needed(self, size: int, total: Fraction) -> dict[str, float]:
         """What would do: how many rows, or how much epsilon or rho."""
         noise, zcdp = self.question.size.noise, self.question.zcdp
-        rows = float(self._nats / self._each + self.problem.tuning.careful * noise)
+        tuning = self.problem.tuning
+        rows = float(self._nats / self._each + (tuning.careful + tuning.room) * noise)
         more = (rows / max(size, noise, 1)) ** (2 if zcdp else 1) * float(total)
         return {"rows": math.ceil(rounded_up(rows)), "rho" if zcdp else "epsilon": rounded_up(more)}
 

@@ -292,7 +292,7 @@ class IntervalPlan:
 
     def needed(self, size: int, total: Fraction) -> dict[str, float]:
         """What would do for the quantile: how many rows, or how much epsilon or rho."""
-        tail, noise = min(self.q, 1 - self.q), self.tuning.careful * self._size_noise
+        tail, noise = min(self.q, 1 - self.q), (self.tuning.careful + self.tuning.room) * self._size_noise
         rate = self.setting(size).rate
         rows = float(self.tuning.answered_nats / (rate * tail)) + noise
         more = (rows / max(size, self._size_noise, 1)) ** (2 if self.zcdp else 1) * float(total)
