@@ -7,11 +7,13 @@ interval between order statistics, which is not private. A cell of which the fir
 its rows are too few for that epsilon.
 """
 
+import argparse
 import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from statistics import NormalDist
 from typing import Any
 from zlib import crc32
@@ -80,6 +82,7 @@ class Cell:
     q: float
     of: str
     guarantee: bool
+    neighbors: str = "add-remove"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +120,8 @@ def seen(cell: Cell, reps: int) -> Seen:
         runs += 1
         rows = family.draw(rng, cell.n)
         data = rows.astype(np.int64) if cell.family in WHOLE else rows
-        release = nb.quantile(
-            data, cell.q, epsilon=cell.epsilon, interval=0.95, of=cell.of, guarantee=cell.guarantee, rng=noise
-        )
+        asked = {"epsilon": cell.epsilon, "neighbors": cell.neighbors, "of": cell.of, "guarantee": cell.guarantee}
+        release = nb.quantile(data, cell.q, interval=0.95, rng=noise, **asked)
         if release.value is None:
             continue
         low, high = release.intervals[0]
@@ -135,16 +137,15 @@ def seen(cell: Cell, reps: int) -> Seen:
     return Seen(cell, runs, answered, held, infinite, ratio)
 
 
-def cells(quick: bool) -> Iterator[Cell]:
-    """The grid; a quick one leaves out the largest data and the guaranteed intervals of most families."""
-    for n in SIZES[:3] if quick else SIZES:
-        for epsilon in EPSILONS:
-            for q in QS:
-                for family in FAMILIES:
-                    yield Cell(family, n, epsilon, q, "population", False)
-                    yield Cell(family, n, epsilon, q, "sample", False)
-                    if not quick or (family in ("normal", "salaries") and q == 0.5):
-                        yield Cell(family, n, epsilon, q, "population", True)
+def cells(given: argparse.Namespace) -> Iterator[Cell]:
+    """The grid, or parts of it; a quick one leaves out the largest data and most guaranteed intervals."""
+    sizes, epsilons = given.n or (SIZES[:3] if given.quick else SIZES), given.epsilon or EPSILONS
+    for n, epsilon, neighbors, q, family in product(sizes, epsilons, given.neighbors, QS, FAMILIES):
+        yield Cell(family, n, epsilon, q, "population", False, neighbors)
+        if given.of == "both":
+            yield Cell(family, n, epsilon, q, "sample", False, neighbors)
+            if not given.quick or (family in ("normal", "salaries") and q == 0.5):
+                yield Cell(family, n, epsilon, q, "population", True, neighbors)
 
 
 def page(all_seen: list[Seen], command: str) -> list[str]:
@@ -168,12 +169,15 @@ def page(all_seen: list[Seen], command: str) -> list[str]:
     }
     for title, (of, guarantee) in kinds.items():
         mine = [each for each in all_seen if (each.cell.of, each.cell.guarantee) == (of, guarantee)]
+        if not mine:
+            continue
         lines += [f"## {title}", ""]
-        lines += ["| rows | epsilon | q | held | width | not answered | infinite end | do not hold, or too wide |"]
-        lines += ["|---|---|---|---|---|---|---|---|"]
-        for n, epsilon, q in sorted({(each.cell.n, each.cell.epsilon, each.cell.q) for each in mine}):
-            row = [each for each in mine if (each.cell.n, each.cell.epsilon, each.cell.q) == (n, epsilon, q)]
-            lines.append(_row(n, epsilon, q, row, of))
+        lines += [
+            "| neighbors | rows | epsilon | q | held | width | not answered | infinite end | do not hold, or too wide |"
+        ]
+        lines += ["|---|---|---|---|---|---|---|---|---|"]
+        for setting in sorted({_setting(each.cell) for each in mine}):
+            lines.append(_row(setting, [each for each in mine if _setting(each.cell) == setting], of))
         bad, wide = sum(not each.holds for each in mine), sum(each.wide for each in mine)
         limits = ", ".join(f"{most} at q = {q} from {least:,}" for q, (least, most) in WIDEST.items())
         lines += ["", f"{len(mine)} cells, of which {bad} do not hold."]
@@ -183,13 +187,19 @@ def page(all_seen: list[Seen], command: str) -> list[str]:
     return lines
 
 
-def _row(n: int, epsilon: float, q: float, row: list[Seen], of: str) -> str:
+def _setting(cell: Cell) -> tuple[str, int, float, float]:
+    return cell.neighbors, cell.n, cell.epsilon, cell.q
+
+
+def _row(setting: tuple[str, int, float, float], row: list[Seen], of: str) -> str:
+    neighbors, n, epsilon, q = setting
     runs, answered = sum(each.runs for each in row), sum(each.answered for each in row)
     shares = [each.held / each.answered for each in row if each.answered >= HOPELESS]
     widths = [each.width for each in row if not math.isnan(each.width)]
     bad = [each.cell.family for each in row if not each.holds]
     bad += [f"{each.cell.family} ({each.width:.2f})" for each in row if each.wide]
     cells = (
+        neighbors,
         f"{n:,}",
         f"{epsilon:g}",
         f"{q:g}",
@@ -208,14 +218,21 @@ def _short(width: float) -> str:
 
 def main() -> None:
     """Run the cells, print them, and write the page."""
-    given = options(__doc__, "quantiles.md").parse_args()
+    parser = options(__doc__, "quantiles.md")
+    parser.add_argument("--n", type=int, nargs="+", help="numbers of rows")
+    parser.add_argument("--epsilon", type=float, nargs="+")
+    parser.add_argument("--neighbors", nargs="+", choices=("add-remove", "swap"), default=["add-remove", "swap"])
+    parser.add_argument("--of", choices=("population", "both"), default="both")
+    given = parser.parse_args()
     all_seen = []
-    for each in measured(list(cells(given.quick)), seen, given, Seen):
+    for each in measured(list(cells(given)), seen, given, Seen):
         all_seen.append(each)
         if not each.holds or each.wide:
             print("does not hold:" if not each.holds else "wide:", each, flush=True)
+    parts = {"--n": given.n, "--epsilon": given.epsilon, "--neighbors": given.neighbors, "--of": [given.of]}
+    some = " ".join(f"{name} {' '.join(map(str, values))}" for name, values in parts.items() if values)
     quick = " --quick" if given.quick else ""
-    written(given.out, page(all_seen, f"python benchmarks/coverage/quantiles.py --reps {given.reps}{quick}"))
+    written(given.out, page(all_seen, f"python benchmarks/coverage/quantiles.py --reps {given.reps}{quick} {some}"))
 
 
 if __name__ == "__main__":

@@ -130,14 +130,14 @@ def test_many_answers_at_once_are_the_answers_one_by_one(resolution, q, bounds):
 @pytest.mark.medium
 @pytest.mark.parametrize(("n", "q", "epsilon"), [(300, "0.5", 1), (300, "0.9", 0.5), (40, "0.5", 1), (300, "1", 1)])
 def test_quick_errors_on_one_data_set_are_those_of_the_exact_law(n, q, epsilon):
-    """The expected rank error, over all ways, agrees with the exact law to 2%, and the median answer is its median."""
+    """The expected rank error over all ways agrees with the exact law to 2.5%, and the median answer is its median."""
     data, rank = np.random.default_rng(n).lognormal(2, 1, n), float(q)
     sample, asked = sample_of(data), planned(column(data), (F(q),), epsilon=epsilon)
     quick = expect(likely_routes(asked, 0, sample), lambda route, k: outcomes(asked, 0, route, sample, k), 1e9, (256,))
     law = answer_law(data, q, least=1e-4, epsilon=epsilon)
     values, masses = law.points()
     masses /= masses.sum()
-    assert quick.rank == pytest.approx(sample.rank_errors(values, rank) @ masses, rel=0.02)
+    assert quick.rank == pytest.approx(sample.rank_errors(values, rank) @ masses, rel=0.025)
     middle = point(asked, sample, 0.5)
     assert masses[values < middle].sum() - 0.05 <= 0.5 <= masses[values <= middle].sum() + 0.05
 

@@ -280,3 +280,23 @@ def test_families_have_the_quantiles_they_state(family, law):
     """The quantile functions are those of scipy, far into the tails."""
     u = np.array([1e-12, 1e-6, 0.01, 0.1, 0.25, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9])
     assert Shape.of(family).at(u) == pytest.approx(law.ppf(u), rel=2e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(("statistic", "options"), [("mean", {}), ("quantile", {"q": 0.9}), ("std", {})])
+def test_a_forecast_says_when_there_will_be_no_answer(statistic, options):
+    """With fewer records than an answer needs, it says so and how many do; with enough it does not."""
+    row = nb.plan(statistic, n=100, data="lognormal", epsilon=1, quick=True, **options).rows[0]
+    assert row.rows_needed == nb.rows_needed(statistic, epsilon=1, **options) > 100
+    few, enough = (
+        nb.plan(statistic, n=n, data="lognormal", epsilon=1, quick=True, **options) for n in (100, row.rows_needed)
+    )
+    sentence = f"mostly not answered for epsilon 1, because they are too few rows: about {row.rows_needed:,} are"
+    assert sentence in str(few) and sentence not in str(enough)
+    assert few.to_dict()["rows"][0]["rows_needed"] == row.rows_needed
+    assert "mostly not answered, too few rows" in str(nb.explain(few)).replace("\n  ", " ")
+
+
+def test_counts_are_always_answered():
+    """So a forecast of them has no number of rows for an answer."""
+    planned = nb.plan("count", n=10, data="lognormal", epsilon=1)
+    assert planned.rows[0].rows_needed is None and "rows needed" not in str(planned)

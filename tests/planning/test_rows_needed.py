@@ -37,9 +37,28 @@ def test_without_an_error_it_is_for_an_answer_at_all():
     assert rows_needed("count", epsilon=1) == 1
 
 
+def test_stated_bounds_that_leave_no_search_need_hardly_a_row():
+    """A share of yes and no has its clip; wide bounds have one to be searched for."""
+    assert rows_needed("mean", epsilon=1, lower=0, upper=1, resolution=1) == 1
+    assert 100 < rows_needed("mean", epsilon=1, lower=0, upper=1e9) <= rows_needed("mean", epsilon=1)
+
+
+def test_groups_and_units_need_more():
+    """All groups together; those with private keys as many units as it takes to be shown; m rows of a unit share."""
+    one = rows_needed("median", epsilon=1)
+    grouped = rows_needed("median", epsilon=1, groups=10)
+    assert grouped % 10 == 0 and grouped > 2 * one
+    assert rows_needed("median", epsilon=1, groups=10, delta=1e-6) > grouped
+    assert rows_needed("median", epsilon=1, rows_per_unit=4) == rows_needed("median", epsilon=0.25)
+    shown = nb.plan("count", n=1000, data="uniform", groups=10, delta=1e-6, epsilon=1).rows[0].units
+    assert rows_needed("count", epsilon=1, groups=10, delta=1e-6) == 10 * shown
+
+
 @pytest.mark.parametrize(
     ("statistic", "options", "message"),
     [
+        ("mean", {"bins": 3}, "histogram"),
+        ("mean", {"groups": 3, "relative_error": 0.1, "data": "uniform"}, "groups"),
         ("sum", {"percentiles": 1, "data": "uniform"}, "relative_error"),
         ("mean", {"relative_error": 0.1}, "data"),
         ("mean", {"relative_error": 0.1, "value_error": 1, "data": "uniform"}, "one of"),

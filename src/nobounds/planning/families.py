@@ -31,6 +31,7 @@ from nobounds.ladders.facts import Facts
 _POISSON_MEAN, _MOST_MEAN = 10.0, 1e6
 _LARGEST = 1e100  # of numbers to plan with: sums and squares are floats
 _FLOATS = Facts(integral=False, nullable=True)
+_POINTS = 2000  # of a shape, to see its heaps
 _LOGITS = 36  # probabilities down to 2e-16
 
 
@@ -62,6 +63,11 @@ class Shape:
             return cls(data, lambda u: factor * unit(u), _FLOATS)
         grid = float(positive(resolution, "resolution"))
         return cls(data, lambda u: np.rint(factor * unit(u) / grid) * grid, _FLOATS)
+
+    def heap(self) -> float:
+        """The part of the data that have the most frequent value, such as 0; 0 if hardly any two are the same."""
+        _, counts = np.unique(self.at((np.arange(_POINTS) + 0.5) / _POINTS), return_counts=True)
+        return 0.0 if counts.max() == 1 else float(counts.max() / _POINTS)
 
 
 def normal_quantile(u: Floats) -> Floats:

@@ -13,8 +13,10 @@ _HEADS = {
     "value_error": "value error",
     "median_error": "median",
     "error_95": "95%",
+    "rows_needed": "rows needed",
     "units": "units to show a group",
 }
+_SOME = ("rows_needed", "units")  # that not all forecasts have
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class ForecastRow:
     n for a count. So one release in a million does not dominate the mean.
     median_error, error_95: the error in value is at most this 50% and 95% of the time.
     units: where keys are chosen privately, how many units a group needs to be shown 95% of the time.
+    rows_needed: how many records, of each group, it takes for an answer 95% of the time; None for counts, which are
+    answered always. With fewer the release says "too few rows", and the errors are those of `marks=False`.
     """
 
     spent: float
@@ -35,6 +39,7 @@ class ForecastRow:
     median_error: float
     error_95: float
     units: int | None = None
+    rows_needed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +116,13 @@ class Forecast:
         row, n = min(self.rows, key=lambda row: abs(math.log(row.spent))), self.parameters.get("n")
         ranks = "" if row.rank_error is None else f"by {digits(row.rank_error)} of {n:,} ranks, or "
         one, say = _ONE.get(self.statistic, "the answer"), _points if self.statistic == "cdf" else digits
-        sentences = [
-            f"For {self.spending} {row.spent:.10g} {one} is off {ranks}by {say(row.value_error)} on average"
+        few = self.too_few(row)
+        without = " with marks=False" if few and (not self.sampled or ranks) else ""  # else no answer is an error, too
+        sentences = [few] if few else []
+        sentences.append(
+            f"For {self.spending} {row.spent:.10g} {one}{without} is off {ranks}by {say(row.value_error)} on average"
             f"{self._about(row)}, and 95% of the time by at most {say(row.error_95)}."
-        ]
+        )
         if row.units is not None:
             small = f": these {self._group}s are mostly left out" if n is not None and row.units > n else ""
             sentences.append(
@@ -124,6 +132,18 @@ class Forecast:
         if self.sampled:
             sentences.append("These are simulated releases: there is no closed law of all answers together.")
         return [*sentences, *self.notes]
+
+    def too_few(self, row: ForecastRow) -> str:
+        """That the records are too few for an answer, if so, and how many it takes."""
+        n = self.parameters.get("n")
+        if n is None or row.rows_needed is None or n >= row.rows_needed:
+            return ""
+        each = " in each group" if "groups" in self.parameters else ""
+        return (
+            f"With {n:,} records{each} the {self.statistic} is mostly not answered for {self.spending} "
+            f"{row.spent:.10g}, because they are too few rows: about {row.rows_needed:,} are needed for an answer "
+            "95% of the time."
+        )
 
     def _about(self, row: ForecastRow) -> str:
         """The size of the truth, and for one count among several what part of it the error is."""
@@ -137,7 +157,7 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        heads = [name for name in _HEADS if name != "units" or self.rows[0].units is not None]
+        heads = [name for name in _HEADS if name not in _SOME or getattr(self.rows[0], name) is not None]
         rows = [{self.spending: row.spent, **{name: getattr(row, name) for name in heads}} for row in self.rows]
         return {
             "statistic": self.statistic,

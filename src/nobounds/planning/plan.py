@@ -13,6 +13,7 @@ from typing import Any, Literal
 from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, positive, rational, shown
+from nobounds.planning.answerable import Answerable
 from nobounds.planning.counts.counted import COUNTED, Counted
 from nobounds.planning.expectation import ROUNDS, Errors
 from nobounds.planning.families import Shape
@@ -66,6 +67,7 @@ def plan(
     groups: the number of groups, if the statistic is answered by group; the n records are in groups of equal size. For
     "value_counts" and "top_k" it is the number of values.
     delta: of keys that are chosen privately; then `units` of a row says how many units a group needs to be shown.
+    `rows_needed` of a row says how many records, of each group, it takes for an answer 95% of the time.
     rows_per_unit, groups_per_unit: of a table with a unit.
     quick: use a few data sets only, for errors accurate to about 10% in less time.
 
@@ -97,8 +99,14 @@ def plan(
     grouping = replace(grouping, counting=statistic == "count")
     spendings = _requested(forecaster, {"rank_error": rank_error, "value_error": value_error}, epsilon, rho)
     rounds = _FEW if quick else ROUNDS
+    answerable = Answerable(statistic, forecaster.qs, neighbors, forecaster.stated, grouping, shape.heap())
     rows = tuple(
-        _row(spending, forecaster.errors(grouping.spending(spending), rounds), grouping.needed(spending))
+        _row(
+            spending,
+            forecaster.errors(grouping.spending(spending), rounds),
+            grouping.needed(spending),
+            None if statistic == "count" else answerable.rows(spending),
+        )
         for spending in spendings
     )
     parameters: dict[str, Any] = {"n": forecaster.sampling.n, "data": shape.name, "neighbors": neighbors}
@@ -119,8 +127,8 @@ def _of_counts(counted: Counted, spendings: list[Spending]) -> Forecast:
     return Forecast(counted.statistic, kind, rows, counted.typical(), parameters, notes=counted.notes(nearest))
 
 
-def _row(spending: Spending, errors: Errors, units: int | None) -> ForecastRow:
-    return ForecastRow(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most, units)
+def _row(spending: Spending, errors: Errors, units: int | None, needed: int | None = None) -> ForecastRow:
+    return ForecastRow(float(spending.amount), errors.rank, errors.mean, errors.median, errors.most, units, needed)
 
 
 def requested_ranks(statistic: Statistic, q: Number | Iterable[Number] | None) -> tuple[Fraction, ...]:

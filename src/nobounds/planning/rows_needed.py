@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number, positive, shown
-from nobounds.planning.answerable import rows_to_answer
+from nobounds.ladders.stated import Stated
+from nobounds.planning.answerable import Answerable
 from nobounds.planning.counts.counted import COUNTED, Counted
 from nobounds.planning.expectation import Errors
 from nobounds.planning.families import Shape
@@ -36,6 +38,8 @@ def rows_needed(
     neighbors: Neighbors = "add-remove",
     groups: int | None = None,
     delta: Number | None = None,
+    rows_per_unit: int | None = None,
+    groups_per_unit: int | None = None,
     bins: int | None = None,
     edges: Iterable[Any] | None = None,
     points: Iterable[Any] | None = None,
@@ -45,8 +49,9 @@ def rows_needed(
     percentiles: the expected error of a quantile or an extreme, in percentiles.
     value_error, relative_error: the expected error in value, or as a part of the true value.
     Give one of the three, and `data`, the shape of the data as for `plan`; without them, it is the number of rows with
-    which the statistic is answered at all. The others are those of `plan`; groups, delta, bins, edges and points are
-    for counts of bins and values.
+    which the statistic is answered at all, 95% of the time. If a part of the records has one value, such as 0, sums,
+    means and the like need as many other records; `data` with such a heap are counted so. The others are those of
+    `plan`; with `groups` the number is that of all groups together, and with `rows_per_unit` of the rows that count.
 
     >>> rows_needed("quantile", q=0.5, epsilon=1)
     250
@@ -54,27 +59,32 @@ def rows_needed(
     statistic, spending = check_statistic(statistic), Spending.of(epsilon, rho)
     ranks = requested_ranks(statistic, q)
     neighbors, cells = check_neighbors(neighbors), {"bins": bins, "edges": edges, "points": points}
-    if statistic not in COUNTED and (wrong := _given(cells | {"groups": groups, "delta": delta})):
-        raise ValueError(f"{next(iter(wrong))} is for counts of bins and values, got it for {statistic}")
+    if statistic not in COUNTED and (wrong := _given(cells)):
+        raise ValueError(f"{next(iter(wrong))} is for histogram and cdf, got it for {statistic}")
+    grouping = PlannedGroups.of(groups, delta, rows_per_unit, groups_per_unit, neighbors)
     goals = {"percentiles": percentiles, "value_error": value_error, "relative_error": relative_error}
     given = _given(goals)
     if len(given) > 1:
         raise ValueError(f"give one of percentiles, value_error and relative_error, got {' and '.join(given)}")
     if statistic in COUNTED:
         unused = {"data": data, "scale": scale, "lower": lower, "upper": upper, "resolution": resolution}
-        grouping = PlannedGroups.of(groups, delta, None, None, neighbors)
         counted = Counted.of(statistic, grouping, neighbors, None, cells | unused)
         name, goal = next(iter(given.items()), (None, None))
         return counted.rows(spending, name, math.inf if name is None else float(positive(goal, name)))
-    least = rows_to_answer(statistic, ranks, spending, neighbors)
+    shape = None if data is None else Shape.of(data, scale, resolution)
+    grouping = replace(grouping, counting=statistic == "count")
+    stated, heap = Stated.of(lower, upper, resolution), 0.0 if shape is None else shape.heap()
+    least = Answerable(statistic, ranks, neighbors, stated, grouping, heap).rows(spending)
     if not given:
-        return least
+        return grouping.groups * max(least, grouping.needed(spending) or 1)
+    if grouping.groups > 1 or grouping.rows_per_unit > 1:
+        raise ValueError("with groups or units leave out the error: the number is that of rows for an answer")
     ((name, goal),) = given.items()
     if name == "percentiles" and statistic not in RANKED:
         raise ValueError(f"percentiles are for quantiles and extremes; for a {statistic} give relative_error")
-    if data is None:
+    if shape is None:
         raise ValueError(f"{name} needs data, the shape of the data: a family such as 'lognormal', or a public sample")
-    most, shape = float(positive(goal, name)), Shape.of(data, scale, resolution)
+    most = float(positive(goal, name))
     options: dict[str, Any] = {"lower": lower, "upper": upper, "resolution": resolution, "neighbors": neighbors}
 
     def reached(n: int, rounds: tuple[int, ...]) -> bool:

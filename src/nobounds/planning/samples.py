@@ -9,6 +9,7 @@ records costs no more than one of ten thousand.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -125,22 +126,33 @@ class Sampling:
 
     def fresh(self, number: int) -> Sample:
         """A random data set; the same number gives the same one."""
-        return self._sample(np.random.default_rng([_SEED, self.n, number]))
+        return self._sample(number)
 
-    def _sample(self, rng: np.random.Generator | None) -> Sample:
-        pieces = list(_pieces(self.n, self.ranks))
-        sizes = np.array([last - first for first, last, _ in pieces], dtype=np.float64)
-        widths = sizes if rng is None else rng.gamma(sizes)  # the edges are order statistics of uniform numbers
-        edges = np.append(0.0, np.cumsum(widths / widths.sum()))
-        places, counts = [], []
-        for (first, last, drawn), low, high in zip(pieces, edges[:-1], edges[1:], strict=True):
-            cuts = np.arange(last - first + 1.0) if drawn else _cuts(last - first)
-            inside = (cuts[1:] + cuts[:-1]) / 2 / (last - first)
-            if drawn and rng is not None:
-                inside = np.sort(rng.random(last - first))
-            places.append(low + (high - low) * inside)
-            counts.append(np.diff(cuts).astype(np.int64))
-        return Sample(self.shape.at(np.clip(np.concatenate(places), 1e-16, 1 - 1e-16)), np.concatenate(counts))
+    def _sample(self, number: int | None) -> Sample:
+        places, counts = _places(self.n, self.ranks, number)
+        return Sample(self.shape.at(places), counts)
+
+
+@lru_cache(maxsize=128)  # data sets of all shapes begin with the same ones
+def _places(n: int, ranks: tuple[float, ...], number: int | None) -> tuple[Floats, Ints]:
+    """Where groups of records lie in their distribution, from 0 to 1, and their sizes; with no number, as expected."""
+    rng = None if number is None else np.random.default_rng([_SEED, n, number])
+    pieces = list(_pieces(n, ranks))
+    sizes = np.array([last - first for first, last, _ in pieces], dtype=np.float64)
+    widths = sizes if rng is None else rng.gamma(sizes)  # the edges are order statistics of uniform numbers
+    edges = np.append(0.0, np.cumsum(widths / widths.sum()))
+    places, counts = [], []
+    for (first, last, drawn), low, high in zip(pieces, edges[:-1], edges[1:], strict=True):
+        cuts = np.arange(last - first + 1.0) if drawn else _cuts(last - first)
+        inside = (cuts[1:] + cuts[:-1]) / 2 / (last - first)
+        if drawn and rng is not None:
+            inside = np.sort(rng.random(last - first))
+        places.append(low + (high - low) * inside)
+        counts.append(np.diff(cuts).astype(np.int64))
+    joined = np.clip(np.concatenate(places), 1e-16, 1 - 1e-16), np.concatenate(counts)
+    for shared in joined:
+        shared.flags.writeable = False
+    return joined
 
 
 def _pieces(n: int, ranks: tuple[float, ...]) -> Iterator[tuple[int, int, bool]]:
@@ -160,6 +172,7 @@ def _pieces(n: int, ranks: tuple[float, ...]) -> Iterator[tuple[int, int, bool]]
         yield done, n, False
 
 
+@lru_cache(maxsize=64)
 def _cuts(length: int) -> Floats:
     """Where the groups of a piece begin and end: small next to both ends, and larger between."""
     half = (length + 1) // 2

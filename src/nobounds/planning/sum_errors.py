@@ -105,8 +105,10 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
         assert search.ladder.upper is not None
         return np.array([float(search.ladder.lower)]), np.array([float(search.ladder.upper)]), np.ones(1)
     around = search.deviations(SamplePoint(sample), start)
-    walks = search.walks(around, start)
-    halts = [_rungs(search, walk, number) for walk in walks]
+    if search.walks_from(start):
+        halts = [_rungs(search, walk, number) for walk in search.walks(around, start)]
+    else:
+        halts = [([search.beginning], np.ones(1)) for _ in search.sides(start.center)]
     if plan.eps_tail:
         halts = _moved(plan, start, around, halts, number)
     by_side = {

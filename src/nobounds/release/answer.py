@@ -90,7 +90,7 @@ class _Later(NamedTuple):
 def later(compute: Callable[[], T]) -> T:
     """A value for a field that may wait until it is read; `compute` uses noisy numbers and public facts alone.
 
-    Intervals and parameters follow from noisy numbers, so whoever reads only the value does not pay for them. What is
+    Intervals and parameters follow from noisy numbers, so reading only the value does not pay for them. What is
     read, compared, printed, pickled or written to JSON is always the computed value.
     """
     return _Later(compute)  # type: ignore[return-value]

@@ -13,7 +13,7 @@ from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
-from nobounds.release.words import margin_in_words, rows_in_words, units_in_words
+from nobounds.release.words import SUMMARIES, margin_in_words, rows_in_words, units_in_words
 
 _NEGLIGIBLE = 1e-6  # a number this far below the largest of its column is printed as 0
 
@@ -57,8 +57,9 @@ class Summary:
 class Description(Answer):
     """A private summary of a table: the statistics of each column, the skipped columns and why, and the total loss.
 
-    `described["age"].values` has the statistics of a column by name, `.intervals` the 95% intervals for the noise in
-    its count, mean and standard deviation, `.costs` the cost of each number, and `.reasons` why others are None.
+    `described["age"].values` has the statistics of a column by name, `.intervals` the 95% intervals of its count, mean
+    and standard deviation (that of the mean includes what clipping changed, and that of the standard deviation has no
+    upper end), `.costs` the cost of each number, and `.reasons` why others are None.
     """
 
     columns: dict[str, Summary]
@@ -193,7 +194,10 @@ class Description(Answer):
     def __str__(self) -> str:
         names = {name: printable(name) for name in self.columns}
         width = max([len("column"), *map(len, names.values())])
-        rows = [[self.said(name, statistic) for statistic in STATISTICS] for name in self.columns]
+        rows = [
+            [f"{self.said(name, statistic)} {self.margin(name, statistic)}".strip() for statistic in STATISTICS]
+            for name in self.columns
+        ]
         wide = [max(10, *map(len, column)) for column in zip(STATISTICS, *rows, strict=True)]
         lines = [" ".join(["column".ljust(width), *map(str.rjust, STATISTICS, wide)])]
         for name, row in zip(self.columns, rows, strict=True):
@@ -201,7 +205,7 @@ class Description(Answer):
         lines += [f"skipped: {printable(name)} ({why})" for name, why in self.skipped.items()]
         total = self.loss.in_words(self.parameters)
         notes = filter(None, (rows_in_words(self.parameters), units_in_words(self.parameters, self.loss.unit)))
-        return "\n".join([*lines, self.split_in_words(), f"Total: {total}", *notes])
+        return "\n".join([*lines, self.split_in_words(), SUMMARIES, f"Total: {total}", *notes])
 
 
 def _text(value: Any) -> str | None:

@@ -17,6 +17,7 @@ from nobounds.release.release import Release
 from nobounds.release.schema import type_in
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import (
+    SUMMARIES,
     assumed_in_words,
     between,
     cut_in_words,
@@ -116,7 +117,9 @@ def _description(described: Description) -> str:
     rows = [[_muted(name), *(_cell(described, column, name) for column in described.columns)] for name in STATISTICS]
     skipped = [f"{printable(name)} ({why})" for name, why in described.skipped.items()]
     left = f"Skipped: {', '.join(skipped)}." if skipped else ""
-    return _block(_table(["", *described.columns], rows, 1), _notes(described, left, described.split_in_words()))
+    return _block(
+        _table(["", *described.columns], rows, 1), _notes(described, left, described.split_in_words(), SUMMARIES)
+    )
 
 
 def _cell(described: Description, column: str, statistic: str) -> str:

@@ -16,6 +16,10 @@ TOO_FEW_NUMBERS = "too few numbers"  # the same, of a column whose type is not d
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 OF_CLIPPED = "clipped records"  # what an interval is of, where it does not cover what clipping changed
 UNKNOWN = "its error is not known"
+SUMMARIES = (  # what the intervals of a summary are, wherever it is shown
+    "Ranges are 95% intervals; those of means include what clipping changed. Quantiles, minimum and maximum have none "
+    "here: ask for one of them with an interval of 0.95."
+)
 
 
 def bars_in_words(bars: Sequence[Interval], parameters: Mapping[str, Any], values: Sequence[Any] = ()) -> str:

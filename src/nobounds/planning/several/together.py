@@ -12,11 +12,10 @@ from nobounds.accounting.loss import Neighbors, Unit
 from nobounds.accounting.spending import Spending
 from nobounds.accounting.terms import Terms
 from nobounds.ask import Ask
-from nobounds.clipping.plan import SumPlan, smallest
 from nobounds.exact import Number
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
-from nobounds.planning.answerable import ROOM
+from nobounds.planning.answerable import ROOM, rows_of_common_clip
 from nobounds.planning.groups import PlannedGroups
 from nobounds.planning.plan import MOST_RECORDS
 from nobounds.statistics.split import CAREFUL, AggPlan, Name, column_of
@@ -93,12 +92,13 @@ def _by_group(
     spent = terms.spending
     left = Spending(spent.amount - beside(grouping.choice(spent)), spent.zcdp)
     split = GroupSplit.of(asks, facts, left)
-    plan = AggPlan(asks, facts, Terms(left), {}, split.left)
+    plan, unstated = AggPlan(asks, facts, Terms(left), {}, split.left), Stated()
     for ask, part in zip(asks, split.parts_at(dict.fromkeys(split.counted, size)), strict=True):
         if ask.statistic == "count":
             yield split.counted[column_of(ask)], 1
         elif ask.statistic in COMMON:
-            yield part, _rows_of_common_clip(ask, facts[column_of(ask)], Spending(part, left.zcdp), grouping.groups)
+            own = Terms(Spending(part, left.zcdp))
+            yield part, rows_of_common_clip(ask.statistic, facts[column_of(ask)], own, unstated, grouping.groups)
         else:
             bought = split.counted.get(counts_of(ask, facts), COUNTS * part)  # an interval buys a count of its own
             yield part, _rows(plan, ask, part) + ROOM * math.ceil(_scale(bought, left, plan.unit))
@@ -110,15 +110,6 @@ def _rows(plan: AggPlan, ask: Ask, part: Fraction) -> int:
     if not part or need is None:
         return MOST_RECORDS
     return math.ceil(math.sqrt(need / part) if plan.terms.spending.zcdp else need / part)
-
-
-def _rows_of_common_clip(ask: Ask, facts: Facts, spending: Spending, groups: int) -> int:
-    """How many rows a group needs, where all groups share one clip: for its own noise, and for the clip."""
-    each = spending.each(facts.unit.rows)
-    nominal = math.sqrt(2 * each.amount) if each.zcdp else each.amount
-    plan = SumPlan.for_groups(facts, Terms(spending), Stated.of(None, None, None), ask.statistic == "mean", groups)
-    room = math.ceil(ROOM / plan.eps_size) if plan.eps_size else 0
-    return max(math.ceil(COMMON[ask.statistic] / nominal), math.ceil((smallest(plan.enough, 1) + room) / groups))
 
 
 def _sized(asks: tuple[Ask, ...]) -> list[Name]:
