@@ -23,7 +23,7 @@ from nobounds.accounting.spending import Purse
 from nobounds.cli.app import app
 from nobounds.cli.commands import columns as column_commands
 from nobounds.cli.help import STATUS
-from nobounds.cli.options import Data
+from nobounds.cli.options.common import Data
 from nobounds.cli.output import Printer, show, show_description, show_table
 from nobounds.cli.sources import stream_of
 from nobounds.explaining.protection import guess
@@ -101,7 +101,11 @@ def test_without_a_command_the_help_is_shown():
     assert result.exit_code == 0 and not result.stderr
     assert result.stdout == run("--help").stdout
     heads = [line for line in result.stdout.splitlines() if line and not line.startswith(" ")]
-    assert heads[1:] == ["Private answers:", "Before and after:", "Trust and research:", "Options:", "Exit status:"]
+    assert heads[1:3] == ["Start here:", "Statistics of a column:"] and heads[-3:] == [
+        "Explain and check:",
+        "Options:",
+        "Exit status:",
+    ]
     assert all(f"\n  {name.split()[0]} " in result.stdout for name in ALL)
     assert all(f"  {status} " in result.stdout for status, _ in STATUS)
     assert run("budget").stdout == run("budget", "--help").stdout
@@ -110,8 +114,8 @@ def test_without_a_command_the_help_is_shown():
 def test_options_stand_under_headings():
     """Those of one kind are together."""
     text = run("quantile", "--help").stdout
-    order = ["--column NAME", "What it may cost:", "--epsilon NUMBER", "Who is protected:", "--unit NAME"]
-    order += ["Answers by groups:", "The table:", "--sql", "Types of columns:", "CSV files:", "--delimiter"]
+    order = ["--column NAME", "Privacy loss:", "--epsilon NUMBER", "Who is protected:", "--unit NAME"]
+    order += ["Answers by group:", "The table:", "--sql", "Types of columns:", "CSV files:", "--delimiter"]
     places = [text.index(word) for word in order]
     assert places == sorted(places)
 
@@ -175,7 +179,35 @@ def test_several_columns_share_one_epsilon(here):
     assert shown.index("age\n") < shown.index("income\n") and shown.count("income\n") == 1
     assert shown.count("Total privacy loss: ") == 1
     grouped = run(*words, "--epsilon", "1", "--by", "user_id", "--keys", "u1")
-    assert grouped.exit_code == 2 and "--by goes with a single --column" in grouped.stderr
+    assert grouped.exit_code == 2 and "--by takes a single --column" in grouped.stderr
+
+
+def test_several_columns_by_group_are_a_task_for_agg(here):
+    """The message has the options to use instead, and they work."""
+    words = ["people.csv", "--epsilon", "9", "--by", "user_id", "--keys", "u1"]
+    refused = run("mean", *words, "--column", "age", "--column", "income")
+    asks = shlex.split(refused.stderr.partition("for example with ")[2])
+    assert asks == ["--ask", "mean(age)", "--ask", "mean(income)"] and run("agg", *words, *asks).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mean", "--column", "age", "--epsilon", "1", "--epsilon", "2"],
+        ["histogram", "--column", "age", "--column", "income", "--epsilon", "1"],
+        ["count-distinct", "--column", "age", "--column", "income", "--epsilon", "1"],
+        ["weighted-mean", "--column", "age", "--weights", "age", "--weights", "income", "--epsilon", "1"],
+        ["budget", "create", "--epsilon", "1", "--epsilon", "2"],
+    ],
+    ids=" ".join,
+)
+def test_no_option_silently_wins_over_another(here, words):
+    """An option that takes one value is refused if it is given twice; nothing is released, made or charged."""
+    option = next(word for word in words if word.startswith("--") and words.count(word) > 1)
+    file = "new.budget" if words[0] == "budget" else "people.csv"
+    result = run(*words, file)
+    assert result.exit_code == 2 and f"{option} can be given only once here" in result.stderr
+    assert not result.stdout and not (here / "new.budget").exists()
 
 
 def test_a_folder_or_a_glob_without_match_is_explained(here):
@@ -296,7 +328,7 @@ def test_percentages_of_the_concepts_are_on_the_safe_side():
     for epsilon, words in ((0.1, "may be {}% sure after an answer with epsilon 0.1"), (1, "and {}% with epsilon 1,")):
         told = float(re.search(words.replace("{}", r"([\d.]+)"), text)[1])
         assert told - 0.1 < 100 * guess(nb.PrivacyLoss.pure(epsilon)) <= told
-    assert "do not hang on Ann: if they were 50%" in text and "whatever they know" not in text
+    assert "do not depend on Ann: if they were 50%" in text and "whatever they know" not in text
 
 
 CODE = "from nobounds.cli.__main__ import main; main()"

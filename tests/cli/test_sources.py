@@ -388,9 +388,9 @@ def test_a_charge_is_made_before_records_are_read(tmp_path, sales):
         (["--csv"], "--csv needs --by"),
         (["--by", "region"], "--by needs --keys, --keys-file or --delta"),
         (["--by", "region", "--keys", "a", "--delta", "1e-6"], "got --keys and --delta"),
-        ([*BY, "--beta", "1.1"], "without --beta, --noise, --method and --rows"),
-        ([*BY, "--rows", "100"], "without --beta, --noise, --method and --rows"),
-        ([*BY, "--beta", "2"], "--by goes without --beta"),
+        ([*BY, "--beta", "1.1"], "cannot be combined with --beta, --noise, --method or --rows"),
+        ([*BY, "--rows", "100"], "cannot be combined with --beta, --noise, --method or --rows"),
+        ([*BY, "--beta", "2"], "--by cannot be combined with --beta"),
         ([*BY, "--neighbors", "swap"], "--by needs --neighbors add-remove"),
         ([*BY, "--groups-per-unit", "1"], "--groups-per-unit needs --unit"),
         ([*BY, "--csv", "--json"], "give --json or --csv"),
@@ -404,8 +404,8 @@ def test_a_charge_is_made_before_records_are_read(tmp_path, sales):
         ([*UNIT, "--neighbors", "swap"], "--unit needs --neighbors add-remove"),
         (["--sql", "select 1"], "give files or --sql, got both"),
         (["--database", "sales.db"], "--database needs --sql"),
-        (["--format", "csv"], "--format is for the standard input"),
-        (["-"], "goes without other files"),
+        (["--format", "csv"], "--format is for standard input"),
+        (["-"], "cannot be combined with other files"),
     ],
     ids=str,
 )
@@ -587,3 +587,30 @@ def test_every_statistic_of_numbers_goes_by_group(folder, command, options, trut
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["values"] == pytest.approx(truths, rel=0.03, abs=0.01)
     assert run(command, folder / "sales.parquet", *options, *by, "--epsilon", "1", "--neighbors", "swap").exit_code == 2
+
+
+NAMELESS = [
+    ["info", "secret.csv"],
+    ["describe", "secret.csv", "--epsilon", "1"],
+    ["mean", "secret.csv", "--column", "nosuch", "--epsilon", "1"],
+    ["histogram", "secret.csv", "--column", "nosuch", "--epsilon", "1"],
+    ["mean", "secret.csv", "--column", "1867", "--by", "nosuch", "--keys", "x", "--epsilon", "1"],
+    ["count", "secret.csv", "--where", "nosuch > 1", "--epsilon", "1"],
+    ["count", "secret.csv", "--unit", "nosuch", "--rows-per-unit", "1", "--epsilon", "1"],
+    ["agg", "secret.csv", "--ask", "mean(nosuch)", "--epsilon", "1"],
+    ["sql", "select private_mean(nosuch) from 'secret.csv'", "--epsilon", "1"],
+    ["count", "--sql", "select nosuch from 'secret.csv'", "--epsilon", "1"],
+]
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("words", NAMELESS, ids=" ".join)
+def test_one_rule_for_the_names_of_csv_columns(tmp_path, monkeypatch, words):
+    """What is in the first line is shown by no command before --header yes, and each says that this is needed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.csv").write_text("Curie,1867\nNoether,1882\n")
+    hidden = run(*words)
+    assert hidden.exit_code == 2 and "--header yes" in hidden.stderr
+    assert "Curie" not in hidden.stdout + hidden.stderr
+    shown = run(*words, "--header", "yes")
+    assert "Curie" in shown.stdout + shown.stderr or words[0] == "describe"

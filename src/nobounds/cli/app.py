@@ -34,56 +34,63 @@ def _listed(module: str, **commands: str) -> dict[str, Listed]:
     return {name.replace("_", "-"): Listed(short, module, name) for name, short in commands.items()}
 
 
-CLIPPED = "of a column, within bounds that it finds itself."
 COMMANDS: dict[str, dict[str, Listed]] = {
-    "Private answers": {
-        **_listed("describe", describe="A summary of every numeric column, for one epsilon."),
-        **_listed(
-            "columns",
-            quantile="One or several quantiles of a column.",
-            median="The median of a column.",
-            maximum="The maximum of a column.",
-            minimum="The minimum of a column.",
-            bounds="The minimum and the maximum of a column together.",
-            sum=f"The sum {CLIPPED}",
-            mean=f"The mean {CLIPPED}",
-            std=f"The standard deviation {CLIPPED}",
-            variance=f"The variance {CLIPPED}",
-            iqr="The interquartile range of a column.",
-            ratio="The ratio of the sums of two columns.",
-            weighted_mean="The mean of a column, weighted by another.",
-            covariance="The covariance of two columns.",
-            correlation="The correlation of two columns.",
-            proportion="The share of rows for which a condition is true.",
-            count="The number of rows, or of the numbers in a column.",
-        ),
-        **_listed("agg", agg="Several statistics of several columns, for one epsilon."),
-        **_listed("sql.statement", sql="Private statistics by one SQL statement, for one epsilon."),
+    "Start here": {
+        **_listed("studio", studio="Open a local web page that leads from a file to answers."),
+        **_listed("info", info="List the columns of a file and their types. Reads no records."),
+        **_listed("describe", describe="Summarize every numeric column: count, mean and quantiles."),
+    },
+    "Statistics of a column": _listed(
+        "columns",
+        count="The number of rows, or of numbers in a column.",
+        mean="The mean.",
+        sum="The sum.",
+        median="The median.",
+        quantile="One or several quantiles (percentiles).",
+        minimum="The minimum.",
+        maximum="The maximum.",
+        bounds="The minimum and the maximum together.",
+        std="The standard deviation.",
+        variance="The variance.",
+        iqr="The interquartile range.",
+    ),
+    "Shares, values and histograms": {
+        **_listed("columns", proportion="The share of rows for which a condition is true."),
         **_listed(
             "counts",
             histogram="The number of records in each bin.",
             cdf="The share of records up to each point.",
-            value_counts="How many rows have each value of a column.",
+            value_counts="The number of rows for each value of a column.",
             top_k="The most frequent values of a column.",
-            count_distinct="The number of distinct units, or of distinct values in a column.",
+            count_distinct="The number of distinct people, or of distinct values.",
         ),
     },
-    "Before and after": {
-        **_listed("info", info="The columns of a file and their types; a schema to edit."),
+    "Two columns": _listed(
+        "columns",
+        ratio="The ratio of the sums of two columns.",
+        weighted_mean="The mean of a column, weighted by another.",
+        covariance="The covariance of two columns.",
+        correlation="The correlation of two columns.",
+    ),
+    "Several answers for one epsilon": {
+        **_listed("agg", agg="Several statistics of several columns."),
+        **_listed("sql.statement", sql="The statistics of one SQL statement."),
+    },
+    "Plan and keep a budget": {
+        **_listed("plan", plan="The error to expect, or the rows you need. Spends nothing."),
+        **_listed("budget", budget="Create a budget; show or export what was spent."),
         **_listed(
             "units",
-            rows_per_unit="How many rows most units have: a number for --rows-per-unit.",
-            suggest="The rows and groups per unit with the smallest error to expect.",
+            rows_per_unit="How many rows most people have, for --rows-per-unit.",
+            suggest="The --rows-per-unit that gives the smallest error.",
             left_out="The share of rows that --rows-per-unit leaves out.",
         ),
-        **_listed("plan", plan="The error to expect, before anything is spent."),
-        **_listed("budget", budget="Budget files: make one, show or export what was spent."),
-        **_listed("explain", explain="A release in plain words, for the person who signs off."),
-        **_listed("studio", studio="A local web page from a file to private answers."),
     },
-    "Trust and research": {
-        **_listed("audit", audit="What every mechanism claims, beside its worst exact loss."),
-        **_listed("paper", paper="The figures and tables of the paper again."),
+    "Explain and check": {
+        **_listed("explain", explain="Explain a release to the person who approves it."),
+        **_listed("audit", audit="Compare the claim of each mechanism with its worst exact loss."),
+        **_listed("research.paper", paper="Reproduce the figures and tables of the paper."),
+        **_listed("research.bench", bench="Compare a method of yours with nobounds and others."),
     },
 }
 
@@ -139,7 +146,7 @@ app = typer.Typer(cls=Main, pretty_exceptions_enable=False, rich_markup_mode=Non
 
 @app.callback(invoke_without_command=True)
 def nobounds(show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """Differentially private answers about a table, with no bounds given.
+    """Differentially private statistics of a table. You do not need to know how large its values are.
 
     Example: nobounds describe people.csv --header yes --epsilon 1
     """

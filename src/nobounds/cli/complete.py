@@ -24,7 +24,7 @@ def columns(ctx: Any, incomplete: str) -> list[str]:
 
 
 def _public_names(path: Path, given: dict[str, Any]) -> list[str]:
-    from nobounds.cli.text import Text
+    from nobounds.cli.options.text import Text
     from nobounds.engines.files.columns import column_names
     from nobounds.engines.files.formats import format_of
 

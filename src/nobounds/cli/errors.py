@@ -9,8 +9,7 @@ from pathlib import Path
 
 import typer
 
-from nobounds.accounting.budget import BudgetExceeded, NotCovered
-from nobounds.accounting.postgres.ledger import is_address, shown_address
+from nobounds.accounting.statement import BudgetExceeded, NotCovered
 from nobounds.cli import PIPE_CLOSED
 from nobounds.engines.refusals import raise_alone
 from nobounds.exact import printable
@@ -26,11 +25,15 @@ CHARGED = "the budget was charged"  # the start of the note on an error after a 
 
 def budget_name(place: str) -> str:
     """The name of a budget for messages: that of its file, or its address without a password."""
+    from nobounds.accounting.postgres.ledger import is_address, shown_address
+
     return printable(shown_address(place) if is_address(place) else Path(place).name)
 
 
 def require_budget(path: str) -> str:
     """The path or address of a budget; FileNotFoundError if there is no such file."""
+    from nobounds.accounting.postgres.ledger import is_address
+
     if not is_address(path) and not Path(path).exists():
         name = printable(str(path))
         raise FileNotFoundError(f"there is no {name}: make it with nobounds budget create {name} --epsilon 3, say")

@@ -11,24 +11,25 @@ from typer.core import TyperCommand, TyperGroup
 from nobounds.cli.texts import keep_text
 
 STATUS = [
-    ("0", "all went well; of audit: all claims held"),
+    ("0", "success; for audit: all claims held"),
     ("1", "audit refuted a claim, or nobounds itself failed"),
     (
         "2",
-        "the command or its input was not understood, and nothing was released; "
-        "a charge that was made before stays, and the error says so",
+        "the command or its input is wrong, and nothing was released; "
+        "a charge made before the error stays, and the message says so",
     ),
-    ("3", "the budget has not enough left, and nothing was released or charged"),
+    ("3", "the budget does not cover it; nothing was released or charged"),
     ("130", "stopped by Ctrl-C"),
 ]
 _EXAMPLE = "Example: "
 _DAILY = (  # headings of options in the order of daily use; others come before the last two
     "Options",
-    "What it may cost",
+    "Privacy loss",
     "Who is protected",
-    "Answers by groups",
+    "Answers by group",
+    "Which values are counted",
     "What is public about the column",
-    "How it is found",
+    "How it is computed",
     "The table",
     "Types of columns",
     "CSV files",
@@ -41,6 +42,18 @@ class Command(TyperCommand):
     def get_help_option(self, ctx: Any) -> Any:
         """The option --help."""
         return keep_text(super().get_help_option(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments; an option of one value is refused if it is given twice, so that none silently wins."""
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+            for param in given:
+                if (
+                    not (_is_argument(param) or param.multiple or getattr(param, "is_flag", False))
+                    and given.count(param) > 1
+                ):
+                    raise typer.BadParameter(f"{param.opts[0]} can be given only once here")
+        return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """The paragraphs of the help; examples stay on their line."""

@@ -2,15 +2,17 @@
 
 import csv
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nobounds.cli.options import GroupOptions
+from nobounds.cli.options.answers import GroupOptions
 from nobounds.cli.sources import Opened
 from nobounds.engines.memory.arrow import import_pyarrow
-from nobounds.tables.by_group.table import GroupedTable
+
+if TYPE_CHECKING:
+    from nobounds.tables.by_group.table import GroupedTable
 
 
-def grouped(handle: Opened, groups: GroupOptions) -> GroupedTable:
+def grouped(handle: Opened, groups: GroupOptions) -> "GroupedTable":
     """The table, grouped by the requested columns."""
     known = public_keys(handle, groups)
     return handle.table.group_by(

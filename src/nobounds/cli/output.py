@@ -26,6 +26,7 @@ from nobounds.release.schema import column_type_in, type_in
 from nobounds.release.several import together, total, write_all
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import (
+    SUMMARIES,
     between,
     interval_heading,
     is_of_clipped,
@@ -35,7 +36,6 @@ from nobounds.release.words import (
 )
 
 CLIPPED_ONLY = "The interval is for the clipped records; the answer for all records may lie outside"
-SUMMARIES = "The ranges are at 95%; those of means include what clipping changed."
 
 _WIDEST = 10_000  # characters of a table in a pipe
 _GAP, _MARGIN = 3, 18  # the widths of the space between columns, and of everything beside those of the data

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import nobounds as nb
-from nobounds.accounting.budget import read
 from nobounds.accounting.spending import Purse, Spending
-from nobounds.cli.commands.sql.queries import QUERY_TO, queried
 from nobounds.cli.errors import CHARGED, budget_name, require_budget
-from nobounds.cli.options import CommonOptions, Data
+from nobounds.cli.options.common import CommonOptions, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.files.paths import expand, from_paths, name_of
 from nobounds.engines.streams.stream import TableStream
@@ -46,6 +44,8 @@ class Opened:
         with self.paid():
             yield
         if self.budget is not None:
+            from nobounds.accounting.budget import read
+
             sys.stdout.flush()
             with suppress(OSError, RuntimeError, ValueError):  # the answer is out, and the charge is safe
                 print(f"{budget_name(self.budget)}: {read(self.budget).left}.", file=sys.stderr)
@@ -109,7 +109,11 @@ def _label(data: Data, name: str) -> str | None:
     """The name of the data for a budget: that of the files or of the database, if there is one."""
     if data.files:
         return None if data.files == ["-"] else name_of(data.files)
-    return None if data.database is None else name.removeprefix(QUERY_TO)  # not of the URL, which may hold a password
+    if data.database is None:
+        return None
+    from nobounds.cli.commands.sql.queries import QUERY_TO
+
+    return name.removeprefix(QUERY_TO)  # not of the URL, which may hold a password
 
 
 def _named(data: Data) -> Iterator[str]:
@@ -133,6 +137,8 @@ def stream_of(data: Data, only: list[str] | None, stack: ExitStack, *, masked: b
     """The TableStream of a table, of which only the columns `only` will be read, and its name."""
     text = data.text
     if data.sql is not None:
+        from nobounds.cli.commands.sql.queries import queried
+
         return queried(data, stack, masked)
     if data.files == ["-"]:
         if sys.stdin.isatty():

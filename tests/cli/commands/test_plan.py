@@ -29,7 +29,7 @@ def test_a_forecast_is_a_table_and_a_sentence():
     title, _, head, _, *rows, _, words = result.stdout.splitlines()
     forecast = plan("quantile", q=0.5, n=300, data="lognormal", epsilon=[0.5, 1])
     assert title == "Errors to expect: quantile (q = 1/2) of 300 records (lognormal)"
-    assert head.split() == ["epsilon", "rank", "error", "value", "error", "median", "95%"]
+    assert head.split() == ["epsilon", "rank", "error", "value", "error", "median", "95%", "rows", "needed"]
     assert [row.split() for row in rows] == [list(row) for row in zip(*forecast.columns().values(), strict=True)]
     assert words == forecast.sentences()[0] and words.startswith("For epsilon 1 the answer is off by ")
 

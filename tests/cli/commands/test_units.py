@@ -85,6 +85,6 @@ def test_the_number_of_units_needs_no_limit_of_their_rows(visits: Path):
 
 def test_options_that_two_commands_share_stand_under_the_heading_of_each():
     """--delta is about groups where there is --by, and about values where these are counted."""
-    for command, heading in (("mean", "Answers by groups:"), ("value-counts", "Which values are counted:")):
+    for command, heading in (("mean", "Answers by group:"), ("value-counts", "Which values are counted:")):
         section = run(command, "--help").stdout.split(heading)[1].split("\n\n")[0]
         assert "--delta" in section and "--groups-per-unit" in section

@@ -10,7 +10,8 @@ from rich.table import Table
 from nobounds.ask import Ask
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped
-from nobounds.cli.options import CommonOptions, GroupOptions
+from nobounds.cli.options.answers import GroupOptions
+from nobounds.cli.options.common import CommonOptions
 from nobounds.cli.output import Printer, say_all, show_table, total_in_words, written
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
@@ -28,14 +29,14 @@ def agg(
         typer.Option(
             "--ask",
             metavar="STATISTIC",
-            help="'mean(income)', 'quantile(fare, 0.95)' or 'count()'; may be repeated.",
+            help="'mean(income)', 'quantile(fare, 0.95)' or 'count()'. Repeatable.",
             show_default=False,
         ),
     ],
     common: CommonOptions,
     groups: GroupOptions,
 ) -> None:
-    """Several statistics of several columns, for one epsilon that is charged once and split by need.
+    """Several private statistics of several columns. One epsilon is charged once and split among them.
 
     Example: nobounds agg people.csv --ask 'mean(income)' --ask 'count()' --epsilon 1
 

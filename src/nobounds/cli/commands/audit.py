@@ -26,25 +26,31 @@ _STYLES = {"holds": "green", "loose": "yellow", "not refuted": "yellow", "EXCEED
 
 
 def audit(
-    quick: Annotated[bool, typer.Option("--quick", help="A part of the rows, in half a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Check a part of the claims; takes about half a minute on two cores.")
+    ] = False,
     mine: Annotated[
         str | None,
         typer.Option(
-            metavar="MODULE:FUNCTION", help="Your own mechanism instead (or FILE.py:FUNCTION); docs/audit.md."
+            metavar="MODULE:FUNCTION", help="Audit your own mechanism (or FILE.py:FUNCTION) instead; see docs/audit.md."
         ),
     ] = None,
-    epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="With --mine: the epsilon that it claims.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="For --mine: the epsilon that it claims.")] = 1.0,
     monotonic: Annotated[
-        bool, typer.Option("--monotonic", help="With --mine: it is for queries that all move the same way.")
+        bool, typer.Option("--monotonic", help="For --mine: its queries all move the same way.")
     ] = False,
-    runs: Annotated[int, typer.Option(metavar="NUMBER", help="With --mine: runs on each of two neighbours.")] = RUNS,
+    runs: Annotated[
+        int, typer.Option(metavar="NUMBER", help="For --mine: runs on each of two neighbouring data sets.")
+    ] = RUNS,
     confidence: Annotated[
-        float, typer.Option(metavar="NUMBER", help="With --mine: that a bound from runs is right.")
+        float, typer.Option(metavar="NUMBER", help="For --mine: the confidence of a bound from runs.")
     ] = CONFIDENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    processes: Annotated[int, typer.Option(metavar="NUMBER", help="How many processes; default: all cores.")] = 0,
+    processes: Annotated[
+        int, typer.Option(metavar="NUMBER", help="The number of processes. Default: one per core.")
+    ] = 0,
 ) -> None:
-    """What every mechanism claims, the worst loss of its exact law over neighbouring data, and the pair that shows it.
+    """Compare the claim of each mechanism with its worst exact loss over neighbouring data, and name the worst pair.
 
     The exit status is 0 if all claims hold and tight ones are reached, 1 if one does not, 2 for a wrong command.
 

@@ -21,7 +21,7 @@ from nobounds.exact import printable
 from nobounds.release.files import check_out, csv_text, write_text
 
 budget = typer.Typer(
-    help="Budget files: make one, and show or export what was spent from it.",
+    help="Create a budget; show or export what was spent.",
     cls=Group,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -41,9 +41,11 @@ Server = Annotated[
     typer.Argument(metavar="URL", help="The server and the database: postgresql://host/database.", show_default=False),
 ]
 Role = Annotated[str, typer.Argument(help="A role of the server, by which an analyst logs in.", show_default=False)]
-Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as an epsilon.")]
-Delta = Annotated[str | None, typer.Option(metavar=NUMBER, help="The delta of that epsilon, if it need not be pure.")]
-Rho = Annotated[str | None, typer.Option(metavar=NUMBER, help="All that may be spent, as a rho (zCDP).")]
+Epsilon = Annotated[str | None, typer.Option(metavar=NUMBER, help="The limit, as epsilon.")]
+Delta = Annotated[
+    str | None, typer.Option(metavar=NUMBER, help="The delta of that epsilon. Default: pure epsilon, without a delta.")
+]
+Rho = Annotated[str | None, typer.Option(metavar=NUMBER, help="The limit, as rho of zCDP.")]
 Neighbors = Annotated[
     str | None,
     typer.Option(
@@ -52,19 +54,17 @@ Neighbors = Annotated[
         autocompletion=words("add-remove", "swap"),
     ),
 ]
-Unit = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Whose data are protected. Default: the unit of the first charge.")
-]
+Unit = Annotated[str | None, typer.Option(metavar="NAME", help="The privacy unit. Default: that of the first charge.")]
 Labels = Annotated[
     list[str] | None,
     typer.Option(
-        "--label", metavar="NAME", help="Data that it covers; may be repeated. Default: those of the first charge."
+        "--label", metavar="NAME", help="The data that it covers. Repeatable. Default: those of the first charge."
     ),
 ]
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", metavar="FILE", help="A .csv or .json file; one that is there is replaced.", show_default=False
+        "--out", metavar="FILE", help="A .csv or .json file; an existing file is replaced.", show_default=False
     ),
 ]
 Label = Annotated[str, typer.Argument(help="The name of the data, as --label states it.", show_default=False)]
@@ -81,7 +81,7 @@ def create(
     unit: Unit = None,
     label: Labels = None,
 ) -> None:
-    """Make a budget file.
+    """Create a budget.
 
     Example: nobounds budget create people.budget --epsilon 3
     """
@@ -97,7 +97,7 @@ def create(
 
 @budget.command(cls=Command)
 def show(file: File, as_json: Json = False) -> None:
-    """Every charge, and what is spent and left.
+    """Show every charge, and what is spent and left.
 
     Example: nobounds budget show people.budget
     """
@@ -118,7 +118,7 @@ def show(file: File, as_json: Json = False) -> None:
 
 @budget.command(cls=Command)
 def export(file: File, out: Out) -> None:
-    """Write every charge into a CSV or JSON file.
+    """Write every charge to a CSV or JSON file.
 
     Example: nobounds budget export people.budget --out charges.csv
     """
@@ -138,7 +138,7 @@ def export(file: File, out: Out) -> None:
 
 @budget.command(cls=Command)
 def allow(file: File, label: Label) -> None:
-    """Let a budget cover data of another name, because they are about the same people.
+    """Let a budget cover data of another name that are about the same people.
 
     Example: nobounds budget allow people.budget orders.csv
     """
@@ -149,7 +149,7 @@ def allow(file: File, label: Label) -> None:
 
 @budget.command(cls=Command)
 def install(url: Server) -> None:
-    """Make a place for budgets in a PostgreSQL database, owned by the role of the URL.
+    """Prepare a PostgreSQL database for budgets, owned by the role of the URL.
 
     Example: nobounds budget install postgresql://db.example/shop
     """

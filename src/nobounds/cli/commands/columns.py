@@ -5,14 +5,12 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import nobounds as nb
-from nobounds.accounting.budget import read
 from nobounds.cli.commands.agg import show_answers
 from nobounds.cli.commands.groups import answer_once, show_groups
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped
-from nobounds.cli.options import (
+from nobounds.cli.options.answers import (
     ColumnNames,
-    CommonOptions,
     Condition,
     CountedColumns,
     EndOptions,
@@ -23,9 +21,10 @@ from nobounds.cli.options import (
     RangeOptions,
     SearchOptions,
     WalkOptions,
+    one_of_two,
     per_column,
-    second_column,
 )
+from nobounds.cli.options.common import CommonOptions
 from nobounds.cli.output import show, written
 from nobounds.cli.sources import opened
 from nobounds.expressions.view import named
@@ -42,18 +41,15 @@ def quantile(
     walk: WalkOptions,
     search: SearchOptions,
 ) -> None:
-    """Private quantiles, all for one epsilon; --beta, --noise, --method and --interval go with a single --q.
+    """Private quantiles. Several --q share one epsilon; --beta, --noise, --method and --interval need a single --q.
 
     Example: nobounds quantile people.csv --column income --q 0.5 --q 0.99 --epsilon 1
     """
-    if groups.by and (walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
-        raise ValueError("--by goes without --beta, --noise, --method and --rows")
-    if groups.by and len(q) == 1:
-        _answer(common, groups, "quantile", column, q[0], **facts.known, **search.interval_keywords)
-    elif len(q) == 1:
-        _answer(common, groups, "quantile", column, q[0], **facts.known, **walk.keywords, **search.keywords)
+    own = search.keywords(groups, walk)
+    if len(q) == 1:
+        _answer(common, groups, "quantile", column, q[0], **facts.known, **own)
     elif walk != WalkOptions() or replace(search, rows=None) != SearchOptions():
-        raise ValueError("--beta, --noise, --method and --interval go with a single --q; leave them out for several")
+        raise ValueError("several --q cannot be combined with --beta, --noise, --method or --interval")
     else:
         rows = {} if groups.by else {"rows": search.rows}
         _answer(common, groups, "quantiles", column, q, **rows, **facts.known)
@@ -68,14 +64,11 @@ def median(
     walk: WalkOptions,
     search: SearchOptions,
 ) -> None:
-    """The private median, with an interval if --interval gives its level.
+    """The private median, with an interval if you give --interval.
 
     Example: nobounds median people.csv --column income --epsilon 1 --interval 0.95
     """
-    if groups.by and (walk != WalkOptions() or (search.method, search.rows) != ("auto", None)):
-        raise ValueError("--by goes without --beta, --noise, --method and --rows")
-    own = search.interval_keywords if groups.by else {**walk.keywords, **search.keywords}
-    _answer(common, groups, "median", column, **facts.known, **own)
+    _answer(common, groups, "median", column, **facts.known, **search.keywords(groups, walk))
 
 
 def _extreme(name: str, summary: str) -> Callable[..., None]:
@@ -87,9 +80,8 @@ def _extreme(name: str, summary: str) -> Callable[..., None]:
         walk: WalkOptions,
         ends: EndOptions,
     ) -> None:
-        if groups.by and walk != WalkOptions():
-            raise ValueError("--by goes without --beta and --noise")
-        _answer(common, groups, name, column, **facts.known, **ends.keywords, **({} if groups.by else walk.keywords))
+        own = walk.refuse_groups(groups)
+        _answer(common, groups, name, column, **facts.known, interval=ends.interval, **own)
 
     return _named(name, summary, command, "--column income")
 
@@ -98,7 +90,8 @@ def _with_clip(name: str, summary: str) -> Callable[..., None]:
     def command(column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions) -> None:
         _answer(common, groups, name, column, **facts.known)
 
-    return _named(name, summary, command, "--column income")
+    clipped = "Extreme values are clipped at limits that are chosen privately."
+    return _named(name, f"{summary} {clipped}", command, "--column income")
 
 
 def _named(name: str, summary: str, command: Callable[..., None], example: str) -> Callable[..., None]:
@@ -108,46 +101,28 @@ def _named(name: str, summary: str, command: Callable[..., None], example: str) 
     return flat(command)
 
 
-maximum = _extreme("maximum", "The maximum of a column.")
-minimum = _extreme("minimum", "The minimum of a column.")
+maximum = _extreme("maximum", "The private maximum of a column.")
+minimum = _extreme("minimum", "The private minimum of a column.")
+bounds = _extreme("bounds", "The private minimum and maximum of a column, for one epsilon.")
 
-
-@flat
-def bounds(
-    column: ColumnNames,
-    common: CommonOptions,
-    groups: GroupOptions,
-    facts: FactOptions,
-    walk: WalkOptions,
-    ends: EndOptions,
-) -> None:
-    """The private minimum and maximum, for one total epsilon.
-
-    Example: nobounds bounds people.csv --column income --epsilon 1
-    """
-    if groups.by and walk != WalkOptions():
-        raise ValueError("--by goes without --beta and --noise")
-    _answer(common, groups, "bounds", column, **facts.known, **ends.keywords, **({} if groups.by else walk.keywords))
-
-
-sum = _with_clip("sum", "The sum of a column, within bounds that it finds itself.")
-mean = _with_clip("mean", "The mean of a column, within bounds that it finds itself.")
-std = _with_clip("std", "The standard deviation of a column, within bounds that it finds itself.")
-variance = _with_clip("variance", "The variance of a column, within bounds that it finds itself.")
+sum = _with_clip("sum", "The private sum of a column.")
+mean = _with_clip("mean", "The private mean of a column.")
+std = _with_clip("std", "The private standard deviation of a column.")
+variance = _with_clip("variance", "The private variance of a column.")
 
 
 @flat
 def iqr(
     column: ColumnNames, common: CommonOptions, groups: GroupOptions, facts: FactOptions, ends: RangeOptions
 ) -> None:
-    """The private distance between the quartiles, with an interval if --interval gives its level.
+    """The private interquartile range, with an interval if you give --interval.
 
     Example: nobounds iqr people.csv --column income --epsilon 1 --interval 0.95
     """
     if groups.by and ends.of != RangeOptions().of:
-        raise ValueError("--by goes without --of")
-    own = {"interval": ends.interval} if groups.by else ends.keywords
-    _answer(common, groups, "iqr", column, **facts.known, **own)
+        raise ValueError("--by cannot be combined with --of")
+    of = {} if groups.by else {"of": ends.of}
+    _answer(common, groups, "iqr", column, **facts.known, interval=ends.interval, **of)
 
 
 def _of_two(name: str, summary: str, first: str, second: str, names: tuple[str, str]) -> Callable[..., None]:
@@ -165,20 +140,20 @@ def _of_two(name: str, summary: str, first: str, second: str, names: tuple[str, 
         answer_once(common, groups, name, [one, other], one, other, **known)
 
     for place, option in (("one", first), ("other", second)):
-        command.__annotations__[place] = second_column(option)
+        command.__annotations__[place] = one_of_two(option)
     return _named(name, summary, command, f"{first} {names[0]} {second} {names[1]}")
 
 
 _INCOME, _AGE = ("income", "age"), ("age", "income")
-ratio = _of_two("ratio", "The ratio of the sums of two columns.", "--numerator", "--denominator", _INCOME)
-weighted_mean = _of_two("weighted_mean", "The mean of a column, weighted by another.", "--column", "--weights", _INCOME)
-covariance = _of_two("covariance", "The covariance of two columns.", "--x", "--y", _AGE)
-correlation = _of_two("correlation", "The correlation of two columns.", "--x", "--y", _AGE)
+ratio = _of_two("ratio", "The private ratio of the sums of two columns.", "--numerator", "--denominator", _INCOME)
+weighted_mean = _of_two("weighted_mean", "The private weighted mean of a column.", "--column", "--weights", _INCOME)
+covariance = _of_two("covariance", "The private covariance of two columns.", "--x", "--y", _AGE)
+correlation = _of_two("correlation", "The private correlation of two columns.", "--x", "--y", _AGE)
 
 
 @flat
 def proportion(condition: Condition, common: CommonOptions, groups: GroupOptions) -> None:
-    """The private share of rows for which a condition is true, or of those that are true in a boolean column.
+    """The private share of rows for which a condition is true.
 
     Example: nobounds proportion people.csv --condition "age > 40" --epsilon 1
     """
@@ -187,7 +162,7 @@ def proportion(condition: Condition, common: CommonOptions, groups: GroupOptions
 
 @flat
 def count(common: CommonOptions, groups: GroupOptions, column: CountedColumns = None) -> None:
-    """The private number of rows, or of those that have a number in a column.
+    """The private number of rows, or of numbers in a column.
 
     Example: nobounds count people.csv --column income --epsilon 1
     """
@@ -206,7 +181,8 @@ def _answer(
     groups.check(common)
     by, names = groups.by or [], list(dict.fromkeys(columns))
     if by and len(names) > 1:
-        raise ValueError("--by goes with a single --column; ask for each column in turn")
+        example = " ".join(f"--ask 'mean({each})'" for each in names)
+        raise ValueError(f"--by takes a single --column; for several use nobounds agg, for example with {example}")
     spend = common.spend.each(len(names))
     with opened(common, *names, *by) as handle:
         if len(names) > 1:
@@ -227,6 +203,8 @@ def _require_all(common: CommonOptions) -> None:
     spend = common.spend
     if spend.budget is None:
         return
+    from nobounds.accounting.budget import read
+
     statement, whom, unit = read(spend.budget), common.whom.checked_neighbors, common.whom.unit or "row"
     if spend.epsilon is not None:
         statement.check(nb.PrivacyLoss.pure(spend.epsilon, neighbors=whom, unit=unit))

@@ -5,21 +5,17 @@ from typing import Annotated, Any
 import typer
 
 from nobounds.cli.commands.groups import answer_once, show_groups
-from nobounds.cli.complete import columns
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped, public_keys
-from nobounds.cli.options import NUMBER, BinnedGroups, CommonOptions, FactOptions, GroupOptions, KeyOptions, listed
+from nobounds.cli.options.answers import BinnedGroups, ColumnName, FactOptions, GroupOptions, KeyOptions, listed
+from nobounds.cli.options.common import NUMBER, CommonOptions
 from nobounds.cli.output import written
 from nobounds.cli.sources import opened
-
-ColumnName = Annotated[
-    str, typer.Option("--column", metavar="NAME", help="The column's name.", show_default=False, autocompletion=columns)
-]
 
 
 @flat
 def value_counts(column: ColumnName, common: CommonOptions, keys: KeyOptions) -> None:
-    """How many rows have each value of a column, with an interval for each: public values, or chosen privately.
+    """The private number of rows for each value of a column. Values are public, or chosen privately.
 
     Example: nobounds value-counts people.csv --column age --keys 18,19 --epsilon 1
 
@@ -31,11 +27,11 @@ def value_counts(column: ColumnName, common: CommonOptions, keys: KeyOptions) ->
 @flat
 def top_k(
     column: ColumnName,
-    k: Annotated[int, typer.Option("--k", metavar=NUMBER, help="How many values are shown at most.")],
+    k: Annotated[int, typer.Option("--k", metavar=NUMBER, help="Show at most this number of values.")],
     common: CommonOptions,
     keys: KeyOptions,
 ) -> None:
-    """The most frequent values of a column by their private counts, the most frequent first.
+    """The most frequent values of a column, by their private counts.
 
     Example: nobounds top-k people.csv --column age --k 5 --delta 1e-6 --epsilon 1
     """
@@ -60,14 +56,14 @@ def count_distinct(
     common: CommonOptions,
     groups: GroupOptions,
     column: Annotated[
-        str | None, typer.Option("--column", metavar="NAME", help="The column. Default: the one of --unit.")
+        str | None, typer.Option("--column", metavar="NAME", help="The column. Default: that of --unit.")
     ] = None,
     values_per_unit: Annotated[
         int | None,
-        typer.Option(metavar=NUMBER, help="How many values of a unit are used at most. Default: --rows-per-unit."),
+        typer.Option(metavar=NUMBER, help="Use at most this number of values of each unit. Default: --rows-per-unit."),
     ] = None,
 ) -> None:
-    """The number of distinct units, or of distinct values in a column.
+    """The private number of distinct people or other units, or of distinct values in a column.
 
     Example: nobounds count-distinct people.csv --unit user_id --epsilon 1
     """
@@ -90,7 +86,9 @@ Edges = Annotated[str | None, typer.Option(metavar="VALUE,...", help=f"Public ed
 Points = Annotated[str | None, typer.Option(metavar="VALUE,...", help=f"Public points, {_RISING}")]
 Bins = Annotated[
     int | None,
-    typer.Option("--bins", metavar=NUMBER, help="The most bins, where they are chosen privately. Default: 20."),
+    typer.Option(
+        "--bins", metavar=NUMBER, help="The largest number of bins, if they are chosen privately. Default: 20."
+    ),
 ]
 
 
@@ -103,7 +101,7 @@ def histogram(
     edges: Edges = None,
     bins: Bins = None,
 ) -> None:
-    """The number of records in each bin, with an interval for each; the first and the last bin are open.
+    """The private number of records in each bin, each with an interval. The first and the last bin are open.
 
     Example: nobounds histogram people.csv --column age --edges 20,40,60 --epsilon 1
 
@@ -121,7 +119,7 @@ def cdf(
     points: Points = None,
     bins: Bins = None,
 ) -> None:
-    """The share of records up to each point, with an interval for each.
+    """The private share of records up to each point, each with an interval.
 
     Example: nobounds cdf people.csv --column age --points 18,30,65 --epsilon 1
     """

@@ -8,7 +8,8 @@ import typer
 from nobounds.cli.commands.agg import show_answers
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped
-from nobounds.cli.options import NUMBER, Columns, CommonOptions, GroupOptions, PerColumn, Plot, per_column
+from nobounds.cli.options.answers import Columns, GroupOptions, PerColumn, Plot, per_column
+from nobounds.cli.options.common import NUMBER, CommonOptions
 from nobounds.cli.output import show_description, written
 from nobounds.cli.sources import opened
 
@@ -23,11 +24,11 @@ def describe(
     resolution: Annotated[list[str] | None, PerColumn] = None,
     plot: Plot = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what will be answered, and read no record and charge nothing.")
+        bool, typer.Option("--dry-run", help="Show what will be answered. Reads no records and charges nothing.")
     ] = False,
-    rows: Annotated[str | None, typer.Option(metavar=NUMBER, help="Of --dry-run: the number of rows, roughly.")] = None,
+    rows: Annotated[str | None, typer.Option(metavar=NUMBER, help="The rough number of rows, for --dry-run.")] = None,
 ) -> None:
-    """Count, mean, standard deviation, minimum, quantiles and maximum of every numeric column, for one epsilon.
+    """A private summary of every numeric column: count, mean, standard deviation, minimum, quantiles and maximum.
 
     Example: nobounds describe people.csv --header yes --epsilon 1 --plot out.png
 
@@ -37,12 +38,12 @@ def describe(
         _dry_run(common, column, rows)
         return
     if rows is not None:
-        raise ValueError("--rows is for --dry-run: a summary counts the rows itself, with noise")
+        raise ValueError("--rows needs --dry-run; a summary counts the rows itself, with noise")
     options = {"lower": lower, "upper": upper, "resolution": resolution}
     given: dict[str, Any] = {name: per_column(name, values) for name, values in options.items()}
     if groups.by:
         if plot is not None or not column:
-            raise ValueError("--by goes without --plot, and with --column for each column of the summary")
+            raise ValueError("--by needs --column for each column of the summary, and cannot be combined with --plot")
         _by_group(common, groups, column, given)
         return
     if plot is not None:
@@ -72,7 +73,7 @@ def _dry_run(common: CommonOptions, columns: list[str] | None, rows: str | None)
     from nobounds.cli.commands.plan import dry_run, numeric, show_planned_summary
 
     if common.out is not None:
-        raise ValueError("--out is for answers, and --dry-run has none")
+        raise ValueError("--out cannot be combined with --dry-run, which has no answers")
     free = replace(common, spend=replace(common.spend, budget=None))
     terms = {**common.spend.amount, "neighbors": common.whom.checked_neighbors}
     with opened(free, *(columns or []), every=not columns) as handle:

@@ -1,4 +1,4 @@
-"""The explain command: a release in plain words, for the person who signs off."""
+"""The explain command: a release in plain words, for the person who approves it."""
 
 import shutil
 import sys
@@ -7,26 +7,42 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from nobounds import __version__
 from nobounds.cli.errors import plain_errors
 from nobounds.exact import printable
 from nobounds.explaining.explain import explain as explained
-from nobounds.explaining.reading import KINDS, MOST_BYTES
+from nobounds.explaining.reading import KINDS, MOST_BYTES, parsed
+from nobounds.explaining.registry.entry import registry_entry
+from nobounds.explaining.registry.text import registry_yaml
 
 _WIDEST = 100
 
 
 def explain(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="The JSON of a release, or - for the standard input.", show_default=False),
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="The JSON of a release, or - for the standard input. Several with --registry.",
+            show_default=False,
+        ),
     ],
     n: Annotated[
         str | None,
-        typer.Option("--n", metavar="NUMBER", help="The number of records to tell errors for. Default: three of them."),
+        typer.Option(
+            "--n", metavar="NUMBER", help="The number of records to state errors for. Default: three examples."
+        ),
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    registry: Annotated[
+        bool,
+        typer.Option(
+            "--registry",
+            help="Print a draft for the deployments registry, from releases and the JSON of their budget.",
+        ),
+    ] = False,
 ) -> None:
-    """A release in plain words: who is protected, what was spent, what error to expect, and what is not promised.
+    """Explain a release in plain words: who is protected, what was spent, what error to expect, what is not promised.
 
     It takes what nobounds prints with --json and what to_json() writes: releases, descriptions, answers by groups,
     forecasts and the history of a budget. No private data are read.
@@ -34,7 +50,14 @@ def explain(
     Example: nobounds explain release.json
     """
     with plain_errors():
-        explanation = explained(_read(file), n=n)
+        if registry:
+            if markdown or n is not None:
+                raise ValueError("--registry cannot be combined with --markdown or --n")
+            print(registry_yaml(registry_entry([parsed(_read(file)) for file in files], __version__)), end="")
+            return
+        if len(files) > 1:
+            raise ValueError("explain takes one FILE; several of them make one entry with --registry")
+        explanation = explained(_read(files[0]), n=n)
         print(explanation.markdown() if markdown else explanation.text(_width()))
 
 

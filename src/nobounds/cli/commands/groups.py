@@ -8,7 +8,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from nobounds.cli.keys import grouped
-from nobounds.cli.options import CommonOptions, GroupOptions
+from nobounds.cli.options.answers import GroupOptions
+from nobounds.cli.options.common import CommonOptions
 from nobounds.cli.output import Printer, clip_in_words, say_all, show, show_table, total_in_words, written
 from nobounds.cli.sources import opened
 from nobounds.exact import printable

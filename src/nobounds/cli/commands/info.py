@@ -11,7 +11,7 @@ from rich.table import Table
 
 import nobounds as nb
 from nobounds.cli.flat import flat
-from nobounds.cli.options import Data
+from nobounds.cli.options.common import Data
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.cli.sources import stream_of
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
@@ -25,11 +25,11 @@ _NOT_DECLARED = "not declared"
 def info(
     data: Data,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the schema as JSON, to be edited and given to --schema.")
+        Path | None, typer.Option(metavar="FILE", help="Write the schema as JSON, to edit and use with --schema.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the schema as one JSON object.")] = False,
 ) -> None:
-    """The names and types of columns, from the file's schema, its header line and what is stated; no record is read.
+    """List the columns of a file and their types. Reads no records.
 
     Example: nobounds info people.csv --header yes --save people.json
     """

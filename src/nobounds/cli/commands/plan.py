@@ -1,6 +1,7 @@
 """The plan command: the error to expect before anything is spent, and the epsilon needed for an error."""
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -12,7 +13,7 @@ import nobounds as nb
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.help import words
-from nobounds.cli.options import listed
+from nobounds.cli.options.answers import listed
 from nobounds.cli.output import Printer, say, show_table
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
@@ -45,7 +46,7 @@ def plan(
         str | None,
         typer.Argument(
             metavar="OF",
-            help="Of describe: a file, whose columns are read and whose records are not. Of rows: a statistic.",
+            help="For describe: a file; its columns are read, its records are not. For rows: a statistic.",
             show_default=False,
         ),
     ] = None,
@@ -54,25 +55,28 @@ def plan(
         typer.Option("--n", "--rows", metavar=NUMBER, help="The number of records. Default: that of the sample."),
     ] = None,
     columns: Annotated[
-        int | None, typer.Option(metavar=NUMBER, help="Of describe: the number of numeric columns, without a file.")
+        int | None, typer.Option(metavar=NUMBER, help="For describe without a file: the number of numeric columns.")
     ] = None,
     schema: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of describe: the schema of the file, in JSON.")
+        Path | None, typer.Option(metavar="FILE", help="For describe: the schema of the file, in JSON.")
     ] = None,
-    q: Annotated[Numbers, typer.Option("--q", metavar=NUMBER, help="From 0 to 1; repeated for quantiles.")] = None,
+    q: Annotated[Numbers, typer.Option("--q", metavar=NUMBER, help="From 0 to 1. Repeatable for quantiles.")] = None,
     family: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", help=f"The shape of the data: {', '.join(FAMILIES)}.", autocompletion=words(*FAMILIES)
         ),
     ] = None,
-    scale: Annotated[str | None, typer.Option(metavar=NUMBER, help="What the family is multiplied by.")] = None,
-    sample: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Or a file with a PUBLIC sample: never the private data.")
+    scale: Annotated[
+        str | None, typer.Option(metavar=NUMBER, help="Multiply the values of the family by this.")
     ] = None,
-    column: Annotated[str | None, typer.Option(metavar="NAME", help="The sample's column.")] = None,
-    epsilon: Annotated[Numbers, typer.Option(metavar=NUMBER, help="May be repeated. Default: 0.02 to 10.")] = None,
-    rho: Annotated[Numbers, typer.Option(metavar=NUMBER, help="Instead, a rho (zCDP); may be repeated.")] = None,
+    sample: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A file with a PUBLIC sample instead. Never use the sensitive data here."),
+    ] = None,
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="The column of the sample.")] = None,
+    epsilon: Annotated[Numbers, typer.Option(metavar=NUMBER, help="Repeatable. Default: 0.02 to 10.")] = None,
+    rho: Annotated[Numbers, typer.Option(metavar=NUMBER, help="rho of zCDP instead of --epsilon. Repeatable.")] = None,
     rank_error: Annotated[
         str | None, typer.Option(metavar=NUMBER, help="Find the smallest epsilon for this expected error in ranks.")
     ] = None,
@@ -80,44 +84,49 @@ def plan(
         str | None, typer.Option(metavar=NUMBER, help="Find the smallest epsilon for this expected error in value.")
     ] = None,
     percentiles: Annotated[
-        str | None, typer.Option(metavar=NUMBER, help="Of rows: an expected error of a quantile, in percentiles.")
+        str | None, typer.Option(metavar=NUMBER, help="For rows: the expected error of a quantile, in percentiles.")
     ] = None,
     relative_error: Annotated[
-        str | None, typer.Option(metavar=NUMBER, help="Of rows: an expected error, as a part of the true value.")
+        str | None, typer.Option(metavar=NUMBER, help="For rows: the expected error as a share of the true value.")
     ] = None,
     groups: Annotated[
         int | None, typer.Option(metavar=NUMBER, help="The number of groups of equal size, for answers by group.")
     ] = None,
     delta: Annotated[
-        str | None, typer.Option(metavar=NUMBER, help="Of --groups: the keys are chosen privately, at this delta.")
+        str | None, typer.Option(metavar=NUMBER, help="For --groups: choose the keys privately, with this delta.")
     ] = None,
     rows_per_unit: Annotated[
-        int | None, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most. Default: rows alone.")
+        int | None,
+        typer.Option(metavar=NUMBER, help="Use at most this number of rows of each unit. Default: protect one row."),
     ] = None,
     groups_per_unit: Annotated[
-        int | None, typer.Option(metavar=NUMBER, help="How many groups of a unit are used. Default: --rows-per-unit.")
+        int | None,
+        typer.Option(metavar=NUMBER, help="Use at most this number of groups of each unit. Default: --rows-per-unit."),
     ] = None,
-    edges: Annotated[str | None, typer.Option(metavar="VALUE,...", help="Of histogram: public edges.")] = None,
-    points: Annotated[str | None, typer.Option(metavar="VALUE,...", help="Of cdf: public points.")] = None,
+    edges: Annotated[str | None, typer.Option(metavar="VALUE,...", help="For histogram: public edges.")] = None,
+    points: Annotated[str | None, typer.Option(metavar="VALUE,...", help="For cdf: public points.")] = None,
     bins: Annotated[
-        int | None, typer.Option(metavar=NUMBER, help="Of histogram and cdf: the most bins, chosen privately.")
+        int | None,
+        typer.Option(metavar=NUMBER, help="For histogram and cdf: the largest number of bins, chosen privately."),
     ] = None,
     lower: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public lower bound, if there is one.")] = None,
     upper: Annotated[str | None, typer.Option(metavar=NUMBER, help="A public upper bound, if there is one.")] = None,
-    resolution: Annotated[str | None, typer.Option(metavar=NUMBER, help="The grid the data live on.")] = None,
+    resolution: Annotated[str | None, typer.Option(metavar=NUMBER, help="The step between possible values.")] = None,
     neighbors: Annotated[
         str, typer.Option(metavar="RELATION", help="add-remove or swap.", autocompletion=words("add-remove", "swap"))
     ] = "add-remove",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the errors into a PNG, PDF or SVG.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the errors as a PNG, PDF or SVG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """The error to expect, what a summary will answer, or how many rows are needed, before anything is spent.
+    """The error to expect, what a summary will answer, or how many rows you need. Spends nothing.
 
     Example: nobounds plan quantile --q 0.5 --n 1000 --family lognormal --epsilon 1
 
     Example: nobounds plan describe --columns 7 --rows 1000 --epsilon 1
 
     Example: nobounds plan rows quantile --q 0.5 --epsilon 1
+
+    Example: nobounds plan rows mean --groups 9 --epsilon 1
 
     Example: nobounds plan mean --groups 9 --n 900 --family normal --epsilon 1
 
@@ -134,9 +143,12 @@ def plan(
             goals = {"percentiles": percentiles, "value_error": value_error, "relative_error": relative_error}
             spent = {"epsilon": _one("epsilon", epsilon), "rho": _one("rho", rho)}
             data = _data(family, sample, column, optional=True)
-            name, parts = check_statistic((of or "").replace("-", "_")), {"groups": groups, "delta": delta, **cells}
+            name = check_statistic((of or "").replace("-", "_"))
+            units = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
+            parts = {"groups": groups, "delta": delta, **units, **cells}
             needed = rows_needed(name, data=data, q=_ranks(name, q), **spent, **goals, **facts, **parts)  # type: ignore[arg-type]
-            _show_rows(name, needed, {k: v for k, v in goals.items() if v is not None}, as_json=as_json)
+            wanted = {goal: given for goal, given in goals.items() if given is not None}
+            _show_rows(name, needed, wanted, groups, as_json=as_json)
             return
         if of is not None or percentiles is not None or relative_error is not None or columns is not None:
             raise ValueError("OF, --columns, --percentiles and --relative-error are for plan describe and plan rows")
@@ -231,14 +243,16 @@ def show_planned_summary(planned: DescribeForecast, *, as_json: bool) -> None:
         say(console, sentence)
 
 
-def _show_rows(statistic: str, rows: int, goals: dict[str, str], *, as_json: bool) -> None:
+def _show_rows(statistic: str, rows: int, goals: dict[str, str], groups: int | None, *, as_json: bool) -> None:
     """Print how many rows a statistic needs."""
     if as_json:
-        print(json.dumps({"statistic": statistic, "rows_needed": rows, **goals}, indent=2))
+        of = {} if groups is None else {"groups": groups}
+        print(json.dumps({"statistic": statistic, "rows_needed": rows, **of, **goals}, indent=2))
         return
     goal = "".join(f" with an expected {name.replace('_', ' ')} of {value}" for name, value in goals.items())
-    how = goal or " at all"
-    say(Printer(), f"About {rows:,} rows are needed to answer the {statistic}{how}. Nothing was read or spent.")
+    how = goal or " at all, 95% of the time"
+    each = "" if groups is None else f": {math.ceil(rows / groups):,} in each of {groups:,} groups"
+    say(Printer(), f"About {rows:,} rows are needed to answer the {statistic}{how}{each}. Nothing was read or spent.")
 
 
 def _ranks(statistic: str, q: Numbers) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nobounds.cli.flat import flat
-from nobounds.cli.options import NUMBER
+from nobounds.cli.options.common import NUMBER
 from nobounds.engines.files.formats import format_of
 from nobounds.exact import printable
 
@@ -18,7 +18,7 @@ def studio(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="The folder whose files are offered, or a file to begin with.", show_default=False
+            metavar="PATH", help="A folder of files to choose from, or a file to start with.", show_default=False
         ),
     ] = Path("."),
     port: Annotated[
@@ -29,7 +29,7 @@ def studio(
     ] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """A local web page: choose data, ask, see what to expect, and download private answers.
+    """Open a local web page: choose data, ask, estimate the error, and download private answers.
 
     Example: nobounds studio
     """

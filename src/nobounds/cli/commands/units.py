@@ -8,7 +8,7 @@ from rich.table import Table
 
 import nobounds as nb
 from nobounds.cli.flat import flat
-from nobounds.cli.options import NUMBER, CommonOptions, Data, Out, Spend, Whom
+from nobounds.cli.options.common import NUMBER, CommonOptions, Data, Out, Spend, Whom
 from nobounds.cli.output import Printer, say, show, show_table, total_in_words, written
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
@@ -18,14 +18,14 @@ from nobounds.explaining.words import about
 @flat
 def rows_per_unit(
     data: Data,
-    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that says whose row it is.")],
+    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that identifies a person.")],
     spend: Spend,
     q: Annotated[str, typer.Option("--q", metavar=NUMBER, help="The share of units with no more rows.")] = "0.95",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of long reads.")] = False,
     out: Out = None,
 ) -> None:
-    """How many rows most units have: a number to begin with for --rows-per-unit.
+    """How many rows most people or other units have, to choose --rows-per-unit.
 
     Example: nobounds rows-per-unit people.csv --unit user_id --epsilon 0.5
     """
@@ -43,17 +43,17 @@ def rows_per_unit(
 @flat
 def suggest(
     data: Data,
-    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that says whose row it is.")],
+    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that identifies a person.")],
     spend: Spend,
     by: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Columns to group by later; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="A column to group by later. Repeatable.")
     ] = None,
     later: Annotated[str, typer.Option(metavar=NUMBER, help="The epsilon of the later count.")] = "1",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of long reads.")] = False,
     out: Out = None,
 ) -> None:
-    """The --rows-per-unit, and with --by the --groups-per-unit, with the smallest error to expect of a later count.
+    """The --rows-per-unit (and with --by, the --groups-per-unit) that gives a later count the smallest expected error.
 
     Example: nobounds suggest people.csv --unit user_id --epsilon 0.5
     """
@@ -87,14 +87,14 @@ def _candidates(release: nb.Release) -> Table:
 @flat
 def left_out(
     data: Data,
-    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that says whose row it is.")],
-    rows_per_unit: Annotated[int, typer.Option(metavar=NUMBER, help="How many rows of a unit are used at most.")],
+    unit: Annotated[str, typer.Option(metavar="NAME", help="The column that identifies a person.")],
+    rows_per_unit: Annotated[int, typer.Option(metavar=NUMBER, help="Use at most this number of rows of each unit.")],
     spend: Spend,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of long reads.")] = False,
     out: Out = None,
 ) -> None:
-    """The share of the rows of a table that --rows-per-unit leaves out, with an interval.
+    """The private share of rows that --rows-per-unit leaves out, with an interval.
 
     Example: nobounds left-out people.csv --unit user_id --rows-per-unit 4 --epsilon 0.05
     """

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from nobounds.cli.options import Data
-from nobounds.cli.text import Text
+from nobounds.cli.options.common import Data
+from nobounds.cli.options.text import Text
 from nobounds.engines.csv.table import CsvFiles
 from nobounds.engines.files.columns import column_names
 from nobounds.engines.files.paths import expand, from_paths

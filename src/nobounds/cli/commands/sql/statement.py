@@ -14,11 +14,12 @@ from nobounds.cli.commands.sql.queries import QUERY_TO, tables_of
 from nobounds.cli.errors import require_budget
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import public_keys
-from nobounds.cli.options import Database, Delta, GroupOptions, GroupsPerUnit, Out, RowsOf, Spend, Whom
+from nobounds.cli.options.answers import Delta, GroupOptions, GroupsPerUnit
+from nobounds.cli.options.common import Database, Out, RowsOf, Spend, Whom
+from nobounds.cli.options.text import Text
 from nobounds.cli.output import written
 from nobounds.cli.progress import watched
 from nobounds.cli.sources import Opened
-from nobounds.cli.text import Text
 from nobounds.engines.files.paths import name_of
 from nobounds.expressions.statements.reading import table_names
 from nobounds.expressions.statements.request import request_of
@@ -36,7 +37,7 @@ class Tables:
     database: Database = None
     public_table: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A table that holds nothing to be protected, to join; may be repeated."),
+        typer.Option(metavar="NAME", help="A table to join that holds nothing sensitive. Repeatable."),
     ] = None
     rows_of: RowsOf = "source"
     text: Text = field(default_factory=Text)
@@ -50,11 +51,11 @@ class KeysOfGroups:
 
     keys: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY,...", help="The public keys; with several columns one --keys for each, in order."),
+        typer.Option(metavar="KEY,...", help="The public keys. With several columns, one --keys for each, in order."),
     ] = None
     keys_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Or a file of public keys, one a line; with several columns a CSV row each."),
+        typer.Option(metavar="FILE", help="A file of public keys, one per line; with several columns, CSV rows."),
     ] = None
     delta: Delta = None
     groups_per_unit: GroupsPerUnit = None
@@ -86,10 +87,10 @@ def sql(
     whom: Whom,
     keys: KeysOfGroups,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress on long reads.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of long reads.")] = False,
     out: Out = None,
 ) -> None:
-    """Private statistics by one SQL statement, for one epsilon that is charged once and split by need.
+    """The private statistics of one SQL statement. One epsilon is charged once and split among them.
 
     Example: nobounds sql "select private_mean(income) from 'people.csv'" --epsilon 1
     """

@@ -26,7 +26,7 @@ class Text:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A schema in JSON: types, formats of dates, how the file is written. 'nobounds info' makes one.",
+            help="A JSON file with types, date formats and the CSV format. 'nobounds info --save' creates one.",
             rich_help_panel=_TYPES,
         ),
     ] = None
@@ -34,18 +34,18 @@ class Text:
         list[str] | None,
         typer.Option(
             metavar="NAME=TYPE",
-            help=f"A column's type: {TYPES}; may be repeated. With --header no, all columns in order.",
+            help=f"A column's type: {TYPES}. Repeatable. With --header no, name all columns in order.",
             rich_help_panel=_TYPES,
         ),
     ] = None
     sheet: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of an Excel file: the sheet.", rich_help_panel=_TYPES)
+        str | None, typer.Option(metavar="NAME", help="The sheet of an Excel file.", rich_help_panel=_TYPES)
     ] = None
     header_row: Annotated[
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="Of an Excel file: the row of names, 0 if there is none. Default: 1.",
+            help="The row of an Excel file that holds the names; 0 if there is none. Default: 1.",
             rich_help_panel=_TYPES,
         ),
     ] = None
@@ -53,30 +53,30 @@ class Text:
         str | None,
         typer.Option(
             metavar="yes|no",
-            help="Whether the first line holds names. Default: it does, but they are not shown.",
+            help="Whether the first line holds column names. If not given, names are used but never shown.",
             autocompletion=_YES_NO,
         ),
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(metavar="CHAR", help="Between fields; 'tab' is one. Default: told by the header line."),
+        typer.Option(
+            metavar="CHAR", help="Between fields, for example ; or tab. Default: the most frequent in the first line."
+        ),
     ] = None
     decimal: Annotated[str, typer.Option(metavar="CHAR", help="The decimal mark: . or ,")] = "."
-    thousands: Annotated[str | None, typer.Option(metavar="CHAR", help="Between groups of digits, as in 1,234.50.")] = (
-        None
-    )
-    quote: Annotated[str, typer.Option(metavar="CHAR", help="Around fields; 'none' if nothing is.")] = '"'
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="Of the text: utf-8, latin-1, utf-16 ...")] = "utf-8"
-    comment: Annotated[str | None, typer.Option(metavar="CHAR", help="Lines that start with it are not records.")] = (
-        None
-    )
+    thousands: Annotated[
+        str | None, typer.Option(metavar="CHAR", help="Between groups of digits, for example , in 1,234.50.")
+    ] = None
+    quote: Annotated[str, typer.Option(metavar="CHAR", help="Around fields; 'none' if fields are not quoted.")] = '"'
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="utf-8, latin-1, utf-16, ...")] = "utf-8"
+    comment: Annotated[str | None, typer.Option(metavar="CHAR", help="Skip lines that start with it.")] = None
     na: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A field to read as missing; may be repeated.")
+        list[str] | None, typer.Option(metavar="TEXT", help="A field that means missing, for example NA. Repeatable.")
     ] = None
     newlines_in_fields: Annotated[
         str,
         typer.Option(
-            metavar="yes|no", help="'no' makes each line one record, whatever its quotes.", autocompletion=_YES_NO
+            metavar="yes|no", help="'no' makes each line one record, whatever quotes it has.", autocompletion=_YES_NO
         ),
     ] = "yes"
 
