@@ -215,7 +215,7 @@ def test_medians_of_a_survey_with_few_answers(tmp_path, page):
         medians = {row[0]: row[1] for row in cells(page, "Median of score by town")}
         assert 40 < float(medians["Aldorf"]) < 60
         assert medians["Cleben"] in ("too few rows", "too few numbers", "no rows seen")
-        expect(page.get_by_role("status").first).to_contain_text("left out: too few values are there")
+        expect(page.get_by_role("status").first).to_contain_text("left out because there are too few values")
         expect(page.locator("svg.chart").last).to_contain_text(medians["Cleben"])
 
 
@@ -295,7 +295,7 @@ def test_mistakes_stand_beside_their_fields(funded, page):
         unit = page.locator("#unit")
         expect(unit).to_be_focused()
         assert unit.get_attribute("aria-describedby") == "unit-error"
-        expect(page.locator("#unit-error")).to_have_text("Choose the column that says whose row it is.")
+        expect(page.locator("#unit-error")).to_have_text("Choose the column that identifies the person.")
         expect(page.locator("#rows_per_unit-error")).to_contain_text("whole number")
         page.get_by_label("Each row is one person or case").check()
         press(page, "Continue to the budget")
@@ -357,6 +357,37 @@ def test_a_database_table(tmp_path, page):
         rows = {row[0]: row[1] for row in cells(page, "Answers")}
         assert 45 < float(rows["Average of amount"]) < 55
         assert 'select * from "sales"' in saved(page, "Python script")[1].decode()
+
+
+@pytest.mark.medium
+def test_a_table_in_postgresql(tmp_path, page, postgres):
+    """By its connection string, which is shown nowhere; the answers are those of the table."""
+    psycopg = pytest.importorskip("psycopg")
+    where = dict(part.split("=") for part in postgres.split())
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("drop table if exists wages")
+        connection.execute("create table wages as select 1000.0 + k % 500 as wage from generate_series(1, 4000) as k")
+    url = f"postgresql://{where['user']}@/{where['dbname']}?host={where['host']}"
+    with started(tmp_path) as studio:
+        enter(page, studio)
+        page.get_by_text("A table of a database").click()
+        page.get_by_label("PostgreSQL").check()
+        page.get_by_role("textbox", name="Connection string").fill(url)
+        press(page, "Show its tables")
+        page.get_by_label("Table").select_option("wages")
+        press(page, "Use this table")
+        page.wait_for_url("**/data")
+        new_budget(page)
+        tick(page, "Average of wage")
+        to_estimate(page)
+        spend(page)
+        page.wait_for_url("**/answers/*")
+        rows = {row[0]: row[1] for row in cells(page, "Answers")}
+        assert 1200 < float(rows["Average of wage"].replace(",", "")) < 1300
+        script = saved(page, "Python script")[1].decode()
+        assert 'select * from "wages"' in script and url not in page.content() + script
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("drop table wages")
 
 
 @pytest.mark.medium
@@ -494,7 +525,7 @@ def test_everyone_can_read_it(browser, tmp_path, scheme, width):
         look(page)
         page.fill("#rows", "4000")
         press(page, "Estimate")
-        expect(page.get_by_text("How it moves with the privacy level")).to_be_visible()
+        expect(page.get_by_text("Error by privacy level")).to_be_visible()
         look(page)
         press(page, "Keep this plan, and change the question")
         page.get_by_label(re.compile("^Weak 4")).check()

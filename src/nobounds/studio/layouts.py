@@ -166,7 +166,7 @@ def _unit(fields: Fields) -> tuple[str | None, int | None]:
         return None, None
     unit, checks = text(fields, "unit"), Checks()
     if not unit:
-        checks.fields["unit"] = "Choose the column that says whose row it is."
+        checks.fields["unit"] = "Choose the column that identifies the person."
     rows = checks.get(lambda: whole(fields, "rows_per_unit", "the number of rows", 10**6), None)
     checks.done()
     return unit, rows

@@ -25,6 +25,7 @@ from nobounds.studio.step_pages import StepPages
 from nobounds.studio.views import HERE, Studio, fields_of, value_of
 
 _CHUNK = 1 << 20
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)  # missing on Windows, where making a link takes a right of its own
 
 
 def app(start: Path, uploads: Path, first: Path | None = None) -> Starlette:
@@ -98,7 +99,7 @@ class HomePages:
             return self._start(request, {}, errors={"upload": "Choose a file first."})
         try:
             path = self._studio.uploads.new(given.filename)
-            with open(os.open(path, os.O_WRONLY | os.O_NOFOLLOW), "wb") as file:
+            with open(os.open(path, os.O_WRONLY | _NO_LINKS), "wb") as file:
                 while chunk := await given.read(_CHUNK):
                     await run_in_threadpool(file.write, chunk)
         except PLAIN as error:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 HOST = "127.0.0.1"
+# On Windows SO_REUSEADDR would let another process listen on the same port, and read what the browser sends.
+_ALONE = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
 
 
 def serve(start: Path, first: Path | None, port: int, ready: Callable[[str], None]) -> None:
@@ -23,7 +25,7 @@ def serve(start: Path, first: Path | None, port: int, ready: Callable[[str], Non
     except ImportError:
         raise ImportError("the studio needs more packages: pip install 'nobounds[studio]'") from None
     with socket.socket() as listening, tempfile.TemporaryDirectory(prefix="nobounds-studio-") as uploads:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, _ALONE, 1)
         try:
             listening.bind((HOST, port))
         except (OSError, OverflowError):

@@ -1,8 +1,9 @@
 """The pages of the first four steps: data, budget, question and estimate. None of them reads a record."""
 
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -25,6 +26,8 @@ TOTALS = {
     "3": ("Usual", "for most data about people"),
     "10": ("Generous", "for data that are hardly sensitive"),
 }
+Keep: TypeAlias = Callable[[Study, Fields], str]
+"""Keeps the fields of a form and returns the page to go to; Mistakes says what is wrong with them."""
 NEW = {"count": ["yes"], "level": ["1"], "percentiles": ["25, 75"], "names": ["known"], "interval": ["0.95"]}
 
 
@@ -42,21 +45,26 @@ class StepPages:
 
     async def set_data(self, request: Request) -> Response:
         """Keep what is stated about the data."""
-        fields = await fields_of(request)
-        return await run_in_threadpool(self._set_data, request, self._studio.study(request), fields)
+        return await self._sent(request, self._keep_data, self._data)
 
-    def _set_data(self, request: Request, study: Study, fields: Fields) -> Response:
-        try:
-            layout = Layout.of(study.source, fields)
-            columns = layout.columns(study.source) if is_ready(study.source, fields) else {}
-            _check_unit(layout, columns)
-        except Mistakes as error:
-            return self._data(request, study, fields, errors=error.fields)
-        except PLAIN as error:
-            return self._data(request, study, fields, error=sentence(error), status=400)
+    def _keep_data(self, study: Study, fields: Fields) -> str:
+        layout = Layout.of(study.source, fields)
+        columns = layout.columns(study.source) if is_ready(study.source, fields) else {}
+        _check_unit(layout, columns)
         settled = bool(columns) and text(fields, "go") == "on"
-        study = self._studio.studies.change(study, data=fields, settled=settled or study.settled)
-        return RedirectResponse(f"/work/{study.name}/{'budget' if settled else 'data#columns'}", 303)
+        self._studio.studies.change(study, data=fields, settled=settled or study.settled)
+        return "budget" if settled else "data#columns"
+
+    async def _sent(self, request: Request, keep: Keep, form: Callable[..., Response]) -> Response:
+        """The page that `keep` names, or the form again with what is wrong in its fields."""
+        study, fields = self._studio.study(request), await fields_of(request)
+        try:
+            following = await run_in_threadpool(keep, study, fields)
+        except Mistakes as error:
+            return await run_in_threadpool(form, request, study, fields, errors=error.fields)
+        except PLAIN as error:
+            return await run_in_threadpool(form, request, study, fields, error=sentence(error), status=400)
+        return RedirectResponse(f"/work/{study.name}/{following}", 303)
 
     def _data(self, request: Request, study: Study, fields: Fields, **more: Any) -> Response:
         columns: dict[str, str] = {}
@@ -89,22 +97,18 @@ class StepPages:
 
     async def set_budget(self, request: Request) -> Response:
         """Open a budget, or create it."""
-        fields = await fields_of(request)
-        return await run_in_threadpool(self._set_budget, request, self._studio.study(request), fields)
+        return await self._sent(request, self._keep_budget, self._budget)
 
-    def _set_budget(self, request: Request, study: Study, fields: Fields) -> Response:
+    def _keep_budget(self, study: Study, fields: Fields) -> str:
         folder = self._studio.folder
-        try:
-            if text(fields, "budget") != "new":
-                with saying("budget"):
-                    path = folder.path(text(fields, "budget"), folder.budgets())
-                    nb.Budget(path=path)
-            else:
-                path = _created(folder.start, fields, study)
-        except Mistakes as error:
-            return self._budget(request, study, fields, errors=error.fields)
+        if text(fields, "budget") == "new":
+            path = _created(folder.start, fields, study)
+        else:
+            with saying("budget"):
+                path = folder.path(text(fields, "budget"), folder.budgets())
+                nb.Budget(path=path)
         self._studio.studies.change(study, budget=path)
-        return RedirectResponse(f"/work/{study.name}/question", 303)
+        return "question"
 
     def _budget(self, request: Request, study: Study, fields: Fields, **more: Any) -> Response:
         folder, suggested = self._studio.folder, f"{study.source.stem}.budget"
@@ -131,22 +135,16 @@ class StepPages:
 
     async def set_question(self, request: Request) -> Response:
         """Keep the question, if it can be asked."""
-        fields = await fields_of(request)
-        return await run_in_threadpool(self._set_question, request, self._studio.study(request), fields)
+        return await self._sent(request, self._keep_question, self._question)
 
-    def _set_question(self, request: Request, study: Study, fields: Fields) -> Response:
-        try:
-            layout, columns = study.layout, study.columns()
-            question = Question.of(fields, columns, layout.unit)
-            with study.source.opened(**layout.options, neighbors=question.neighbors) as table:
-                question.of_table(table)
-            _check_delta(study, question)
-        except Mistakes as error:
-            return self._question(request, study, fields, errors=error.fields)
-        except PLAIN as error:
-            return self._question(request, study, fields, error=sentence(error), status=400)
+    def _keep_question(self, study: Study, fields: Fields) -> str:
+        layout = study.layout
+        question = Question.of(fields, study.columns(), layout.unit)
+        with study.source.opened(**layout.options, neighbors=question.neighbors) as table:
+            question.of_table(table)
+        _check_delta(study, question)
         self._studio.studies.change(study, question=fields)
-        return RedirectResponse(f"/work/{study.name}/estimate", 303)
+        return "estimate"
 
     def _question(self, request: Request, study: Study, fields: Fields, **more: Any) -> Response:
         columns, error = tried(study.columns)
@@ -184,20 +182,17 @@ class StepPages:
 
     async def keep(self, request: Request) -> Response:
         """Keep an estimate to compare with, forget it, or go back to its question."""
-        fields = await fields_of(request)
-        return await run_in_threadpool(self._keep, self._studio.study(request), text(fields, "do"))
+        return await self._sent(request, self._keep_estimate, self.estimated)
 
-    def _keep(self, study: Study, do: str) -> Response:
-        studies = self._studio.studies
-        if do == "use" and study.kept is not None:
-            studies.change(study, question=study.kept.question, kept=None)
-        elif do == "keep":
+    def _keep_estimate(self, study: Study, fields: Fields) -> str:
+        studies, do = self._studio.studies, text(fields, "do")
+        if do == "keep":
             expected, _ = tried(lambda: self._estimate(study, study.guess))
             studies.change(study, kept=expected)
-            return RedirectResponse(f"/work/{study.name}/question", 303)
-        else:
-            studies.change(study, kept=None)
-        return RedirectResponse(f"/work/{study.name}/estimate", 303)
+            return "question"
+        back = study.kept if do == "use" else None
+        studies.change(study, kept=None, **({} if back is None else {"question": back.question}))
+        return "estimate"
 
     def _estimate(self, study: Study, fields: Fields) -> Estimate:
         question = _question_of(study)

@@ -102,12 +102,12 @@ def summary(kept: KeptAnswers) -> list[str]:
     noise = "Noise was added on purpose. The interval beside an answer holds the true value about 95% of the time"
     stated = {dict(ask.options).get("interval") for ask in kept.recipe.question.asks} - {None, "0.95"}
     level = f" ({100 * float(min(stated)):.4g}% for medians, percentiles and extremes)" if stated else ""  # type: ignore[arg-type,type-var]
-    lines = [f"Had any one {who} been left out, these answers would have come out almost the same.", f"{noise}{level}."]
+    lines = [f"These answers would be almost the same without any one {who}.", f"{noise}{level}."]
     if any(row.interval.startswith(("at least", "at most")) for table in tables for row in table.rows):
-        lines.append("Where it has one end only, how far the true value may lie on the other side cannot be said.")
+        lines.append("An interval with one end has no limit on the other side.")
     if marked := sum(table.marked for table in tables):
         are = "answer is" if marked == 1 else "answers are"
-        lines.append(f"{marked} {are} left out: too few values are there for an answer that means anything.")
+        lines.append(f"{marked} {are} left out because there are too few values.")
     return [*lines, *filter(None, (rows_in_words(parameters), units_in_words(parameters, loss.unit)))]
 
 
