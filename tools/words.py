@@ -1,13 +1,15 @@
 """Words that the code does not use: python tools/words.py [files] prints `file:line: word -> what to write instead`.
 
-Looked at are names, comments and docstrings in src/nobounds; how percentages are written also in other strings there,
-in README.md and in docs. tools/words.txt allows a number of findings for a file where words are still to be replaced.
-`--lower` brings these numbers down to what is left; nothing raises them.
+Looked at are names, comments, docstrings and other strings (errors, help) in src/nobounds, the templates of the studio,
+README.md, the other pages, and notebooks. Code on a page is left alone, except for how it writes percentages.
+tools/words.txt allows a number of findings for a file where words are still to be replaced. `--lower` brings these
+numbers down to what is left; nothing raises them.
 """
 
 import argparse
 import ast
 import io
+import json
 import re
 import sys
 import tokenize
@@ -23,7 +25,8 @@ NAMES = {
     "told": "what it is: parameters, facts, stated",
     "asked": "what it is: question, request, plan, columns",
 }
-# In comments and docstrings. A blank stands for any white space, a line break in a comment too.
+# In all prose: comments, docstrings, errors, help, templates, pages and notebooks. A blank stands for any white space,
+# a line break in a comment too.
 PHRASES = {
     r"so many": "the number itself: `size` records, at most `rows` rows",
     r"taken for": "treated as",
@@ -31,16 +34,24 @@ PHRASES = {
     r"for want of": "because there is no",
     r"wherever (?:it lies|they lie)": "of any kind, or: in memory, in a file or on a server",
     r"who(?:ever)? names": "a column named explicitly",
-    r"asked for": "requested",
+    r"(?<!you\s)asked for": "requested",
     r"(?:is|are|was|were) told": "is stated, or: gets",
     r"(?:is|are|was|were|be|been) found": "is chosen, is computed, or: lies",
     r"by now": "already",
+    r"goes? (?:with|without)": "needs, or: cannot be combined with",
+    r"(?<=,\s)say(?=[,.;)\"'])": "for example",
+    r"hardly ever": "almost never",
+    r"sign(?:s|ed)? off|who signs": "approve",
+    r"hangs? on": "depends on",
+    r"whoever|somebody who": "anyone who, or the person who",
 }
-# In all texts: comments, docstrings, other strings and pages.
+# In code on pages as well.
 PERCENTAGES = {
     r"times (?:of|out of) (?:a )?(?:100|hundred|thousand|1000)": "95% of the time",
     r"[\d.]+ %(?! \d)": "95%, without a blank",
 }
+_CODE = re.compile(r"^ *(`{3,})[^`].*?^ *\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)  # fences and spans of a page
+_TEMPLATE = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)  # what a template computes
 _NAMES = {name: re.compile(rf"_*{name}") for name in NAMES}
 
 
@@ -68,15 +79,32 @@ def findings(source: str, stem: str = "") -> list[Finding]:
     for start, text in prose(source):
         hits += _matches(start, text, _PHRASES | _PERCENTAGES)
     docstrings = {line for line, _ in prose(source)}
-    for token in _tokens(source):
-        if token.type == tokenize.STRING and token.start[0] not in docstrings:
-            hits += _matches(token.start[0], token.string, _PERCENTAGES)
-    return sorted(hits)
+    for start, text in strings(source):
+        if start not in docstrings:
+            hits += _matches(start, text, _PHRASES | _PERCENTAGES)
+    return sorted(set(hits))
 
 
 def page_findings(page: str) -> list[Finding]:
-    """What a page of the documentation has of them."""
-    return sorted(_matches(1, page, _PERCENTAGES))
+    """What a page of the documentation, or a template, has of them."""
+    text = _TEMPLATE.sub(_blank, page)
+    return sorted({*_matches(1, _CODE.sub(_blank, text), _PHRASES), *_matches(1, text, _PERCENTAGES)})
+
+
+def _blank(code: re.Match[str]) -> str:
+    """White space in place of code; lines stay where they are."""
+    return re.sub(r"[^\n]", " ", code[0])
+
+
+def notebook_findings(notebook: str) -> list[Finding]:
+    """What a notebook has of them; the number of its cell stands for the line."""
+    hits = []
+    for number, cell in enumerate(json.loads(notebook)["cells"], 1):
+        text = "".join(cell["source"])
+        inside = page_findings(text) if cell["cell_type"] == "markdown" else findings(text)
+        printed = "".join("".join(output.get("text", ())) for output in cell.get("outputs", ()))
+        hits += [hit._replace(line=number) for hit in (*inside, *_matches(1, printed, _PERCENTAGES))]
+    return hits
 
 
 def _matches(start: int, text: str, patterns: Mapping[re.Pattern[str], str]) -> Iterator[Finding]:
@@ -113,8 +141,37 @@ def prose(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, "\n".join(lines[node.lineno - 1 : node.end_lineno])
 
 
+def strings(source: str) -> Iterator[tuple[int, str]]:
+    """The strings of a file, each with its first line; strings in a row are one."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
+            yield node.lineno, "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
 def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
-    return tokenize.generate_tokens(io.StringIO(source).readline)
+    """The tokens of a file, with each f-string as one of them: from Python 3.12 on they are taken apart."""
+    lines, depth, start = source.splitlines(keepends=True), 0, (0, 0)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "FSTRING_START":
+            start, depth = (start if depth else token.start), depth + 1
+        elif kind == "FSTRING_END":
+            depth -= 1
+            if not depth:
+                yield tokenize.TokenInfo(tokenize.STRING, _between(lines, start, token.end), start, token.end, "")
+        elif not depth:
+            yield token
+
+
+def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text from a row and column to another, counted as tokens do."""
+    taken = list(lines[start[0] - 1 : end[0]])
+    taken[-1] = taken[-1][: end[1]]
+    taken[0] = taken[0][start[1] :]
+    return "".join(taken)
 
 
 def allowed() -> dict[str, int]:
@@ -130,20 +187,31 @@ def lowered(may: Mapping[str, int], has: Mapping[str, int]) -> dict[str, int]:
 
 
 def everything() -> list[Path]:
-    """The code, and the pages."""
-    code = sorted((ROOT / "src" / "nobounds").rglob("*.py"))
-    return [*code, ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """The code with its templates, the pages and the notebooks."""
+    code = sorted(path for path in (ROOT / "src" / "nobounds").rglob("*") if path.suffix in (".py", ".html", ".js"))
+    loose = [ROOT / name for name in ("README.md", "SECURITY.md")]
+    docs = sorted(path for path in (ROOT / "docs").rglob("*") if path.suffix in (".md", ".ipynb"))
+    return [*code, *loose, *docs]
+
+
+def file_findings(path: Path) -> list[Finding]:
+    """What a file has of these words."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        return findings(text, path.stem)
+    return notebook_findings(text) if path.suffix == ".ipynb" else page_findings(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the findings of files that have more than they may; 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, help="by default all of src/nobounds, README.md and docs")
+    parser.add_argument(
+        "files", nargs="*", type=Path, help="by default all of src/nobounds, README.md, SECURITY.md and docs"
+    )
     parser.add_argument("--lower", action="store_true", help="lower the numbers in tools/words.txt to what is left")
     given = parser.parse_args(arguments)
     files = [path.resolve() for path in given.files] or everything()
-    by_file = {_name(path): findings(path.read_text(), path.stem) for path in files if path.suffix == ".py"}
-    by_file |= {_name(path): page_findings(path.read_text()) for path in files if path.suffix == ".md"}
+    by_file = {_name(path): file_findings(path) for path in files}
     may = allowed()
     if given.lower:
         has = {name: len(hits) for name, hits in by_file.items()}

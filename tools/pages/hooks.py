@@ -25,6 +25,8 @@ _MARKS = re.compile(
     r"^( *`{3,}(?:python|sh|console|text))[^\S\n]+(?!title=|hl_lines=|linenums=)([^`\n]+)$", re.MULTILINE
 )
 _TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+_POWER = re.compile(r"\b(10|[en2])\^(-?\d+(?:\.\d+)?|epsilon)\b")
+_NO_TEXT = re.compile(r"(<(pre|code|math|script|style)\b.*?</\2>|<[^>]*>)", re.DOTALL)
 _COMMANDS = "<!-- commands -->"
 
 
@@ -65,8 +67,21 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Turn TeX into MathML, which browsers draw without a script."""
-    return _TEX.sub(_mathml, html)
+    """Turn TeX into MathML, which browsers draw without a script, and set powers in plain text: 10^7."""
+    return powers(_TEX.sub(_mathml, html))
+
+
+def powers(html: str) -> str:
+    """The page with the powers of its text raised; code stays as it is."""
+    parts, last = [], 0
+    for other in _NO_TEXT.finditer(html):
+        parts += [_POWER.sub(_raised, html[last : other.start()]), other[0]]
+        last = other.end()
+    return "".join([*parts, _POWER.sub(_raised, html[last:])])
+
+
+def _raised(match: re.Match[str]) -> str:
+    return f"{match[1]}<sup>{match[2].replace('epsilon', 'ε').replace('-', '−')}</sup>"  # noqa: RUF001 - a minus sign
 
 
 def _mathml(match: re.Match[str]) -> str:
