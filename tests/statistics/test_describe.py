@@ -167,6 +167,29 @@ def test_a_description_is_readable():
         assert word in text
 
 
+def test_a_printed_description_has_its_intervals():
+    """Beside each number, in the words of the notebook and of the explanation; and says what they are."""
+    described = nb.describe(PEOPLE, epsilon=4, rng=random.Random(3))
+    text, explained = str(described), str(nb.explain(described)).replace("\n  ", " ")
+    for name in ("income", "age"):
+        for statistic in ("count", "mean", "std"):
+            assert f"{described.said(name, statistic)} {described.margin(name, statistic)}" in text
+        assert described.margin(name, "std").startswith("(at least ") and described.margin(name, "std") in explained
+    assert "Ranges are 95% intervals" in text and "Ranges are 95% intervals" in described._repr_html_()
+
+
+def test_a_mean_in_a_heap_is_not_answered_without_a_searched_clip():
+    """Half of the records are the median, so the quartiles say nothing of the others; more rows pay for a clip."""
+    rng = np.random.default_rng(4)
+    hours = np.where(rng.random(4000) < 0.5, 40.0, np.round(rng.gamma(4, 12, 4000)))
+    few, many = ({"hours": hours[:size]} for size in (340, 4000))
+    shown = [nb.describe(few, epsilon=1, rng=random.Random(seed))["hours"] for seed in range(20)]
+    assert sum(summary.values["mean"] is not None for summary in shown) <= 4
+    assert all(summary.values["50%"] is not None and summary.reasons["mean"] == "too few rows" for summary in shown[:2])
+    assert nb.describe(few, epsilon=1, marks=False, rng=random.Random(0))["hours"].values["mean"] is not None
+    assert nb.describe(many, epsilon=1, rng=random.Random(0))["hours"].values["mean"] is not None
+
+
 @pytest.mark.medium
 def test_the_standard_deviation_of_real_data_is_accurate():
     """Ages and weekly hours, epsilon 1 for both columns: mean within 0.5%, standard deviation within 2%."""

@@ -212,7 +212,7 @@ def test_noise_has_the_variance_that_was_paid_for(neighbors):
 @relations
 @pytest.mark.parametrize("mean", [False, True])
 def test_the_variance_is_exact(neighbors, mean):
-    """sensitivity**2 / (2 variance) is the rho of the noise, and all parts together are the rho that was asked for."""
+    """sensitivity**2 / (2 variance) is the rho of the noise, and all parts together are the requested rho."""
     plan = planned(np.zeros((500, 30)), F(1, 7), neighbors, mean)
     search, parts, noise = plan.split(500)
     ball = Ball.of(F(3), 30)

@@ -10,7 +10,7 @@ from typing import Any
 from nobounds.accounting.composition import Totals
 from nobounds.accounting.ledger import Charge, Entries, Ledger, Limits, Remark
 from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
-from nobounds.accounting.postgres.ledger import PostgresLedger, is_address
+from nobounds.accounting.postgres.ledger import PostgresLedger, has_password, is_address
 from nobounds.accounting.statement import BudgetExceeded, NotCovered, Statement
 from nobounds.exact import Number, privacy_parameter, rational, round_up, shown
 
@@ -178,6 +178,11 @@ class Budget:
         if self._ledger.address is None:
             raise TypeError(
                 "a budget in memory cannot be copied or pickled, since the copy would spend it again: give it a path="
+            )
+        if is_address(self._ledger.address) and has_password(self._ledger.address):
+            raise TypeError(
+                "this budget cannot be copied or pickled, since the copy would hold a password: "
+                "leave it out of the address, and set PGPASSWORD or use a password file"
             )
         return _opened, (self._ledger.address,)
 

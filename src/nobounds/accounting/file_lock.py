@@ -9,7 +9,7 @@ open file instead, and to the file rather than to a name, so hard links, symboli
 - Windows: a lock on one byte, beside SQLite's own locks, which belong to an open file on that system.
 
 On all but Windows the lock excludes SQLite's record locks, even those of the same process. So other SQLite tools wait
-for it, and whoever holds it has to open SQLite without locks (`sqlite_vfs`).
+for it, and its holder has to open SQLite without locks (`sqlite_vfs`).
 """
 
 import errno

@@ -7,7 +7,9 @@ in the file warns users of its other names that there may be one.
 
 import os
 import stat
+import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -73,6 +75,8 @@ class Store:
         self._connection = connection  # for a database in memory; a file gets a new one for each transaction
         self._pid = os.getpid()
         self._own = _Turn()
+        if connection is not None:
+            weakref.finalize(self, connection.close)  # from Python 3.13 on an open one warns when it is collected
 
     @classmethod
     def in_memory(cls, fill: Fill) -> "Store":
@@ -99,7 +103,7 @@ class Store:
                 _configure(connection)
                 _fill(connection, fill)
             try:
-                os.link(draft, path)
+                _place(draft, path)
             except FileExistsError:
                 raise _taken(path) from None
         finally:
@@ -300,9 +304,18 @@ def _taken(path: Path) -> FileExistsError:
     return FileExistsError(f"{path} exists already: open it with Budget(path={str(path)!r})")
 
 
+def _place(draft: Path, path: Path) -> None:
+    """Give a finished file its name; FileExistsError if the name is taken, also if it was taken just before.
+
+    A hard link refuses a name that is taken, and a rename replaces that file. On Windows a rename refuses it, and some
+    of its file systems have no links.
+    """
+    (os.rename if sys.platform == "win32" else os.link)(draft, path)
+
+
 def _sync(folder: Path) -> None:
     """Flush the folder to the disk, so that a new name in it survives a power failure."""
-    if os.name == "posix":
+    if sys.platform != "win32":  # Windows does not open folders
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

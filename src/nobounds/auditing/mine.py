@@ -47,19 +47,19 @@ class Pair(NamedTuple):
     step: int
 
 
-def load(spec: str) -> Callable[..., Any]:
-    """The function that `module:function` or `file.py:function` names."""
+def load(spec: str, what: str = "mine") -> Callable[..., Any]:
+    """The function that `module:function` or `file.py:function` names; errors call it `what`."""
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
-        raise ValueError(f"mine must be module:function or file.py:function, got {spec!r}")
+        raise ValueError(f"{what} must be module:function or file.py:function, got {spec!r}")
     path = Path(place)
     if place.endswith(".py") and not path.is_file():
-        raise ValueError(f"mine must name a file that exists, got {place!r}")
+        raise ValueError(f"{what} must name a file that exists, got {place!r}")
     with theirs(place, "cannot be imported"):
         module = _of_file(path) if place.endswith(".py") else _of_name(place)
     function = getattr(module, name, None)
     if not callable(function):
-        raise ValueError(f"mine must name a function, and {place!r} has no function {name!r}")
+        raise ValueError(f"{what} must name a function, and {place!r} has no function {name!r}")
     return function  # type: ignore[no-any-return]
 
 

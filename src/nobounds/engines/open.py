@@ -11,8 +11,7 @@ from nobounds.engines.memory.arrow_stream import from_arrow_stream
 from nobounds.engines.memory.tables import from_lazy, from_memory
 from nobounds.engines.schemas.schema import SchemaLike
 from nobounds.engines.source import Progress, TableSource
-from nobounds.engines.spark.table import from_spark, is_spark
-from nobounds.engines.sql.duck import from_relation
+from nobounds.engines.spark import is_spark
 from nobounds.engines.streams.local import Local
 from nobounds.engines.streams.stream import TableStream
 
@@ -31,6 +30,8 @@ def open_source(
     if is_spark(data) and csv is None:
         if schema is not None:
             raise ValueError(_TYPED)
+        from nobounds.engines.spark.table import from_spark
+
         return from_spark(data)
     local = Local(open_stream(data, csv, schema))
     return local if progress is None else replace(local, progress=progress)
@@ -54,5 +55,7 @@ def open_stream(data: object, csv: Csv | None = None, schema: SchemaLike | None 
     if lazy:
         return from_lazy(data)
     if relation:
+        from nobounds.engines.sql.duck import from_relation
+
         return from_relation(data)
     return from_arrow_stream(data) if is_arrow_stream(data) else from_memory(data, schema)

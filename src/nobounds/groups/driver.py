@@ -17,7 +17,7 @@ from nobounds.groups.view import GroupsView, Many
 from nobounds.noise.source import RandomSource
 from nobounds.programs.program import Draw, Program, sent
 from nobounds.ranks.question import Question
-from nobounds.ranks.route import OneRoute
+from nobounds.ranks.route import OneRoute, has_spare_rungs
 from nobounds.ranks.values import Values, values_at, zeros
 
 R = TypeVar("R")
@@ -53,8 +53,8 @@ def settled(
     values = [zeros(len(everyone.who), own.integral) for _ in question.qs]
     started = ways(question.settled, everyone, decide) if sizes is None else sized(question, everyone, decide, sizes)
     for routes, view in started:
-        for which, (q, route) in enumerate(zip(question.qs, routes, strict=True)):
-            for block in view.blocks():
+        for which, (q, shared) in enumerate(zip(question.qs, routes, strict=True)):
+            for route, block in (pair for part in view.blocks() for pair in on_ladders(shared, part)):
                 codes: Any = decide(route.last(q, problem, block))
                 positions: Any = route.position(codes)
                 frame = None if route.frame is None else route.frame.of_group(block.who)
@@ -63,6 +63,16 @@ def settled(
                     values[which] = values[which].astype(object)
                 values[which][block.who] = of_block
     return values
+
+
+def on_ladders(route: OneRoute, view: GroupsView) -> Iterator[tuple[OneRoute, GroupsView]]:
+    """The route on the ladder of each group, with the groups that share it: on a grid the scale decides its rungs."""
+    if route.frame is None or not has_spare_rungs(route, route.frame):
+        yield route, view
+        return
+    octaves = route.frame.octave[view.who]
+    for octave in np.unique(octaves).tolist():
+        yield route.on_points(octave), view.only(np.flatnonzero(octaves == octave))
 
 
 def sized(

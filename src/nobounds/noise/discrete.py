@@ -24,6 +24,7 @@ FIRST_BITS = 64
 
 # Relative error assumed for log and log1p in double precision: numpy and libm promise a few units of 2**-53.
 _SLACK = 2.0**-48
+_NEAR_ENDS = 1 << 12
 
 
 def check_noise(noise: object) -> Noise:
@@ -113,8 +114,15 @@ def decide(attempt: Callable[[int], int | None]) -> int:
 
 
 def _exponential_bounds(u: int) -> tuple[float, float]:
-    """Doubles below and above -ln U, for the first 64 bits of U."""
-    return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+    """Doubles below and above -ln U, for the first 64 bits of U: U lies between u / 2**64 and (u + 1) / 2**64.
+
+    One logarithm serves for both: -ln((u + 1) / 2**64) is at least -ln(u / 2**64) - 1 / u. Near both ends of the range
+    that difference would cancel, or be too large.
+    """
+    if not _NEAR_ENDS < u < (1 << FIRST_BITS) - _NEAR_ENDS:
+        return _minus_log(u + 1) * (1 - _SLACK), _minus_log(u) * (1 + _SLACK)
+    log = _minus_log(u)
+    return (log - 1 / u) * (1 - _SLACK), log * (1 + _SLACK)
 
 
 def geometric(rate: Fraction, source: RandomSource) -> int:

@@ -53,7 +53,9 @@ from nobounds.statistics.typed import typed_summary, types_of
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
-TAIL = Fraction(2, 5)  # of the share of the mean, for the octaves around its clip
+LOPSIDED = 6  # times a deviation, the other one: 2 for lognormal(0, 1) and 4 for lognormal(0, 2)
+# Of the share of the mean, for the octaves around its clip, which have twice the noise under swap.
+TAIL = {"add-remove": Fraction(2, 5), "swap": Fraction(1, 2)}
 OUTSIDE = 7  # records outside, over eps2, that halt a walk to an extreme: with fewer it runs away ten times as often
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
@@ -357,7 +359,7 @@ class _Job:
         cuts off from the mean; the standard deviation is at least what it is within the clip.
         """
         plan, zcdp = self.plan, self.plan.spending.zcdp
-        for_tail = left * TAIL
+        for_tail = left * TAIL[plan.neighbors]
         epsilon = plan.epsilon(left - for_tail)
         tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), epsilon)
         octave = _octave(quantiles)
@@ -381,6 +383,8 @@ class _Job:
             bars["std"] = (math.sqrt(finite_float(spread.low)) if clip.trusted else 0.0, math.inf)
         if not self.marks:
             return values, bars
+        if "min and max" not in self.parts and _lopsided(quantiles):
+            return {"mean": None}, bars
         return {name: None if self._useless(name, bars[name], clip) else each for name, each in values.items()}, bars
 
     def _useless(self, name: str, bar: tuple[float, float], clip: Clip) -> bool:
@@ -396,6 +400,15 @@ def _rung(width: Fraction, octave: int | None) -> int:
     """The rung of a width, over the octave of the scale."""
     over = finite_float(width / Fraction(2) ** (octave or 0))
     return abs(int(DEVIATIONS.rungs(np.array([over]))[0])) if over > 0 else 0
+
+
+def _lopsided(quantiles: Mapping[str, int | float]) -> bool:
+    """Whether one quartile lies much nearer to the median than the other, or on it.
+
+    Then the median may lie in a heap of equal records, and the quartiles do not tell how far others are.
+    """
+    low, center, high = (Fraction(quantiles[name]) for name in ("25%", "50%", "75%"))
+    return max(high - center, center - low) >= LOPSIDED * min(high - center, center - low)
 
 
 def _octave(quantiles: Mapping[str, int | float]) -> int | None:

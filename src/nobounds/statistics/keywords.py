@@ -249,8 +249,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def spelled_out(function: F) -> F:
     """The function with the keywords of its `**options` in its signature and help; other keywords are refused."""
-    keywords, required = _keywords(function)
     plain = inspect.signature(function)
+    keywords, required = _keywords(plain)
     own = [given for given in plain.parameters.values() if given.kind is not inspect.Parameter.VAR_KEYWORD]
     spelled = [
         inspect.Parameter(
@@ -281,9 +281,9 @@ def spelled_out(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def _keywords(function: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _keywords(plain: inspect.Signature) -> tuple[dict[str, Any], dict[str, Any]]:
     """The keywords of the TypedDict in `**options: Unpack[...]` with their types, and those that have no default."""
-    (given,) = (p for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_KEYWORD)
+    (given,) = (p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD)
     (listed,) = get_args(given.annotation)
     types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in listed.__annotations__.items()}
     return types, dict.fromkeys(listed.__required_keys__, inspect.Parameter.empty)

@@ -48,8 +48,8 @@ RANKS: dict[str, Callable[[Ask], tuple[Fraction, ...]]] = {
 NATS = {
     "mean": (220, 440),
     "sum": (220, 440),
-    "std": (700, 900),
-    "variance": (700, 900),
+    "std": (1000, 1300),
+    "variance": (1000, 1300),
     "proportion": (10, 10),
     "ratio": (900, 1000),
     "weighted_mean": (900, 1000),

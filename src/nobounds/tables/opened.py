@@ -4,7 +4,7 @@ import operator
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
 from nobounds.accounting.spending import Chargeable
@@ -21,7 +21,9 @@ from nobounds.kinds.kind import NUMBER
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import driver_of
-from nobounds.statistics.agg import AskedColumns
+
+if TYPE_CHECKING:
+    from nobounds.statistics.agg import AskedColumns
 
 MOST_ROWS = 1 << 31  # of a unit
 _CONDITION = "condition"  # the name of a computed column, if the table has none of that name
@@ -130,8 +132,10 @@ class OpenedTable:
         self.require_numeric(name)
         return self.named(self.source.columns([name], self.bounding(options))[name], name)
 
-    def columns_for(self, asks: tuple[Ask, ...], options: Mapping[str, Any]) -> AskedColumns:
+    def columns_for(self, asks: tuple[Ask, ...], options: Mapping[str, Any]) -> "AskedColumns":
         """The columns that are asked about, to be read together when they are paid for."""
+        from nobounds.statistics.agg import AskedColumns
+
         conditions = dict.fromkeys(name for ask in asks if ask.statistic == "proportion" for name in ask.columns)
         names = list(dict.fromkeys(name for ask in asks for name in ask.columns if name not in conditions))
         for name in names:

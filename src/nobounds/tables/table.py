@@ -1,9 +1,12 @@
-"""A table of people, events or sales in any format, and private statistics of its columns: the public class."""
+"""A table of people, events or sales in any format, and private statistics of its columns: the public class.
+
+A method imports the statistic that it is for: a process that asks for one loads none of the others.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Chargeable, labelled
@@ -21,10 +24,7 @@ from nobounds.release.answers import Answers
 from nobounds.release.description import Description
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
-from nobounds.statistics.agg import agg
-from nobounds.statistics.describe import describe
 from nobounds.statistics.door import release_column
-from nobounds.statistics.histograms import cdf, histogram
 from nobounds.statistics.keywords import (
     Binned,
     Bounded,
@@ -43,21 +43,12 @@ from nobounds.statistics.keywords import (
     flag,
     spelled_out,
 )
-from nobounds.statistics.moments.pairs import correlation_of, covariance_of, ratio_of, weighted_mean_of
-from nobounds.statistics.moments.proportions import proportion
-from nobounds.statistics.moments.ranges import iqr
-from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
-from nobounds.statistics.sums import count, mean, sum
-from nobounds.tables.by_group.table import GroupedTable
-from nobounds.tables.contributions import ContributionsPlan
-from nobounds.tables.contributions import answer as contributions
-from nobounds.tables.distinct import distinct_units, distinct_values
-from nobounds.tables.left_out import LeftOutPlan
-from nobounds.tables.left_out import answer as left_out
 from nobounds.tables.opened import OpenedTable, SharedOnly, whole_number
-from nobounds.tables.sql.query import query_stream
-from nobounds.tables.sql.shelf import SOURCE
+from nobounds.tables.sql import SOURCE
+
+if TYPE_CHECKING:
+    from nobounds.tables.by_group.table import GroupedTable
 
 _SUGGESTED = Fraction(19, 20)
 
@@ -130,6 +121,8 @@ class Table(SharedOnly):
         underneath can change of them; releases say so by `parameters["rows_of"]`. So do those of lazy frames,
         relations, streams of Arrow batches and Spark DataFrames, which are queries too.
         """
+        from nobounds.tables.sql.query import query_stream
+
         stream = query_stream(connection, query, rows_of, masked=neighbors == "swap")
         return cls(
             stream,
@@ -212,21 +205,29 @@ class Table(SharedOnly):
     @spelled_out
     def sum(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private sum."""
+        from nobounds.statistics.sums import sum
+
         return sum(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def mean(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private mean."""
+        from nobounds.statistics.sums import mean
+
         return mean(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def std(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private standard deviation."""
+        from nobounds.statistics.moments.spreads import std
+
         return std(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def variance(self, column: str, **options: Unpack[Bounded]) -> Release:
         """A private variance."""
+        from nobounds.statistics.moments.spreads import variance
+
         return variance(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
@@ -241,46 +242,64 @@ class Table(SharedOnly):
         >>> people.proportion("age < 2500", epsilon=1, rng=random.Random(1)).value
         0.25...
         """
+        from nobounds.statistics.moments.proportions import proportion
+
         return proportion(self._opened.condition(condition, options), **self._charged, **options)
 
     @spelled_out
     def iqr(self, column: str, **options: Unpack[Ranged]) -> Release:
         """A private interquartile range."""
+        from nobounds.statistics.moments.ranges import iqr
+
         return iqr(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def ratio(self, numerator: str, denominator: str, **options: Unpack[Paired]) -> Release:
         """A private ratio of the sums of two columns, over the rows that have a value in both."""
+        from nobounds.statistics.moments.pairs import ratio_of
+
         return ratio_of(self._opened.pair(numerator, denominator, options), {**self._charged, **options})
 
     @spelled_out
     def weighted_mean(self, column: str, weights: str, **options: Unpack[Paired]) -> Release:
         """A private mean of a column, weighted by another one."""
+        from nobounds.statistics.moments.pairs import weighted_mean_of
+
         return weighted_mean_of(self._opened.pair(column, weights, options), {**self._charged, **options})
 
     @spelled_out
     def covariance(self, x: str, y: str, **options: Unpack[Paired]) -> Release:
         """A private covariance of two columns."""
+        from nobounds.statistics.moments.pairs import covariance_of
+
         return covariance_of(self._opened.pair(x, y, options), {**self._charged, **options})
 
     @spelled_out
     def correlation(self, x: str, y: str, **options: Unpack[Paired]) -> Release:
         """A private correlation of two columns."""
+        from nobounds.statistics.moments.pairs import correlation_of
+
         return correlation_of(self._opened.pair(x, y, options), {**self._charged, **options})
 
     @spelled_out
     def histogram(self, column: str, **options: Unpack[Binned]) -> GroupedRelease:
         """A private histogram, as `nobounds.histogram` gives it."""
+        from nobounds.statistics.histograms import histogram
+
         return histogram(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def cdf(self, column: str, **options: Unpack[Pointed]) -> GroupedRelease:
         """A private cumulative distribution, as `nobounds.cdf` gives it."""
+        from nobounds.statistics.histograms import cdf
+
         return cdf(self._opened.column(column, options), **self._charged, **options)
 
     @spelled_out
     def count(self, column: str | None = None, **options: Unpack[Spent]) -> Release:
         """A private number of rows, or of those with a value in a column; of a unit at most `rows_per_unit` count."""
+        from nobounds.statistics.sums import count
+
         if column is not None:
             return count(self._opened.column(column, options), **self._charged, **options)
         marks = self._opened.source.row_marks(self._opened.bounding(options))
@@ -298,7 +317,7 @@ class Table(SharedOnly):
         most, groups = whole_number(k, "k"), self._of_values(column, options)
         return groups._grouping().top_k(most, groups._spending(options), options.get("rng"))
 
-    def _of_values(self, column: str, options: ValuedByUnit) -> GroupedTable:
+    def _of_values(self, column: str, options: ValuedByUnit) -> "GroupedTable":
         given = {name: options.get(name) for name in ("keys", "delta", "groups_per_unit")}
         return self.group_by(column, **given)  # type: ignore[arg-type]
 
@@ -310,6 +329,8 @@ class Table(SharedOnly):
         another column: then at most `values_per_unit` of them are used, by default `rows_per_unit`, and the answer is
         the number of distinct values among those. Without a unit, one row has one value.
         """
+        from nobounds.tables.distinct import distinct_units, distinct_values
+
         if column is None or column == self._opened.unit:
             if options.get("values_per_unit") is not None:
                 raise ValueError("values_per_unit is for a column that is not the unit: a unit counts once")
@@ -319,6 +340,8 @@ class Table(SharedOnly):
     @spelled_out
     def describe(self, columns: Iterable[str] | None = None, **options: Unpack[Each]) -> Description:
         """A private summary of the numeric columns, as `nobounds.describe` gives it; the unit is not one of them."""
+        from nobounds.statistics.describe import describe
+
         table, source = self._opened, self._opened.source
         names = table.numeric_columns(columns)
         skipped = {name: kind for name, kind in source.others.items() if columns is None and table.shows(name)}
@@ -341,6 +364,8 @@ class Table(SharedOnly):
         >>> round(answers["median(age)"].value)
         48
         """
+        from nobounds.statistics.agg import agg
+
         marks = flag(options, "marks")
         terms = Terms.of(options.get("epsilon"), options.get("rho"), self._opened.neighbors)
         read = tuple(Ask.of(ask) for ask in asks)
@@ -362,6 +387,8 @@ class Table(SharedOnly):
         choose their keys themselves, for all of it.
         groups_per_unit: how many groups of a unit are used at most; by default `rows_per_unit`.
         """
+        from nobounds.tables.by_group.table import GroupedTable
+
         return GroupedTable(self._opened, by, keys, delta, groups_per_unit)
 
     def suggest_rows_per_unit(
@@ -393,6 +420,9 @@ class Table(SharedOnly):
         by at most a tenth. A larger number of rows means more noise, a smaller one leaves out more rows;
         `parameters["candidates"]` has the noise and the share left out for some of them.
         """
+        from nobounds.tables.contributions import ContributionsPlan
+        from nobounds.tables.contributions import answer as contributions
+
         table = self._opened
         if table.unit is None:
             raise ValueError("contributions need unit, the column that says whose row it is")
@@ -418,6 +448,9 @@ class Table(SharedOnly):
         A unit counts once, however many rows it has, so this costs little: a twentieth of an epsilon of 1 is enough for
         a few thousand units. The estimate is about rows, and says nothing of the values in them.
         """
+        from nobounds.tables.left_out import LeftOutPlan
+        from nobounds.tables.left_out import answer as left_out
+
         table = self._opened
         if table.unit is None:
             raise ValueError("rows are left out where a table has unit, the column that says whose row it is")

@@ -87,6 +87,26 @@ def test_a_budget_is_opened_or_created(address):
     assert is_address(address) and not is_address("people.budget")
 
 
+def test_an_address_with_a_password_is_not_pickled(address):
+    """A pickle would carry the password to wherever it is kept."""
+    nb.Budget(path=address, epsilon=1)
+    secret = nb.Budget(path=address.replace("user=nobounds", "user=nobounds&password=sesame"))
+    with pytest.raises(TypeError, match="would hold a password") as refusal:
+        pickle.dumps(secret)
+    assert "sesame" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("number", ["0x1", "0b1", "0o7", "1_0", "-1", "+1", " 1", "NaN", "Infinity", "", None])
+def test_a_loss_is_of_decimal_numbers(address, postgres, number):
+    """A direct call of the function cannot write a number that this library would not read."""
+    nb.Budget(path=address, epsilon=3)
+    name = address.partition("#")[2]
+    with psycopg.connect(postgres) as connection, pytest.raises(psycopg.Error) as refusal:
+        row = (name, "x", number, "0.1", "0.1", "0.0", "add-remove", "row", None, None, None)
+        connection.execute(f"select nobounds.charge({', '.join(['%s::text'] * len(row))})", row)
+    assert refusal.value.sqlstate == functions.WRONG
+
+
 def test_a_caller_that_rolls_back_has_paid(address, postgres):
     """The charge is on a connection of its own, and is there before the data are read."""
     budget = nb.Budget(epsilon=3, path=address)

@@ -48,6 +48,11 @@ declare
     now_made text;
 begin
     perform set_config('synchronous_commit', 'on', true);
+    foreach each in array array[epsilon, rho, eta, delta] loop
+        if each is null or each !~ '^([0-9]+([.][0-9]+)?(e[+-]?[0-9]+)?|inf)$' then  -- as this library writes them
+            raise exception 'a loss must be of decimal numbers' using errcode = 'NB006';
+        end if;
+    end loop;
     numbers := array[epsilon::numeric, rho::numeric, eta::numeric, delta::numeric];
     if array_position(numbers, null) is not null or 'NaN' = any(numbers) or 0 > any(numbers) or numbers[4] >= 1
         or least(numbers[1], numbers[2]) = 'Infinity' or what is null or neighbors not in ('add-remove', 'swap')

@@ -224,6 +224,13 @@ def shown_address(address: str) -> str:
     return f"postgresql://{parts.hostname or ''}{parts.path}" + (f"#{name}" if name else "")
 
 
+def has_password(address: str) -> bool:
+    """Whether an address has a password in it."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    return conninfo_to_dict(_parted(address)[0]).get("password") is not None
+
+
 def _limits(terms: Limits) -> list[str | None]:
     """The rules for the sums of charges, as numerators and denominators."""
     rules = Rules.of(terms.epsilon, terms.delta, terms.rho)

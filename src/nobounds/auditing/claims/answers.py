@@ -42,7 +42,7 @@ from nobounds.ranks.view import View
 MISSING = math.nan
 EPSILON = Fraction(2)
 HALF = Fraction(1, 2)
-# At the ends hardly any rungs lie before the first record: those between two records carry nearly all the weight.
+# At the ends almost no rungs lie before the first record: those between two records carry nearly all the weight.
 FAR = 1.7e308
 SPOTS = (-FAR, -1e200, -3.0, 0.0, 5.0, 1e200, FAR)
 RANKS = (Fraction(0), Fraction(1, 4), HALF, Fraction(1))

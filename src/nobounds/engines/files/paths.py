@@ -11,11 +11,8 @@ from typing import Any
 from nobounds.engines.column import CHUNK, Column
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.csv.table import CsvFiles
-from nobounds.engines.files.arrow_files import from_arrow_files
 from nobounds.engines.files.columns import column_names, open_parquet, read_column
-from nobounds.engines.files.excel import from_excel
 from nobounds.engines.files.formats import format_of, readable
-from nobounds.engines.files.json_lines import from_json_lines
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
@@ -86,10 +83,19 @@ def from_paths(
     if csv is not None:
         raise ValueError("csv is for CSV files; the files are of another format")
     if kind == "json":
+        from nobounds.engines.files.json_lines import from_json_lines
+
         return from_json_lines(paths, stated)
     if kind == "excel":
+        from nobounds.engines.files.excel import from_excel
+
         return from_excel(paths, stated)
-    stream = from_arrow_files(paths) if kind == "arrow" else _from_parquet(paths)
+    if kind == "arrow":
+        from nobounds.engines.files.arrow_files import from_arrow_files
+
+        stream = from_arrow_files(paths)
+    else:
+        stream = _from_parquet(paths)
     check_stated(stream, stated)
     return stream
 

@@ -25,6 +25,7 @@ from nobounds.ladders.facts import Facts, type_bounds
 __all__ = ["CHUNK", "Column", "column"]
 
 _IN_PLACE = 1 << 20
+_FILLED = 1 << 18  # records of polars at a time: a call for fewer takes almost as long
 _FIX = "convert it first, for example np.asarray(data, dtype=float) or pd.to_numeric(series, errors='coerce')"
 
 
@@ -75,11 +76,11 @@ def _from_numpy(data: NDArray[Any]) -> Column:
     records: NDArray[Any] = np.ma.getdata(data).view(np.ndarray)
 
     # Floats are read in place, in chunks as long as a pass likes; others are converted a little at a time.
-    length = _IN_PLACE if data.dtype == np.float64 and data.flags.c_contiguous and not masked else CHUNK
+    in_place = data.dtype == np.float64 and data.flags.c_contiguous and not masked
 
     def chunks() -> Iterator[NDArray[np.float64]]:
-        for window in windows(len(records), length):
-            floats = _nearest_floats(records[window], copy=masked)
+        for window in windows(len(records), _IN_PLACE if in_place else CHUNK):
+            floats = records[window] if in_place else _nearest_floats(records[window], copy=masked)
             if masked:
                 floats[np.ma.getmaskarray(data[window])] = np.nan
             floats.flags.writeable = False  # they may be the user's
@@ -146,7 +147,7 @@ def _from_polars(data: Any, polars: Any) -> Column:
         raise refuse_type(f"polars type {type(dtype).__name__}", "cast it first, for example series.cast(pl.Float64)")
 
     def chunks() -> Iterator[NDArray[np.float64]]:
-        for window in windows(len(data)):
+        for window in windows(len(data), _FILLED):
             records = data[window] if dtype == polars.Float64 else data[window].cast(polars.Float64)
             yield (records.fill_null(math.nan) if records.null_count() else records).to_numpy()
 

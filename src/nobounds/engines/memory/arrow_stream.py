@@ -39,7 +39,7 @@ def from_arrow_stream(data: Any) -> TableStream:
 
 
 def _copied(batch: Any) -> Any:
-    """A batch in memory of its own: whoever makes a stream may fill the same memory again for the next batch."""
+    """A batch in memory of its own: the maker of a stream may fill the same memory again for the next batch."""
     pa = import_pyarrow()
     columns = [pa.concat_arrays([column, column.slice(0, 0)]) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)

@@ -15,6 +15,7 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.source import Bounding
 
 Words = NDArray[np.uint64]
+_LEADING = 24  # bits of a value that are enough to tell most values apart
 _DENSE = 4  # a table of all whole numbers between the least and the largest may have this many places for each row
 
 
@@ -74,11 +75,7 @@ def chosen(rows: UnitRows, order: KeyOrder, bounding: Bounding) -> tuple[Ints, I
         few, sort = np.flatnonzero(~many), np.flatnonzero(many)
     if not len(sort):
         return few, numbers[few]
-    for values in reversed(rows.values):
-        sort = _stably(sort, _ordered_bits(values[sort]), 64)
-    if len(order.places) > 1:
-        sort = _stably(sort, order.places[rows.codes[sort]], (len(order.places) - 1).bit_length())
-    sort = _stably(sort, numbers[sort], (len(sizes) - 1).bit_length())
+    sort = _in_order(sort, numbers[sort], len(sizes), order.places[rows.codes[sort]], len(order.places), rows.values)
     first, size = _runs(numbers[sort])
     start = starts(words(units(numbers[sort[first]])), bounding.salt) % size.astype(np.uint64)
     # Row j of r rows stays if (j * most + start) mod r < most.
@@ -179,6 +176,27 @@ def _in_few_groups(places: Ints, numbers: Ints, units: Any, codes: Ints, order: 
     first, size = _runs(unit)
     stays = group - np.repeat(group[first], size) < bounding.groups
     return np.asarray(places[sort[stays]])
+
+
+def _in_order(rows: Ints, units: Ints, many: int, places: Ints, groups: int, values: list[Floats]) -> Ints:
+    """Some rows in the order of their units, of the places of their keys, and of their values."""
+    of_units, of_keys = (many - 1).bit_length(), (groups - 1).bit_length()
+    left = 64 - of_units - of_keys
+    each = [_ordered_bits(column[rows]) for column in values]
+    if len(each) == 1 and left >= _LEADING:  # in one word with the leading bits of the value
+        word = units.astype(np.uint64) << np.uint64(64 - of_units) if of_units else np.zeros(len(rows), np.uint64)
+        if of_keys:
+            word |= places.astype(np.uint64) << np.uint64(left)
+        word |= each[0] >> np.uint64(64 - left)
+        order = np.argsort(word)
+        word, exact = word[order], each[0][order]
+        if not bool(np.any((word[1:] == word[:-1]) & (exact[1:] < exact[:-1]))):  # no other bit of a value matters
+            return rows[order]
+    order = np.arange(len(rows))
+    for bits in reversed(each):
+        order = _stably(order, bits[order], 64)
+    order = _stably(order, places[order], of_keys)
+    return rows[_stably(order, units[order], of_units)]
 
 
 def _ordered_bits(values: Floats) -> Words:

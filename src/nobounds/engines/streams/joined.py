@@ -27,6 +27,7 @@ def joined(stream: TableStream, public: TableStream, lookup: Lookup) -> TableStr
         kinds=stream.kinds | {new: public.kinds[old] for new, old in names.items() if old in public.kinds},
         batches=reader.batches,
         again=None,
+        elsewhere=None,
         shown=None if stream.shown is None else stream.shown | frozenset(names),
     )
 

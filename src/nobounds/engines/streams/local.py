@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.scan import Chunks
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import Column, windows
 from nobounds.engines.grouped import GroupedRecords
@@ -17,11 +19,11 @@ from nobounds.engines.memory.arrow_floats import floats_in
 from nobounds.engines.rows.coded import CodedRows
 from nobounds.engines.rows.key_codes import KeyCodes, together
 from nobounds.engines.rows.unit_rows import UnitRows
-from nobounds.engines.source import Bounding, Keyed, Progress, Tallied
+from nobounds.engines.source import Bounding, GroupRows, Keyed, Progress, Tallied
 from nobounds.engines.sql.duck import query_failed, unit_groups, unit_sizes
 from nobounds.engines.streams.bounded import bounded
 from nobounds.engines.streams.spool import Spool, once
-from nobounds.engines.streams.stream import TableStream
+from nobounds.engines.streams.stream import Elsewhere, TableStream
 from nobounds.engines.streams.viewed import stream_types, viewed
 from nobounds.expressions.types import Type
 from nobounds.expressions.view import View
@@ -77,15 +79,25 @@ class Local:
         if bounding is None and self.stream.again is not None:
             return {name: self._watched(column) for name, column in self.stream.again(names).items()}
         spool = once(lambda: Spool(names, self._records(names, bounding)))
+        if bounding is not None:
+            unit = Unit(bounding.unit, bounding.rows)
+            return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
+        there = once(self._elsewhere)
+        pushed = once(lambda: None if (elsewhere := there()) is None else elsewhere.columns(names))
+
+        def records(name: str) -> Chunks:
+            columns = pushed()
+            return spool().chunks(name) if columns is None else columns[name]
+
         # The number of rows is public under swap, and counting must not read the rows into the spool.
-        if bounding is None:
-            rows = once(self._rows)
-            return {name: replace(_spooled(spool, name, self.facts[name], Unit()), rows=rows) for name in names}
-        unit = Unit(bounding.unit, bounding.rows)
-        return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
+        rows = once(lambda: self._rows() if (elsewhere := there()) is None else elsewhere.rows())
+        return {name: Column(self.facts[name], partial(records, name), rows=rows) for name in names}
 
     def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:
-        """One pass over the keys and the values."""
+        """One pass over the keys and the values, where the rows are or here."""
+        there = self._elsewhere() if bounding is None else None
+        if there is not None and (tallied := there.tally(name, ladder, keyed)) is not None:
+            return tallied
         codes, growing, units = KeyCodes(keyed.known), Tallying(ladder), _Units(keyed)
         for row_codes, firsts, values in self._coded([] if name is None else [name], keyed, bounding, codes):
             records = values[0] if values else np.zeros(len(row_codes))
@@ -95,8 +107,10 @@ class Local:
             growing.add(groups[inside], records[inside])
         return units.used(Tallied(self._keys(keyed, codes), units.counts, growing.tally()), bounding)
 
-    def rows(self, name: str | None, keyed: Keyed, bounding: Bounding | None) -> CodedRows:
+    def rows(self, name: str | None, keyed: Keyed, bounding: Bounding | None) -> GroupRows:
         """One pass over the keys and the values; the values are read again in place if that can be repeated."""
+        if bounding is None and (there := self._elsewhere()) is not None:
+            return there.group_rows(name, keyed)
         codes, units, parts = KeyCodes(keyed.known), _Units(keyed), [np.zeros(0, dtype=np.int32)]
         names = [] if name is None else [name]
 
@@ -195,6 +209,13 @@ class Local:
     def known_keys(self, names: tuple[str, ...], given: list[list[Any]]) -> tuple[Any, ...]:
         """Public keys, a list for each column, as arrays of the types of the columns."""
         return tuple(public_keys(part, self.stream.kinds[name], name) for name, part in zip(names, given, strict=True))
+
+    def _elsewhere(self) -> Elsewhere | None:
+        """The table where its rows are, if passes can run there."""
+        if self.stream.elsewhere is None:
+            return None
+        with self.stream.turns:
+            return self.stream.elsewhere()
 
     def _watched(self, column: Column) -> Column:
         """The column, with reports of the rows read to `progress`."""

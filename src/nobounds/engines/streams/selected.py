@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nobounds.engines.streams.stream import TableStream
+from nobounds.engines.streams.stream import Elsewhere, TableStream
 
 
 def selected(stream: TableStream, columns: Mapping[str, str]) -> TableStream:
@@ -17,6 +17,10 @@ def selected(stream: TableStream, columns: Mapping[str, str]) -> TableStream:
     def named(given: Mapping[str, Any]) -> dict[str, Any]:
         return {new: given[old] for new, old in columns.items() if old in given}
 
+    def elsewhere() -> Elsewhere | None:
+        there = stream.elsewhere() if stream.elsewhere is not None else None
+        return None if there is None else there.selected(dict(columns))
+
     return replace(
         stream,
         facts=named(stream.facts),
@@ -25,5 +29,6 @@ def selected(stream: TableStream, columns: Mapping[str, str]) -> TableStream:
         enums=named(stream.enums),
         batches=batches,
         again=None,
+        elsewhere=None if stream.elsewhere is None else elsewhere,
         shown=None if stream.shown is None else frozenset(new for new, old in columns.items() if old in stream.shown),
     )

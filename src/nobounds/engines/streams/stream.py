@@ -7,11 +7,38 @@ read once, into a spool.
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from nobounds.arrays import Floats
+from nobounds.counting.scan import Chunks
 from nobounds.engines.column import Column
+from nobounds.engines.source import GroupRows, Keyed, Tallied
 from nobounds.ladders.facts import Facts
+from nobounds.ladders.ladder import Ladder
+
+
+class Elsewhere(Protocol):
+    """The rows of a table at one moment, and passes over them that run where they are."""
+
+    def rows(self) -> int:
+        """The number of rows."""
+        ...
+
+    def columns(self, names: list[str]) -> dict[str, Chunks]:
+        """The records of some columns."""
+        ...
+
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied | None:
+        """As of a `source.TableSource`; None if the rows have to be read for it."""
+        ...
+
+    def group_rows(self, name: str | None, keyed: Keyed) -> GroupRows:
+        """The rows of a column by group."""
+        ...
+
+    def selected(self, columns: dict[str, str]) -> "Elsewhere":
+        """The same with these columns: new names, each with the old one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +50,8 @@ class TableStream:
     `kinds` has the Arrow types of all columns. `share` returns the share of the table that the current pass has read,
     if known. `shown` has the names of the columns that may be shown; None if all may be. `query`, `connected` and
     `enums` are as in `source.TableSource`. `turns` is a lock to hold during a pass (see `turns`). `kept` gives a record
-    0 for each row, and a missing one for a row that a condition has dropped; None if no row is missing.
+    0 for each row, and a missing one for a row that a condition has dropped; None if no row is missing. `elsewhere`
+    opens the table where its rows are, for passes that run there; None if they have to be read here.
     """
 
     facts: dict[str, Facts] = field(repr=False)  # the names in a CSV file may be a record
@@ -40,3 +68,4 @@ class TableStream:
     turns: Any = field(default=nullcontext(), repr=False)
     kept: Callable[[], Iterator[Floats]] | None = field(default=None, repr=False)
     enums: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    elsewhere: Callable[[], "Elsewhere | None"] | None = field(default=None, repr=False)

@@ -13,6 +13,11 @@ from nobounds.expressions.sql import from_syntax
 from nobounds.expressions.statements.syntax import clauses, only, refused
 from nobounds.expressions.tree import And, Column, Node
 
+_HIDDEN = (
+    "the first line of the file may be a record, so its names are hidden: "
+    "add --header yes (csv=nb.Csv(header=True)) if it is a header"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -119,8 +124,8 @@ class Scope:
             raise ValueError(f"column {name!r} is in several tables, or in several spellings; write it as table.column")
         if not nodes:
             known = [own for columns in tables for own in columns] if self.relation.base.shown else []
-            there = f"; the columns are {', '.join(map(repr, known))}" if known else ""
-            raise ValueError(f"column {name!r} is not in the table{there}")
+            there = f"the columns are {', '.join(map(repr, known))}" if known else _HIDDEN
+            raise ValueError(f"column {name!r} is not in the table; {there}")
         return nodes[0]
 
     def every(self, table: str | None) -> dict[str, Node]:

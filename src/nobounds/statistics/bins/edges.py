@@ -5,15 +5,16 @@ are the float64 nearest to them, and so are edges: a decimal 0.3 lies at an edge
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import partial
 from itertools import chain, count
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.classes import Classes
 from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 from nobounds.exact import finite_float
 from nobounds.kinds.kind import Kind
@@ -54,18 +55,30 @@ def counts_between(chunks: Chunks, edges: Edges, closed: bool) -> Ints:
 
     Missing records are in no bin, and infinite ones in the first or the last.
     """
-    return scan(chunks, partial(_counts, as_floats(edges), "left" if closed else "right"), np.add)
+    return scan(chunks, CountsBetween(tuple(as_floats(edges).tolist()), closed), np.add)
 
 
-def _counts(edges: Floats, side: Any, chunks: Iterable[Chunk]) -> Ints:
-    total = np.zeros(len(edges) + 1, dtype=np.int64)
-    for values, many in (present(*block) for block in blocks(chunks)):
-        places = np.searchsorted(edges, values, side=side)
-        if many is None:
-            total += np.bincount(places, minlength=len(total))
-        else:
-            np.add.at(total, places, many)
-    return total
+@dataclass(frozen=True, slots=True)
+class CountsBetween:
+    """The pass that counts records between edges."""
+
+    edges: tuple[float, ...]
+    closed: bool
+
+    @property
+    def classes(self) -> Classes:
+        """Records at the same place among the edges."""
+        return Classes(edges=self.edges)
+
+    def __call__(self, chunks: Iterable[Chunk]) -> Ints:
+        total = np.zeros(len(self.edges) + 1, dtype=np.int64)
+        for values, many in (present(*block) for block in blocks(chunks)):
+            places = np.searchsorted(np.array(self.edges), values, side="left" if self.closed else "right")
+            if many is None:
+                total += np.bincount(places, minlength=len(total))
+            else:
+                np.add.at(total, places, many)
+        return total
 
 
 def round_edges(low: Fraction, high: Fraction, bins: int, kind: Kind, grid: Fraction | None) -> Edges:

@@ -7,7 +7,6 @@ all groups. Keys are read once, records for the clip and once more for the sums 
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +14,13 @@ from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip
-from nobounds.clipping.excess import CountNoise
 from nobounds.clipping.interval import CHANCE, mean_range, summed_range
+from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.sharing import ASSUMES, reaches
 from nobounds.clipping.tail import Side
 from nobounds.clipping.tailing import Tailed
-from nobounds.counting.lattice import Lattice
+from nobounds.counting.lattice import Beyond, Lattice
 from nobounds.exact import MAX, finite_float
 from nobounds.groups import NoisyGroups
 from nobounds.groups.decisions import LARGEST
@@ -64,7 +63,7 @@ def sums_by_group(
     settled, clip, tailed = clipped.plan, clipped.clip, clipped.tailed
     lattice = Lattice.of(clip.low, clip.high, settled.integral)
     sides = (tailed.sides or ()) if tailed.clip.trusted else ()
-    counts, (sums, *beyond) = rows.totals(lattice.steps, *(partial(_beyond_half, clip.center, side) for side in sides))
+    counts, (sums, *beyond) = rows.totals(lattice.steps, *(_beyond_half(clip.center, side) for side in sides))
     summed = yield from (_means if settled.centered else _sums)(settled, clip, lattice, counts, sums)
     ends = [(int if settled.integral else finite_float)(end) for end in (clip.low, clip.high)]
     parameters = {"clip": ends, "noise": settled.additive.name} | summed.parameters | ladder.describe()
@@ -111,11 +110,9 @@ def _with_excess(plan: SumPlan, tailed: Tailed, near: dict[int, NDArray[Any]], s
         return around(summed.values, below * unit / summed.over, above * unit / summed.over)
 
 
-def _beyond_half(center: Fraction, side: Side, values: Floats) -> Ints:
-    """1 for each record that lies beyond half the width of a side, and 0 for the others."""
-    with np.errstate(over="ignore"):
-        away = side.sign * (values - finite_float(center))
-    return (away > finite_float(side.width) / 2).astype(np.int64)
+def _beyond_half(center: Fraction, side: Side) -> Beyond:
+    """1 for each record that lies beyond half the width of a side."""
+    return Beyond(finite_float(center), side.sign, finite_float(side.width) / 2)
 
 
 def _reasons(summed: Summed, trusted: bool) -> NDArray[Any]:

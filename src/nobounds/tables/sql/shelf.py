@@ -7,9 +7,9 @@ from typing import Any
 
 from nobounds.engines.files.paths import expand, name_of
 from nobounds.engines.open import open_stream
-from nobounds.engines.spark.table import is_spark
+from nobounds.engines.spark import is_spark
 from nobounds.engines.sql.catalogue import Listed, listed
-from nobounds.engines.sql.database import from_query
+from nobounds.engines.sql.database import from_query, from_table
 from nobounds.engines.streams.joined import joined
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types
@@ -18,8 +18,7 @@ from nobounds.expressions.statements.relation import Base, Definition, Named, Re
 from nobounds.expressions.statements.request import Request
 from nobounds.expressions.statements.syntax import refused
 from nobounds.expressions.view import View
-
-SOURCE, RESULT = "source", "result"
+from nobounds.tables.sql import RESULT, SOURCE
 
 
 def is_declared(rows_of: object) -> bool:
@@ -103,7 +102,13 @@ class Shelf:
 
     def _in_database(self, table: Listed) -> Held:
         if table.sql not in self._held:
-            stream = replace(from_query(self._data, f"select * from {table.sql}"), query=table.result)
+            # Only the rows of a stored table are the same each time they are read in one transaction.
+            stream = (
+                from_query(self._data, f"select * from {table.sql}")
+                if table.result
+                else from_table(self._data, table.sql)
+            )
+            stream = replace(stream, query=table.result)
             self._held[table.sql] = Held(stream, Base(table.sql, *_names(stream)))
         return self._held[table.sql]
 

@@ -14,7 +14,8 @@ from nobounds.noise.source import Rng
 from nobounds.release.answers import Answers
 from nobounds.statistics.keywords import Keys
 from nobounds.tables.by_group.agg import numbers_of
-from nobounds.tables.sql.shelf import SOURCE, Shelf, is_declared
+from nobounds.tables.sql import SOURCE
+from nobounds.tables.sql.shelf import Shelf, is_declared
 from nobounds.tables.table import Table
 
 
