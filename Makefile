@@ -2,9 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEMO := .venv-demo
+RELEASE := .venv-release
 PEERS := .venv-bench
 OPENDP := .venv-opendp
 TUMULT := .venv-tumult
+SMARTNOISE := .venv-smartnoise
+ADAPTER = -m pytest -q --noconftest -o addopts=--import-mode=importlib -W ignore tests/interop/test_
 SAMPLES := src/nobounds/data
 unexport PYTHONDONTWRITEBYTECODE # pytest keeps the tests as it rewrites them, which halves the time to collect them
 MINUTES ?= 10
@@ -12,16 +16,16 @@ QUICK ?=
 SEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping intervals sparse quantiles paper mutants planted soak docs figures architecture screens why peers everyday
+.PHONY: help demo test check quick long explore lint bench accuracy pictures clipping intervals sparse quantiles paper mutants planted soak docs figures outputs architecture screens why peers everyday dist sbom
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
-demo: $(READY) ## set up, then private summaries, a quantile and a sum of the bundled sample data
-	$(BIN)/nobounds describe $(SAMPLES)/adult.csv.gz --header yes --epsilon 1 --resolution 1 --lower 0
-	$(BIN)/nobounds describe $(SAMPLES)/books.csv.gz --header yes --epsilon 1 --resolution num_pages=1 --lower 0
-	$(BIN)/nobounds quantile $(SAMPLES)/adult.csv.gz --column age --q 0.5 --q 0.99 --epsilon 1 --resolution 1
-	$(BIN)/nobounds sum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1 --resolution 1
+demo: $(DEMO)/.ready ## set up, then private summaries, a quantile and a sum of the bundled sample data
+	$(DEMO)/bin/nobounds describe $(SAMPLES)/adult.csv.gz --header yes --epsilon 1 --resolution 1 --lower 0
+	$(DEMO)/bin/nobounds describe $(SAMPLES)/books.csv.gz --header yes --epsilon 1 --resolution num_pages=1 --lower 0
+	$(DEMO)/bin/nobounds quantile $(SAMPLES)/adult.csv.gz --column age --q 0.5 --q 0.99 --epsilon 1 --resolution 1
+	$(DEMO)/bin/nobounds sum $(SAMPLES)/books.csv.gz --column num_pages --epsilon 1 --resolution 1
 
 test: lint ## set up, then format, lint, types and every test
 	$(BIN)/pytest -n 2 --dist loadgroup
@@ -52,13 +56,16 @@ accuracy: $(READY) ## nobounds and its rivals near 0 and far from it, docs/accur
 pictures: $(READY) ## the pictures and tables of docs/accuracy.md (ten minutes)
 	$(BIN)/python benchmarks/pages/accuracy.py --out docs/accuracy
 
-clipping: $(READY) ## the choice of the clipping constants, and docs/clipping.md (five minutes)
-	$(BIN)/python benchmarks/tuning/clipping.py --out docs/clipping.md
+clipping: $(READY) ## the choice of the clipping constants: a table of docs/clipping.md (five minutes)
+	$(BIN)/python benchmarks/tuning/clip_shares.py
 
 intervals: $(READY) ## how often intervals hold, and how many numbers of a summary are far off, docs/intervals (an hour; QUICK=--quick)
 	$(BIN)/python benchmarks/coverage/quantiles.py --out docs/intervals/quantiles.md --jobs 2 $(QUICK)
 	$(BIN)/python benchmarks/coverage/sums.py --out docs/intervals/sums.md --jobs 2 $(QUICK)
-	$(BIN)/python benchmarks/coverage/describe.py --out docs/intervals/describe.md --jobs 2
+	$(BIN)/python benchmarks/coverage/describe.py --out docs/intervals/describe.md --jobs 2 $(QUICK)
+	$(BIN)/python benchmarks/coverage/groups.py --out docs/intervals/groups.md --jobs 2 $(QUICK)
+	$(BIN)/python benchmarks/coverage/left_out.py --out docs/intervals/units.md --jobs 2 $(QUICK)
+	$(BIN)/python benchmarks/coverage/plans.py --out docs/intervals/plans.md --jobs 2 $(QUICK)
 
 sparse: $(READY) ## the noise of SparseVector by four analyses, docs/sparse_vector.md
 	$(BIN)/python benchmarks/pages/sparse_vector.py
@@ -84,6 +91,9 @@ docs: $(READY) ## the documentation site, into site/ (offline, and a warning is 
 figures: $(READY) ## the pictures of the concept pages, docs/concepts/*.svg (a minute)
 	$(BIN)/python benchmarks/pages/concepts.py --out docs/concepts
 
+outputs: $(READY) ## the outputs that pages show, where they are no longer what the commands print (three minutes)
+	cd tests && ../$(BIN)/python -m support.outputs
+
 architecture: ## the picture of the rooms from the imports, docs/architecture.svg
 	$(PYTHON) tools/pages/architecture.py
 
@@ -93,7 +103,15 @@ everyday: $(PEERS)/.ready ## errors of everyday statistics beside other librarie
 why: $(PEERS)/.ready $(TUMULT)/.ready ## a private maximum against the looseness of a guessed bound, docs/why.md (half an hour)
 	$(PEERS)/bin/python benchmarks/pages/why.py --tumult $(TUMULT)/bin/python
 
-peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready ## run every block of docs/coming_from, peers' too (ten minutes)
+peers: $(PEERS)/.ready $(OPENDP)/.ready $(TUMULT)/.ready $(SMARTNOISE)/.ready ## docs/coming_from, docs/interop.md and its adapters on the real libraries (fifteen minutes)
+	$(PEERS)/bin/python benchmarks/pages/interop.py diffprivlib
+	$(PEERS)/bin/python $(ADAPTER)diffprivlib.py
+	$(OPENDP)/bin/python benchmarks/pages/interop.py opendp
+	$(OPENDP)/bin/python $(ADAPTER)opendp.py
+	$(SMARTNOISE)/bin/python benchmarks/pages/interop.py smartnoise
+	$(SMARTNOISE)/bin/python $(ADAPTER)smartnoise.py
+	$(TUMULT)/bin/python benchmarks/pages/interop.py tumult
+	PYSPARK_PYTHON=$(CURDIR)/$(TUMULT)/bin/python $(TUMULT)/bin/python $(ADAPTER)tumult.py
 	$(PEERS)/bin/python benchmarks/pages/coming_from.py diffprivlib google
 	$(OPENDP)/bin/python benchmarks/pages/coming_from.py opendp
 	$(TUMULT)/bin/python benchmarks/pages/coming_from.py tumult
@@ -102,16 +120,44 @@ screens: $(READY) ## the pictures of docs/studio.md and docs/answers.md, in Chro
 	$(BIN)/python benchmarks/pages/studio.py --out docs/studio
 	$(BIN)/python benchmarks/pages/notebook.py --out docs/answers
 
-lint: $(READY) ## format, lint, types and words alone
+dist: $(RELEASE)/.ready ## wheel and sdist, built twice and compared, into dist/
+	$(RELEASE)/bin/python tools/release/build.py --out dist
+	$(RELEASE)/bin/twine check --strict dist/*.whl dist/*.tar.gz
+	$(RELEASE)/bin/check-wheel-contents dist/*.whl
+	$(RELEASE)/bin/hadolint Containerfile
+
+sbom: dist ## what an environment of nobounds[all] has in it, as CycloneDX, into dist/
+	$(PYTHON) -m venv --clear --without-pip build/sbom
+	$(RELEASE)/bin/pip --python build/sbom/bin/python install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[all]"
+	$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --output-file dist/nobounds-all.cdx.json build/sbom/bin/python
+
+lint: $(READY) ## format, lint, types, words and workflows alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tools/words.py
+	$(BIN)/zizmor --offline --quiet --persona pedantic .github
+
+define NEW_ENOUGH
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nobounds needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+endef
 
 $(READY): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nobounds needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(NEW_ENOUGH)
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+# What a user installs for the command line and the studio, and none of the tools of developers.
+$(DEMO)/.ready: pyproject.toml
+	$(NEW_ENOUGH)
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/pip install --quiet --disable-pip-version-check -e '.[studio]'
+	@touch $@
+
+$(RELEASE)/.ready: tools/release/requirements.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check -r tools/release/requirements.txt
 	@touch $@
 
 # The peers want other versions of what nobounds uses, so they have a folder of their own; one that does not install is
@@ -124,13 +170,18 @@ $(PEERS)/.ready: pyproject.toml benchmarks/requirements.txt
 	done < benchmarks/requirements.txt
 	@touch $@
 
-# OpenDP for data frames wants one version of polars; Tumult an old Spark, and Java.
+# OpenDP for data frames wants one version of polars, SmartNoise an old OpenDP; Tumult an old Spark, and Java.
 $(OPENDP)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(OPENDP)
-	$(OPENDP)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'opendp[polars]>=0.14'
+	$(OPENDP)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'opendp[polars]>=0.14' pytest
 	@touch $@
 
 $(TUMULT)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(TUMULT)
-	$(TUMULT)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'tmlt.analytics>=0.20'
+	$(TUMULT)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'tmlt.analytics>=0.20' pytest
+	@touch $@
+
+$(SMARTNOISE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SMARTNOISE)
+	$(SMARTNOISE)/bin/pip install --quiet --disable-pip-version-check -e '.[table]' 'smartnoise-sql>=1.0' pytest
 	@touch $@

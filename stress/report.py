@@ -16,7 +16,7 @@ has no charge of its name and its loss. An answer is wrong if a clean process gi
 numpy columns wherever that is the same table; or if it is outside of where it must be: counts within 60 scales of their
 noise, and at epsilon 1000 counts are exact and the other statistics near the truth. Which errors are documented after
 which fault is in `stress/books.py`."""
-_SURVIVED = """A fault is survived if its call was answered, or ended in a documented error. Whoever is killed at any
+_SURVIVED = """A fault is survived if its call was answered, or ended in a documented error. A process killed at any
 moment can say neither: these count as survived by construction, and what they did to charges and ledgers is in the
 numbers that must be none."""
 _KILLED = """A file with anything in it but the terms of a ledger would be a failure above. A journal that one of them

@@ -1,9 +1,9 @@
-"""Private maxima by one library at every looseness of the bound: relative errors as JSON, in a process of its own.
+"""Private sums, quantiles and maxima by one library, for guessed bounds: relative errors as JSON, in its own process.
 
     python benchmarks/pages/why_peers.py diffprivlib
 
-Run k of a library asks about sample k, at each looseness anew; the samples are the same for all libraries. The bound is
-the looseness times the true maximum of the sample, so at 1 the bound gives the answer away.
+Run k of a library asks about sample k, for each guess anew; the samples are the same for all libraries. A guess is a
+multiple of the true maximum of the sample, so at 1 it is the best guess there is.
 """
 
 import json
@@ -11,20 +11,27 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-N, RUNS, EPSILON = 10_000, 200, 1.0
-SLOW_RUNS = 100  # of Tumult, which takes two seconds for a maximum
-LOOSENESS = tuple(10.0**k for k in range(7))
+N, RUNS, EPSILON, LEVEL = 10_000, 200, 1.0, 0.95
+GUESSES = tuple(10.0**k for k in range(-2, 5))
 CANDIDATES = 1000  # for OpenDP
-NEAR = 0.999  # the other question that a library with quantiles may be asked
+HIGH = 0.99
+NO_GUESS = "none"  # in place of a guess, for a method that takes none
 
-Answer: TypeAlias = Callable[[Any, float], float]  # data and bound to maximum
-Errors: TypeAlias = dict[str, dict[str, list[float]]]  # question, looseness, runs
+Answer: TypeAlias = Callable[[Any, float], float]  # data and bound to an answer
+Methods: TypeAlias = dict[str, dict[str, Answer]]  # by question and name
+Errors: TypeAlias = dict[str, dict[str, dict[str, list[float]]]]  # question, method, guess, runs
+
+TRUTH: dict[str, Callable[[Any], float]] = {
+    "sum": lambda data: float(data.sum()),
+    "99% quantile": lambda data: float(np.quantile(data, HIGH)),
+    "maximum": lambda data: float(data.max()),
+}
 
 
 def sample(run: int) -> Any:
@@ -32,37 +39,39 @@ def sample(run: int) -> Any:
     return np.random.default_rng([2026, run]).lognormal(10, 1, N)
 
 
-def nobounds() -> dict[str, Answer]:
-    """nobounds, which is not told the bound; and for comparison, told."""
-    import nobounds as nb
+def diffprivlib() -> Methods:
+    """IBM's library."""
+    from diffprivlib import tools
+
+    def quantile(q: float) -> Answer:
+        def answer(data: Any, bound: float) -> float:
+            try:
+                return float(tools.quantile(data, q, epsilon=EPSILON, bounds=(0.0, bound)))
+            except RuntimeError:  # where many records are beyond the bound
+                return np.nan
+
+        return answer
 
     return {
-        "maximum, add-remove": lambda data, bound: nb.maximum(data, marks=False, epsilon=EPSILON).value,
-        "maximum, swap": lambda data, bound: nb.maximum(data, marks=False, epsilon=EPSILON, neighbors="swap").value,
-        "maximum, told the bound": lambda data, bound: (
-            nb.maximum(data, marks=False, epsilon=EPSILON, lower=0, upper=bound).value
-        ),
+        "sum": {"sum": lambda data, bound: tools.sum(data, epsilon=EPSILON, bounds=(0.0, bound))},
+        "99% quantile": {"quantile": quantile(HIGH)},
+        "maximum": {"quantile 1": quantile(1.0)},
     }
 
 
-def diffprivlib() -> dict[str, Answer]:
-    """IBM's library: quantiles between bounds."""
-    from diffprivlib import tools
-
-    def asked(q: float) -> Answer:
-        return lambda data, bound: tools.quantile(data, q, epsilon=EPSILON, bounds=(0.0, bound))
-
-    return {"quantile 1": asked(1.0), f"quantile {NEAR}": asked(NEAR)}
-
-
-def opendp() -> dict[str, Answer]:
-    """OpenDP: quantiles among candidates, evenly spaced from 0 or in geometric steps from 1."""
+def opendp() -> Methods:
+    """OpenDP: clamped sums; quantiles among candidates, evenly spaced from 0 or in geometric steps from 1."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
 
-    def asked(q: float, candidates: Callable[[float], Any]) -> Answer:
+    def clamped(data: Any, bound: float) -> float:
+        summed = space >> dp.t.then_clamp((0.0, bound)) >> dp.t.then_sum()
+        scale = dp.binary_search_param(lambda scale: summed >> dp.m.then_laplace(scale), d_in=1, d_out=EPSILON)
+        return float((summed >> dp.m.then_laplace(scale))(data.tolist()))
+
+    def quantile(q: float, candidates: Callable[[float], Any]) -> Answer:
         def private(among: Any, scale: float) -> Any:
             return space >> dp.m.then_private_quantile(dp.max_divergence(), among.tolist(), q, scale)
 
@@ -77,24 +86,32 @@ def opendp() -> dict[str, Answer]:
         return answer
 
     spacings: dict[str, Callable[[float], Any]] = {
-        "even": lambda bound: np.linspace(bound / CANDIDATES, bound, CANDIDATES),
-        "geometric": lambda bound: np.geomspace(1.0, bound, CANDIDATES),
+        "even candidates": lambda bound: np.linspace(bound / CANDIDATES, bound, CANDIDATES),
+        "geometric candidates": lambda bound: np.geomspace(1.0, bound, CANDIDATES),
     }
-    return {f"quantile {q:g}, {name}": asked(q, spacings[name]) for name in spacings for q in (1.0, NEAR)}
+    return {
+        "sum": {"clamped sum": clamped},
+        "99% quantile": {name: quantile(HIGH, each) for name, each in spacings.items()},
+        "maximum": {name: quantile(1.0, each) for name, each in spacings.items()},
+    }
 
 
-def google() -> dict[str, Answer]:
-    """Google's library by python-dp: a maximum, and quantiles."""
+def google() -> Methods:
+    """Google's library by python-dp; its sum can choose bounds by itself."""
     from pydp.algorithms import laplacian
 
-    def ends(bound: float) -> dict[str, Any]:
-        return {"epsilon": EPSILON, "lower_bound": 0.0, "upper_bound": bound, "dtype": "float"}
+    def asked(algorithm: Any, **more: Any) -> Answer:
+        return lambda data, bound: algorithm(
+            epsilon=EPSILON, lower_bound=0.0, upper_bound=bound, dtype="float", **more
+        ).quick_result(data.tolist())
+
+    def automatic(data: Any, bound: float) -> float:
+        return float(laplacian.BoundedSum(epsilon=EPSILON, dtype="float").quick_result(data.tolist()))
 
     return {
-        "Max": lambda data, bound: laplacian.Max(**ends(bound)).quick_result(data.tolist()),
-        f"Percentile {NEAR}": lambda data, bound: laplacian.Percentile(percentile=NEAR, **ends(bound)).quick_result(
-            data.tolist()
-        ),
+        "sum": {"BoundedSum": asked(laplacian.BoundedSum), f"BoundedSum, {NO_GUESS}": automatic},
+        "99% quantile": {"Percentile": asked(laplacian.Percentile, percentile=HIGH)},
+        "maximum": {"Max": asked(laplacian.Max)},
     }
 
 
@@ -103,14 +120,14 @@ def spark_session(folder: str) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.sql.warehouse.dir", f"{folder}/warehouse")
+    builder = SparkSession.builder.master("local[1]").config("spark.sql.warehouse.dir", f"{folder}/warehouse")
     spark = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
 def tumult() -> Errors:
-    """Tumult Analytics: a maximum, and quantiles. One query has all runs, as groups with public keys.
+    """Tumult Analytics: sums. One query has all runs, as groups with public keys.
 
     One bound has to do for all groups, so each sample is in units of its maximum; the mechanism does not mind units.
     """
@@ -120,45 +137,76 @@ def tumult() -> Errors:
 
     with tempfile.TemporaryDirectory() as folder:
         spark = spark_session(folder)
-        for run in range(SLOW_RUNS):
-            data = sample(run)
-            table = pyarrow.table({"run": np.full(N, run), "income": data / data.max()})
+        truth = []
+        for run in range(RUNS):
+            data = sample(run) / sample(run).max()
+            truth.append(data.sum())
+            table = pyarrow.table({"run": np.full(N, run), "income": data})
             pyarrow.parquet.write_table(table, Path(folder, f"{run:04}.parquet"))
         frame = spark.read.parquet(f"{folder}/*.parquet")
         everything = PureDPBudget(float("inf"))
         session = Session.from_dataframe(everything, "people", frame, protected_change=AddOneRow())
-        people = QueryBuilder("people").groupby(KeySet.from_dict({"run": list(range(SLOW_RUNS))}))
-        errors: Errors = {"max": {}, f"quantile {NEAR}": {}}
-        for loose in sorted(LOOSENESS, key=lambda loose: loose not in (1.0, 1e3, 1e6)):  # the ends and the middle first
-            queries = {"max": people.max("income", 0.0, loose, name="x")}
-            if loose == 10:  # where it is the better question; elsewhere max is as good
-                queries[f"quantile {NEAR}"] = people.quantile("income", NEAR, 0.0, loose, name="x")
-            for question, query in queries.items():
-                answers = session.evaluate(query, PureDPBudget(EPSILON)).select("x").collect()
-                errors[question][f"{loose:g}"] = [abs(row.x - 1) for row in answers]
-                print(json.dumps(errors), flush=True)  # the last line counts: what is stopped has not run for nothing
+        people = QueryBuilder("people").groupby(KeySet.from_dict({"run": list(range(RUNS))}))
+        errors: dict[str, list[float]] = {}
+        for guess in GUESSES:
+            answers = session.evaluate(people.sum("income", 0.0, guess, name="x"), PureDPBudget(EPSILON)).collect()
+            errors[f"{guess:g}"] = [abs(row.x / truth[row.run] - 1) for row in answers]
         spark.stop()
+    return {"sum": {"sum": errors}}
+
+
+def nobounds() -> Errors:
+    """nobounds, which gets no bound; of sums and quantiles also half the width of the intervals, and which hold."""
+    import nobounds as nb
+
+    statistics: dict[str, Callable[[Any], Any]] = {
+        "sum": lambda data: nb.sum(data, epsilon=EPSILON),
+        "99% quantile": lambda data: nb.quantile(data, HIGH, epsilon=EPSILON, interval=LEVEL, of="sample"),
+        "maximum": lambda data: nb.maximum(data, epsilon=EPSILON),
+    }
+    errors: Errors = {}
+    for question, statistic in statistics.items():
+        rows: dict[str, list[float]] = {NO_GUESS: [], "half width": [], "holds": []}
+        for run in range(RUNS):
+            data = sample(run)
+            truth, release = TRUTH[question](data), statistic(data)
+            rows[NO_GUESS].append(abs(release.value / truth - 1))
+            if question != "maximum":
+                low, high = release.interval
+                rows["half width"].append((high - low) / 2 / truth)
+                rows["holds"].append(float(low <= truth <= high))
+        errors[question] = {"nobounds": {name: each for name, each in rows.items() if each}}
     return errors
 
 
-LIBRARIES = {"nobounds": nobounds, "diffprivlib": diffprivlib, "opendp": opendp, "google": google}
+LIBRARIES = {"diffprivlib": diffprivlib, "opendp": opendp, "google": google}
 
 
-def errors(name: str) -> Errors:
+def errors(library: str) -> Errors:
     """The relative errors of a library."""
-    if name == "tumult":
-        return tumult()
+    if library in ("nobounds", "tumult"):
+        return nobounds() if library == "nobounds" else tumult()
     return {
-        question: {f"{loose:g}": list(one(answer, loose)) for loose in LOOSENESS}
-        for question, answer in LIBRARIES[name]().items()
+        question: {
+            name: {guess: one(question, answer, guess) for guess in guesses(name)} for name, answer in methods.items()
+        }
+        for question, methods in LIBRARIES[library]().items()
     }
 
 
-def one(answer: Answer, loose: float) -> Iterator[float]:
+def guesses(method: str) -> list[str]:
+    """The guesses that a method is run with, as texts."""
+    return [NO_GUESS] if method.endswith(NO_GUESS) else [f"{guess:g}" for guess in GUESSES]
+
+
+def one(question: str, answer: Answer, guess: str) -> list[float]:
     """The relative error of each run."""
+    errors = []
     for run in range(RUNS):
         data = sample(run)
-        yield abs(float(answer(data, loose * data.max())) / data.max() - 1)
+        bound = np.nan if guess == NO_GUESS else float(guess) * data.max()
+        errors.append(abs(float(answer(data, bound)) / TRUTH[question](data) - 1))
+    return errors
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def section(found: dict[str, float], size: int) -> str:
     return (
         f"{SECTION}\n\n"
         f"{size:,} rows of three columns of numbers. All peers take turns in one process; the time is that of the\n"
-        "processors in all threads. DuckDB and polars are told the types, pyarrow infers them. nobounds counts every\n"
+        "processors in all threads. DuckDB and polars get the types, pyarrow infers them. nobounds counts every\n"
         "record exactly once, whatever is in it ([the rules](csv.md)); its three columns include the copy that later\n"
         "statistics of the table read.\n\n"
         f"| | processor time | over {BASE} |\n|---|---|---|\n{rows}"

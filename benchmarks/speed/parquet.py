@@ -1,7 +1,7 @@
 """Processor time and memory of a summary of Parquet files beside polars: a section of docs/speed.md.
 
 `python benchmarks/speed/parquet.py --folder /tmp` makes 20 columns of 10^7 rows (1.5 GB) and 4 columns of 10^8 rows
-(2.5 GB), measures each call in a process of its own, and deletes the files.
+(2.5 GB), measures each call in a process of its own, and deletes the files. `--millions 1 2` makes fewer, to try it.
 """
 
 import argparse
@@ -21,12 +21,15 @@ CALLS = {
     "polars, read_parquet(...).describe()": "import polars; call = lambda: polars.read_parquet(path).describe()",
 }
 MEASURED = """
-import resource, sys, time
+import sys, time
+from pathlib import Path
 path = sys.argv[1]
 {call}
 start = time.process_time()
 call()
-print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+# Not ru_maxrss: that of a new process begins with the memory of the process that has started it.
+(peak,) = (line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(time.process_time() - start, int(peak) / 1024)
 """
 
 
@@ -65,6 +68,12 @@ def measured(path: Path, call: str) -> str:
     return f"{seconds:.1f} s | {peak:,.0f} MB"
 
 
+def _power(rows: int) -> str:
+    """A number of rows, as a power of ten if it is one."""
+    text = str(rows)
+    return f"10^{len(text) - 1}" if text.strip("0") == "1" else f"{rows:,}"
+
+
 def section(rows: list[str]) -> str:
     """The section of the page."""
     return (
@@ -79,13 +88,15 @@ def main() -> None:
     """Make the files, measure, print, and write the section."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--millions", type=int, nargs=2, default=(10, 100), help="of rows, in both files")
     parser.add_argument("--page", type=Path, help="the page whose last section this is")
     options = parser.parse_args()
     found = list[str]()
-    for name, rows, parts in (("20 columns, 10^7 rows", wide, 10), ("4 columns, 10^8 rows", tall, 100)):
+    for columns, rows, parts in ((20, wide, options.millions[0]), (4, tall, options.millions[1])):
+        name = f"{columns} columns, {_power(parts * ROWS)} rows"
         path = written(options.folder / "measured.parquet", rows, parts)
         try:
-            for who, call in CALLS.items() if parts == 10 else [("nobounds", CALLS["nobounds"])]:
+            for who, call in CALLS.items() if rows is wide else [("nobounds", CALLS["nobounds"])]:
                 found.append(f"| {name} | {who} | {measured(path, call)} |\n")
                 print(found[-1], end="", flush=True)
         finally:

@@ -21,8 +21,13 @@ PEERS = {"median": "median", "quantile 0.9": "median", "maximum": "median", "sum
 SECTION = """## A thousand records
 
 One answer about 1,000 records at epsilon 1, in memory, beside the fastest private peer for the same statistic, which is
-told bounds; a quantile and a maximum stand beside the median of the peers. Cold is the first call of a kind. The
+given bounds; a quantile and a maximum stand beside the median of the peers. Cold is the first call of a kind. The
 parameters and the interval of an answer are computed when they are first read, and are not in these times.
+
+Why bars are missed: a peer gets its bounds, and a sum of it is one pass and one draw of noise. nobounds finds the
+bounds as well: a sum makes five decisions with about 25 exact draws and passes three times over the records, a mean six
+decisions and five passes. A median makes four decisions and four passes. No single part stands out in profiles; what
+could be saved by other plans was not tried. For comparison, a count, which needs no bounds, takes {count:.2f} ms.
 """
 WARM, COLD = 3.0, 10.0  # times the fastest private peer, and times the warm call, at most
 _COLD = """
@@ -104,10 +109,12 @@ def main() -> None:
     turns = options.turns
     warnings.simplefilter("ignore")
     sys.path.insert(0, str(Path(__file__).parent))
-    text = table(warm(turns), cold(max(turns // 10, 2)))
+    times = warm(turns)
+    text = table(times, cold(max(turns // 10, 2)))
     print(text)
     if options.page is not None:
-        options.page.write_text(f"{options.page.read_text()}\n{SECTION}\n{text}\n")
+        section = SECTION.format(count=1e3 * times["count", "nobounds"])
+        options.page.write_text(f"{options.page.read_text()}\n{section}\n{text}\n")
 
 
 if __name__ == "__main__":

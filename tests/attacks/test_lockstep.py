@@ -29,7 +29,7 @@ BITES = {
     "Table.quantiles": ("epsilon", 0.65),
     "Table.where, quantile": ("epsilon", 0.7),
     "Table.minimum": ("epsilon", 0.5),
-    "Table.bounds": ("epsilon", 0.65),
+    "Table.bounds": ("epsilon", 0.6),
     "Table.suggest_rows_per_unit": ("epsilon", 0.5),
     "PrivateClipper": ("epsilon", 0.8),
     "quantile, at a level": ("epsilon", 0.5),

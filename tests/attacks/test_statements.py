@@ -210,6 +210,7 @@ def test_a_view_is_checked_by_its_definition(created, connect):
         nb.sql("select private_mean(fare) from v", connection, epsilon=1)
     assert "rows_of='result'" in str(caught.value)
     answers = nb.sql("select private_mean(fare) from v", connection, epsilon=1, rows_of="result")
+    connection.close()
     assert answers.parameters["rows_of"] == "query result"
 
 

@@ -8,9 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MODEL = (ROOT / "docs" / "threat_model.md").read_text()
-AUDIT = (ROOT / "docs" / "audit.md").read_text()
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("audit", "nist_sp_800_226", "review", "release")}
 ROWS = re.findall(r"^\| (?!promise|---)(.+?) \| (.+?) \|$", MODEL, flags=re.MULTILINE)
-NAMED = sorted(set(re.findall(r"`(tests/[^`]+)`", MODEL + AUDIT)))
+NAMED = sorted(set(re.findall(r"`(tests/[^`]+)`", MODEL + "".join(PAGES.values()))))
 
 
 @pytest.mark.medium
@@ -28,6 +28,17 @@ def test_every_promise_has_a_test_and_every_attack_a_promise():
     assert all(re.fullmatch(r"(`tests/\S+\.py::test_\w+`(, |$))+", tests) for _, tests in ROWS)
     attacks = {f"tests/attacks/{path.name}" for path in Path(__file__).parent.glob("test_*.py")}
     assert attacks - {f"tests/attacks/{Path(__file__).name}"} <= {name.partition("::")[0] for name in NAMED}
+
+
+def test_every_hazard_is_answered_by_tests_or_by_none():
+    """Each row of the worksheet for NIST SP 800-226 names tests, or says that there is none and why it is open."""
+    rows = re.findall(r"^\| (?!hazard|---)(.+?) \| (.+?) \| (.+?) \|$", PAGES["nist_sp_800_226"], flags=re.MULTILINE)
+    assert len(rows) >= 25
+    for hazard, answer, tests in rows:
+        if tests == "none":
+            assert "**Left to you" in answer or "**Not hidden" in answer, hazard
+        else:
+            assert re.fullmatch(r"(`tests/\S+\.py::test_\w+`(, |$))+", tests), hazard
 
 
 def test_the_way_to_report_is_told():

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.hostile import CHARACTERS
 from support.purse import Purse
 
 import nobounds as nb
@@ -99,7 +100,7 @@ OTHERS = {
     "half": (np.array([0.5, np.nan], np.float16), pa.float32(), [0.5, None]),
     "far days": (np.array([0, 2**40, "NaT"], "M8[D]"), pa.date32(), [pd.Timestamp(0).date(), None, None]),
     "array": (array("q", [2**60 + 1]), LONG, [2**60 + 1]),
-    "characters": (array("u", "ab"), TEXT, ["a", "b"]),
+    "characters": (array(CHARACTERS, "ab"), TEXT, ["a", "b"]),
     "range": (range(3), LONG, [0, 1, 2]),
     "far range": (range(2**63 - 1, 2**63 + 1), LONG, [2**63 - 1, None]),
     "list": ([1, 1.0, None, "x"], TEXT, ["1", "1.0", None, "x"]),

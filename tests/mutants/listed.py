@@ -61,7 +61,7 @@ MUTANTS = [
         "noise/source.py",
         "_system_bits",
         binary(">>", "_1"),
-        "the system's source would give more bits than were asked for",
+        "the system's source would give more bits than requested",
         f"{NOISE}::test_sources_give_as_many_bits_as_asked",
     ),
     Mutant(
@@ -315,7 +315,7 @@ MUTANTS = [
         "accounting/spending.py",
         "Spending.plan",
         attribute("amount", "2 * _", nth=-1),
-        "plans could cost twice the rho that was asked for",
+        "plans could cost twice the requested rho",
         "promises/test_rho.py accounting/test_conversions_zcdp.py",
     ),
     Mutant(
@@ -342,7 +342,7 @@ MUTANTS = [
     ),
     Mutant(
         "clipping/plan.py",
-        "SumPlan.at",
+        "SumPlan._split",
         call("rest", "_1"),
         "the clip would be paid by nobody",
         "statistics/test_sums.py::test_the_loss_is_what_was_asked_for",
@@ -378,7 +378,7 @@ MUTANTS = [
     Mutant(
         "counting/lattice.py",
         "Lattice.of",
-        call("ceil", "math.floor(_1)"),
+        call("_floor", "-_floor(high, exponent)", nth=-1),
         "the clip would be narrower than it says",
         "counting/test_lattice.py statistics/test_sums.py",
     ),

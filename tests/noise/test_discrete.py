@@ -359,3 +359,20 @@ def test_minus_log_of_the_first_bits_is_as_good_as_trusted():
             assert abs(arb(noise._minus_log(u)) - true) <= abs(true) * arb(2) ** -48, u
     assert noise._minus_log(2**64) == 0
     assert noise._minus_log(0) == math.inf
+
+
+def test_the_bounds_of_an_exponential_variable_hold_and_are_close():
+    """-ln U lies between them for all U with these first bits, and they are as close as doubles allow."""
+    rng = random.Random(14)
+    some = [rng.getrandbits(64) for _ in range(5000)]
+    some += [(1 << k) + more for k in range(1, 64) for more in (-1, 0, 1)]
+    some += [2**64 - (1 << k) + more for k in range(1, 64) for more in (-1, 0, 1)]
+    with ctx.workprec(200):
+        for u in some:
+            low, high = noise._exponential_bounds(u)
+            least = -(arb(fmpz(u + 1)) * arb(2) ** -64).log()
+            assert not arb(low) > least, u
+            if u:
+                most = -(arb(fmpz(u)) * arb(2) ** -64).log()
+                assert not arb(high) < most, u
+                assert arb(high) - arb(low) <= (most - least) * 2 + most * arb(2) ** -46, u

@@ -99,6 +99,20 @@ def test_a_high_quantile_of_few_records_needs_no_bound():
     assert np.mean(theirs) > 1000
 
 
+@pytest.mark.medium
+@pytest.mark.parametrize(("neighbors", "most"), [("add-remove", 0.75), ("swap", 0.8)])
+def test_a_stated_resolution_makes_tails_of_whole_numbers_more_accurate(neighbors, most):
+    """Rungs between two whole numbers are left out, so walks and choices do not end on them."""
+    ratios = []
+    for seed in range(6):
+        data = np.rint(np.random.default_rng(seed).normal(0, 5, ROWS))
+        for q in (0.9, 0.95):
+            stated, plain = (our_error(data, q, epsilon=1, neighbors=neighbors, **o) for o in ({"resolution": 1}, {}))
+            ratios.append((stated, plain))
+    stated, plain = np.sum(ratios, axis=0)
+    assert stated < most * plain
+
+
 def test_the_rival_is_implemented_right():
     """With a huge epsilon its error is the distance of the true rank's interval, and loose bounds hurt the maximum."""
     data = np.arange(1.0, 100.0)

@@ -20,13 +20,12 @@ def run(*options):
 
 
 @pytest.fixture
-def parts(monkeypatch):
-    """The modules of the folder, as its programs import them."""
+def grid(monkeypatch):
+    """The module of the folder, as its programs import it."""
     monkeypatch.syspath_prepend(str(FOLDER))
     import grid
-    import results
 
-    return grid, results
+    return grid
 
 
 @pytest.mark.medium
@@ -56,9 +55,8 @@ def test_every_cell_is_on_the_page_and_another_checkout_joins(tmp_path):
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 8
 
 
-def test_the_grid_has_what_the_comparison_promises(parts):
+def test_the_grid_has_what_the_comparison_promises(grid):
     """Both relations, offsets of both signs, round and not, up to 1000 spreads, and n epsilon from 30 to 100,000."""
-    grid, _ = parts
     cells = list(grid.grid(grid.STATISTICS))
     assert len(cells) == len(set(cells))
     for part in ("inner", "tails", "extremes", "mean"):
@@ -70,9 +68,8 @@ def test_the_grid_has_what_the_comparison_promises(parts):
     assert len(list(grid.grid(["inner"], quick=True))) < 200
 
 
-def test_data_at_another_offset_are_the_same_draws(parts):
+def test_data_at_another_offset_are_the_same_draws(grid):
     """Shifted by the offset, and multiplied by the unit; data with ties stay on their grid."""
-    grid, _ = parts
     near, far = grid.grid(
         ["inner"], families=["normal"], offsets=[0, 17], sizes=[50], relations=["swap"], statistics=["q=0.5"]
     )
@@ -81,12 +78,3 @@ def test_data_at_another_offset_are_the_same_draws(parts):
         ["inner"], families=["ages"], offsets=[17.3], sizes=[50], relations=["swap"], statistics=["q=0.5"]
     )
     assert (tied.data(0) % 1 == 0).all()
-
-
-def test_a_ratio_has_the_standard_error_of_pairs(parts):
-    """None if one error is always twice the other; and geometric means bound single ratios."""
-    _, results = parts
-    assert results.ratio([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == pytest.approx((2.0, 0.0))
-    value, deviation = results.ratio([1.0, 3.0], [2.0, 2.0])
-    assert (value, deviation) == pytest.approx((1.0, 0.5 / 2**0.5))
-    assert results.geometric([0.0, 1.0]) == pytest.approx(results.FLOOR**0.5)

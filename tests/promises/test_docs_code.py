@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import subprocess
+import tomllib
 
 import numpy as np
 import pytest
@@ -96,14 +97,26 @@ def fill_postgres():
                 copy.write_row(row)
 
 
-def test_the_readme_answers_first():
-    """Its first block is Python with an answer, and it has commands for the shell."""
-    first = blocks(ROOT / "README.md")[0]
-    assert first.language == "python" and "nb.quantile(" in first.code
+def test_the_readme_installs_first_and_then_answers():
+    """Its first block installs and opens the studio, the second is Python with an answer, and it fits two screens."""
+    first, second, *_ = blocks(ROOT / "README.md")
+    assert first.language == "sh" and first.code.startswith("pip install ") and "nobounds studio" in first.code
+    assert second.language == "python" and "nb.quantile(" in second.code and "interval" in second.code
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 100
     commands = [
         line for block in blocks(ROOT / "README.md") if block.language != "python" for line in block.code.split("\n")
     ]
     assert sum(line.lstrip("$ ").startswith("nobounds ") for line in commands) >= 2
+
+
+def test_the_readme_states_what_the_package_does():
+    """Status, version, licence and maintainers are those of the metadata."""
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    status = next(each for each in metadata["classifiers"] if each.startswith("Development Status")).split(" - ")[1]
+    last = " ".join((ROOT / "README.md").read_text().rpartition("**Status:**")[2].split())
+    assert last.startswith(f"{status.lower()}, version {nobounds.__version__}.") and metadata["license"] in last
+    people = [*metadata.get("maintainers", ()), *metadata.get("authors", ())]
+    assert all(person["name"] in last for person in people)
 
 
 def test_the_tests_run_as_the_readme_says():
@@ -119,12 +132,21 @@ def test_the_tests_run_as_the_readme_says():
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
 
+def test_the_table_of_rows_is_that_of_the_library():
+    """Every number of rows on docs/rows.md."""
+    lines = [line.strip("|").split("|") for line in (ROOT / "docs" / "rows.md").read_text().splitlines() if "|" in line]
+    epsilons = [head.split()[1] for head in lines[0][1:]]
+    for statistic, *rows in lines[2:]:
+        needed = [nobounds.rows_needed(statistic.strip(" `"), epsilon=epsilon) for epsilon in epsilons]
+        assert [int(number.replace(",", "")) for number in rows] == needed, statistic
+
+
 def test_a_page_that_is_wrong_is_caught():
     """Another value, another word or a number far off."""
     check_value(2.5, "2.5; what is left", "here")
     check_value(224_000.0, "about 225,000; no bounds were given", "here")
     check_value(7, "95% of all users have no more rows than this", "here")
-    check_printed("epsilon 1.01 (per row)", "epsilon 1 (per row)", "here")
+    check_printed("22,010 for epsilon 1 (per row)", "21,956 for epsilon 1 (per row)", "here")
     with pytest.raises(AssertionError):
         check_value(2.5, "2.4; what is left", "here")
     with pytest.raises(AssertionError):
@@ -132,4 +154,6 @@ def test_a_page_that_is_wrong_is_caught():
     with pytest.raises(AssertionError):
         check_printed("epsilon 1 (per row)", "epsilon 1 (per user)", "here")
     with pytest.raises(AssertionError):
-        check_printed("epsilon 2 (per row)", "epsilon 1 (per row)", "here")
+        check_printed("22,010 for epsilon 1 (rho 0.4214)", "21,956 for epsilon 1 (rho 0.4158)", "here")
+    with pytest.raises(AssertionError):
+        check_printed("32,010 for epsilon 1", "21,956 for epsilon 1", "here")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.laws import answer_law
+from support.laws import answer_law, sampled_law
 
 RNG = np.random.default_rng(5)
 SIGNS = {"positive": lambda n: 1, "negative": lambda n: -1, "mixed": lambda n: RNG.choice([-1, 1], n)}
@@ -36,10 +36,25 @@ def test_quartiles_are_as_gentle_with_20_nats_beyond_them(q):
 
 
 @pytest.mark.medium
-def test_a_noisy_size_is_as_gentle():
-    """No more is known than that it is a column."""
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_a_noisy_size_is_as_gentle(scale, neighbors):
+    """No more is known than that it is a column: 40 records at epsilon 1 for the median, twice as many under swap."""
+    n = 80 if neighbors == "swap" else 40
+    for sign in SIGNS.values():
+        data = RNG.lognormal(0, 1, n) * scale * sign(n)
+        assert chance_beyond(data, 0.5, epsilon=1, neighbors=neighbors) <= 1e-4
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("shift", [0, 17])
+def test_a_tail_is_as_gentle_with_20_nats_beyond_it(shift, neighbors):
+    """360 records for q = .9, by the law of the last decision in frames that are drawn."""
     for scale in (1e-6, 1.0, 1e9):
-        assert chance_beyond(RNG.lognormal(0, 1, 60) * scale, 0.5, epsilon=1) <= 1e-3
+        data = (np.random.default_rng(3).lognormal(0, 1, 360) + shift) * scale
+        law, limit = sampled_law(data, 0.9, 8, epsilon=1, neighbors=neighbors), 10 * float(data.max())
+        assert law.above(limit) + law.below(-limit) <= 1e-5
 
 
 @pytest.mark.medium

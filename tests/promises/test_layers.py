@@ -46,6 +46,7 @@ ROOMS = {
     "mechanisms noise programs ranks release statistics",
     "research": "nobounds accounting arrays auditing counting engines exact ladders "
     "mechanisms noise plots ranks release statistics",
+    "interop": "nobounds accounting arrays ask exact",
     "studio": "nobounds accounting ask engines exact explaining kinds planning plots release",
     "cli": "nobounds accounting ask auditing engines exact explaining expressions kinds planning plots "
     "release research statistics studio tables",
@@ -158,10 +159,10 @@ def test_an_import_is_seen_however_it_is_written(source: str):
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda f: f.name)
 def test_no_room_is_crowded(folder: Path):
-    """At most 14 modules in a folder, and 31 entries at the top."""
+    """At most 14 modules in a folder, and 32 entries at the top."""
     modules = list(folder.glob("*.py"))
     assert len(modules) <= 14
-    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 31
+    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 32
 
 
 @pytest.mark.medium

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-NAMES = ("pandas", "polars", "duckdb", "spark")
+NAMES = ("pandas", "polars", "duckdb", "postgres", "spark", "paper")
+MOST = {"paper": 60}  # cells; others are short
 WITHOUT = [
     reason
     for missing, reason in (
@@ -78,8 +79,12 @@ def jupyter(tmp_path_factory, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_runs(name, tmp_path, jupyter):
+def test_a_notebook_runs(name, tmp_path, jupyter, request, monkeypatch):
     """In an empty folder, with no cell that raises and none that shows nothing."""
+    if name == "postgres":
+        for part in request.getfixturevalue("postgres").split():
+            key, _, value = part.partition("=")
+            monkeypatch.setenv({"host": "PGHOST", "user": "PGUSER", "dbname": "PGDATABASE"}[key], value)
     if name == "spark" and WITHOUT:
         pytest.skip(WITHOUT[0])
     assert all(cell.outputs for cell in code(executed(name, tmp_path)))
@@ -90,7 +95,7 @@ def test_a_notebook_is_stored_with_its_outputs(name, jupyter):
     """Each code cell shows something: no error, no warning and no path of the machine that ran it."""
     book = stored(name)
     assert book.metadata.kernelspec.name == "python3"
-    assert 8 <= len(book.cells) <= 12
+    assert 8 <= len(book.cells) <= MOST.get(name, 12)
     assert [cell.execution_count for cell in code(book)] == list(range(1, len(code(book)) + 1))
     for cell in code(book):
         assert cell.outputs

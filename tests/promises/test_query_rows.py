@@ -180,7 +180,9 @@ def test_the_command_says_so_of_any_query(query, tmp_path, monkeypatch):
 
 def test_the_help_says_what_a_row_is():
     """So does the help of --rows-of."""
-    assert "Privacy is for one row of its result" in " ".join(run("mean", "--help").stdout.replace("│", " ").split())
+    told = " ".join(run("mean", "--help").stdout.replace("│", " ").split())
+    assert "What --sql protects. source: a row of the table;" in told
+    assert "result: a row of the query's result" in told and "can spread one person over several rows" in told
 
 
 def test_all_releases_together_say_so_if_one_does(connections):

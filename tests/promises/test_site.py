@@ -20,6 +20,21 @@ OTHER_HOST = re.compile(r"^(?:https?:)?//")
 LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data")}
 LOOSE = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
+SEARCHED = {  # what people type, and a page that they should be shown
+    "delimiter": "CSV files",
+    "excel": "Files, types and schemas",
+    "histogram": "Which question can I ask?",
+    "percentile": "Glossary",
+    "average": "Glossary",
+    "semicolon": "Frequently asked questions",
+    "how many rows": "How many rows do I need?",
+}
+
+WCAG = {  # tables that scroll get their wrapper from the theme's script, and browsers let keys scroll it
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+    "rules": {"scrollable-region-focusable": {"enabled": False}},
+}
+
 pytestmark = pytest.mark.xdist_group("site")  # so that it is built once
 
 
@@ -177,6 +192,7 @@ def test_dollars_of_prices_and_of_code_are_left_alone(monkeypatch):
     assert 'display="block"' in built("$$\n\\begin{aligned} a &= b \\\\ &= c \\end{aligned}\n$$")
     with pytest.raises(hooks.PluginError, match="nosuch"):
         built("$\\nosuch{x}$")
+    assert built("10^7 rows, n^0.5 and `10^7`") == ("<p>10<sup>7</sup> rows, n<sup>0.5</sup> and <code>10^7</code></p>")
 
 
 @pytest.mark.slow
@@ -193,11 +209,40 @@ def test_a_browser_reads_and_searches_it_from_the_disk(site):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else wrong.append(sent.url))
         page.goto((site / "reference" / "statistics.html").as_uri())
-        page.locator(".md-search__input").click()
-        page.keyboard.type("median")
-        page.wait_for_function("document.querySelectorAll('.md-search-result__item').length > 3")
+        assert page.locator(".md-tabs__item").count() <= 7
+        for words, title in SEARCHED.items():
+            page.locator(".md-search__input").click()
+            page.locator(".md-search__input").fill("")
+            page.keyboard.type(words)
+            page.wait_for_function(
+                "title => [...document.querySelectorAll('.md-search-result__item > a h1')].slice(0, 6)"
+                ".some(each => each.innerText == title)",
+                arg=title,
+            )
         browser.close()
     assert wrong == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.parametrize("width", [340, 1280])
+def test_pages_fit_and_have_margins(site, width):
+    """Nothing sticks out of the window, text keeps off its edge, and axe finds no fault by WCAG 2.1, light and dark."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for scheme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            for name in ("index", "start", "questions", "rows", "faq", "glossary", "why"):
+                page.goto((site / f"{name}.html").as_uri())
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+                head = page.locator(".md-content__inner h1").bounding_box()
+                assert head["x"] >= 12 and head["x"] + head["width"] <= width - 12, name
+                results = Axe().run(page, options=WCAG)
+                assert results.violations_count == 0, f"{name}, {scheme}: {results.generate_report()}"
+        browser.close()
 
 
 @pytest.mark.parametrize("name", [*LOOSE, *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.ipynb"))])

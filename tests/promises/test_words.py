@@ -1,5 +1,6 @@
 """`make lint` finds names and phrases that the code does not use, and says what to write instead."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def clip(asked):
     return found
 
 MESSAGE = "no column was found for so many rows"
-SHARE = f"{found:g} rows are 95 % of all"
+SHARE = f"{clip:g} rows are 95 % of all"
 '''
 
 
@@ -32,7 +33,7 @@ def words(monkeypatch):
 
 
 def test_planted_words_are_caught_at_their_lines(words):
-    """Names, docstrings and comments, across line breaks; of other strings only how they write percentages."""
+    """Names, docstrings, comments and other strings, across line breaks."""
     assert [(line, word) for line, word, _ in words.findings(PLANTED)] == [
         (1, "so many"),
         (4, "asked"),
@@ -42,15 +43,39 @@ def test_planted_words_are_caught_at_their_lines(words):
         (7, "asked"),
         (7, "found"),
         (8, "found"),
+        (10, "so many"),
+        (10, "was found"),
         (11, "95 %"),
     ]
 
 
-def test_percentages_of_pages_are_caught(words):
-    """Pages of the documentation write 95%, and how often, in one way."""
-    page = "An interval\nholds 95 times of 100,\nor 95 % of the time.\n"
-    assert [(line, word) for line, word, _ in words.page_findings(page)] == [(2, "times of 100"), (3, "95 %")]
-    assert words.page_findings("It holds 95% of the time; so many rows are asked for.\n") == []
+def test_phrases_of_pages_are_caught_outside_of_code(words):
+    """Pages and templates are prose; of code on a page only how it writes percentages is looked at."""
+    page = "An interval\nholds 95 times of 100,\nor 95 % of the time;\nit is\ntold.\n"
+    lines = [(line, word) for line, word, _ in words.page_findings(page)]
+    assert lines == [(2, "times of 100"), (3, "95 %"), (4, "is told")]
+    assert (
+        words.page_findings("You asked for `so many` rows.\n```text\nis found\n```\n{% if is_told %}8{% endif %}\n")
+        == []
+    )
+    assert [line for line, *_ in words.page_findings("```text\n95 %\n```\n")] == [2]
+
+
+def test_notebooks_are_read_cell_by_cell(words):
+    """Their text, their code and what they print; the number of a cell is the line."""
+    cells = [
+        {"cell_type": "markdown", "source": ["It is\n", "told."]},
+        {"cell_type": "code", "source": ["found = 1  # so many"], "outputs": [{"text": ["10 % of all\n"]}]},
+    ]
+    hits = words.notebook_findings(json.dumps({"cells": cells}))
+    assert [(line, word) for line, word, _ in hits] == [(1, "is told"), (2, "found"), (2, "so many"), (2, "10 %")]
+
+
+def test_all_prose_is_looked_at(words):
+    """The code, the templates of the studio, the README, the pages and the notebooks."""
+    names = {str(path.relative_to(words.ROOT)) for path in words.everything()}
+    assert {"README.md", "docs/start.md", "docs/examples/pandas.ipynb", "src/nobounds/cli/options/common.py"} <= names
+    assert {"src/nobounds/studio/templates/start.html", "SECURITY.md"} <= names
 
 
 @pytest.mark.parametrize(
@@ -74,7 +99,7 @@ def test_a_file_that_is_named_so_is_caught(words):
 def test_every_phrase_is_caught_by_its_own_rule(words):
     """No rule is dead: an example of each of them is caught."""
     examples = """so many; taken for; times of 100; 5 %; too dear; for want of; wherever it lies; who names; asked for;
-    is told; was found; by now"""
+    is told; was found; by now; goes without; (a day, say); hardly ever; who signs; hang on; whoever"""
     instead = {finding.instead for finding in words.findings(f'"""{examples}"""')}
     assert instead == set((words.PHRASES | words.PERCENTAGES).values())
 

@@ -2,8 +2,9 @@
 
 The blocks of a page run in order, in one namespace and one folder, which has the sample files of docs/recipes/index.md.
 A block with a mark in its first line (```python peer=opendp) is not run with the others.
-A ```text block right after another says what that prints: its words have to be the same, its numbers about the same. So
-has an answer whose line ends in a comment that is a value: `budget.remaining  # 2.5; what is left`.
+A ```text block right after another says what that prints: its words and privacy losses have to be the same, its other
+numbers about the same. So has an answer whose line ends in a comment that is a value: `budget.remaining  # 2.5; left`.
+`make outputs` writes the blocks of ```text that are no longer so anew.
 """
 
 import ast
@@ -25,10 +26,11 @@ RUN = ("python", "sh", "console")
 # What these would do takes minutes, changes the environment or never ends: it is enough that there is such a command.
 ONLY_NAMED = ("make ", "nobounds audit", "nobounds paper", "nobounds studio", "python benchmarks/")
 FOR_THE_SITE = ("title=", "hl_lines=", "linenums=")
-SET_UP = ("pip install ", "git clone ", "cd ", ". .venv/bin/activate")
+SET_UP = ("pip install ", "git clone ", "cd ", ". .venv-demo/bin/activate")
 
 _FENCE = re.compile(r"^(?P<pad> *)(?P<ticks>`{3,})(?P<info>[^`\n]*)\n(?P<code>.*?)^(?P=pad)(?P=ticks) *$", re.M | re.S)
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+_LOSS = re.compile(r"\b(?:epsilon|rho|delta) (\d[\w.+-]*)")  # follows from the parameters alone
 _CLOSE = 0.25  # numbers that a page shows, and those of a run: noise is drawn anew
 
 
@@ -42,6 +44,8 @@ class Block:
     marks: tuple[str, ...]
     code: str
     shown: str | None  # what it prints
+    place: tuple[int, int] = (0, 0)  # of what it prints, in the text of the page
+    pad: str = ""
 
     @property
     def where(self) -> str:
@@ -63,19 +67,24 @@ def blocks(page: Path) -> list[Block]:
         )
         shown = textwrap.dedent(after["code"]) if follows else None
         line = text.count("\n", 0, fence.start()) + 1
-        found.append(Block(page, line, language, tuple(marks), textwrap.dedent(fence["code"]), shown))
+        place, pad = (after.span("code"), after["pad"]) if follows else ((0, 0), "")
+        found.append(Block(page, line, language, tuple(marks), textwrap.dedent(fence["code"]), shown, place, pad))
     return found
 
 
 def run(block: Block, namespace: dict[str, Any], folder: Path) -> None:
     """Run a block in a folder, and hold what it prints to what the page shows."""
-    if block.language == "python":
-        printed, expected = _python(block, namespace), block.shown
-    else:
-        commands, expected = _commands(block)
-        printed = "".join(_command(command, folder) for command in commands)
+    printed, expected = output(block, namespace, folder)
     if expected is not None:
         check_printed(printed, expected, block.where)
+
+
+def output(block: Block, namespace: dict[str, Any], folder: Path) -> tuple[str, str | None]:
+    """What a block prints in a folder, and what the page shows, if it shows anything."""
+    if block.language == "python":
+        return _python(block, namespace), block.shown
+    commands, expected = _commands(block)
+    return "".join(_command(command, folder) for command in commands), expected
 
 
 def _python(block: Block, namespace: dict[str, Any]) -> str:
@@ -118,8 +127,9 @@ def check_value(value: Any, comment: str, where: str) -> None:
 
 
 def check_printed(printed: str, shown: str, where: str) -> None:
-    """The words are the same, and the numbers about the same."""
+    """The words and the privacy losses are the same, and other numbers about the same."""
     assert _words(printed) == _words(shown), f"{where} prints\n{printed}\nand the page shows\n{shown}"
+    assert _LOSS.findall(printed) == _LOSS.findall(shown), f"{where} prints\n{printed}\nand the page shows\n{shown}"
     for one, other in zip(_numbers(printed), _numbers(shown), strict=True):
         near = abs(one - other) <= _CLOSE * max(abs(one), abs(other))
         assert near, f"{where} prints {one}, and the page shows {other}, in\n{printed}"

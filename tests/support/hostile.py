@@ -1,6 +1,7 @@
 """Hostile records: what floats, numbers, texts and objects of no type can be, for hypothesis."""
 
 import math
+import sys
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -8,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+CHARACTERS = "u" if sys.version_info < (3, 13) else "w"  # the type code of characters in array.array; "u" goes in 3.16
 ODD = [
     math.nan,
     math.inf,
@@ -81,7 +83,7 @@ THINGS = [
     np.float16(1.5),
     np.longdouble(2.5),
     np.int8(-3),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     np.timedelta64(3, "D"),
     np.array([1, 2]),
     np.array(7.0),

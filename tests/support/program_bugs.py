@@ -51,7 +51,7 @@ from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.many.joint import JointRule
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import HistogramView
-from nobounds.statistics import agg, describe, split, sums
+from nobounds.statistics import agg, describe, quantiles, split, sums
 from nobounds.statistics.bins.plan import BinPlan, Counting
 from nobounds.statistics.describe import DescribePlan
 from nobounds.tables import distinct
@@ -156,9 +156,9 @@ def noise_of_the_upper_bound(plan, data, real=sums._sum):
     return (yield from changed(real(plan, data), change))
 
 
-def counts_for_free(data, plan, real=describe._count):
+def counts_for_free(data, view, plan, real=describe._count):
     """A summary whose counts get twice the epsilon that they are charged."""
-    return changed(real(data, plan), partial(noisier, factor=Fraction(1, 4)))
+    return changed(real(data, view, plan), partial(noisier, factor=Fraction(1, 4)))
 
 
 class Counted(int):
@@ -167,9 +167,9 @@ class Counted(int):
     raw = 0
 
 
-def remembered_count(data, plan, real=describe._count):
+def remembered_count(data, view, plan, real=describe._count):
     """A count of a summary as it should be, that remembers the number of records."""
-    count = Counted((yield from real(data, plan)))
+    count = Counted((yield from real(data, view, plan)))
     count.raw = totals(data.chunks())[0]
     return count
 
@@ -436,12 +436,13 @@ def two_frames(self, plan, view, real=Question.framed):
     return (yield from real(self, plan, view))
 
 
-def round_in_the_gap(self, view, size=None, real=Question.program):
+def round_in_the_gap(plan, view, terms, marks, says_rung, real=quantiles._on_a_rung):
     """The roundest number between the two records that an answer lies between."""
-    values = yield from real(self, view, size)
+    answer = yield from real(plan, view, terms, marks, says_rung)
     records = np.concatenate([[-1e300], view.coarse.ladder.map.floats(view.coarse.rungs), [1e300]])
-    places = np.clip(np.searchsorted(records, values), 1, len(records) - 1)
-    return tuple(roundest(records[places - 1], records[places]).tolist())
+    place = np.clip(np.searchsorted(records, answer.value), 1, len(records) - 1)
+    (value,) = roundest(records[place - 1 : place], records[place : place + 1]).tolist()
+    return replace(answer, value=value)
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -669,7 +670,7 @@ PLANTED = {
     "a frame at a record": ("quantile, walk", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_frame)]),
     "a scale without noise": ("quantile, auto", f"{RELEASES}|{DECIDES}", [(FrameRule, "program", raw_octave)]),
     "a frame that is bought twice": ("quantile, auto", SUM, [(Question, "framed", two_frames)]),
-    "rounded in the gap between records": ("quantile, auto", RELEASES, [(Question, "program", round_in_the_gap)]),
+    "rounded in the gap between records": ("quantile, auto", RELEASES, [(quantiles, "_on_a_rung", round_in_the_gap)]),
     "the record itself where there is one": ("minimum", RELEASES, [(Question, "program", exact_when_few)]),
     "twice the epsilon for each level": ("quantiles", COST, [(Halving, "_chosen", levels_for_one)]),
     "all quantiles at the sensitivity of one": ("quantiles", SUM, [(JointRule, "rate", property(rate_for_one))]),

@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from support.hostile import CHARACTERS
 
 import nobounds as nb
 from nobounds.engines.memory import arrays
@@ -161,7 +162,7 @@ def test_elements_of_a_list_that_are_no_numbers_are_missing():
         object(),
         pd.NA,
         pd.Timestamp(0),
-        np.timedelta64(3),
+        np.timedelta64(3, "s"),
         np.str_("x"),
         np.array(3.0),
     ]
@@ -270,7 +271,7 @@ TYPE_REFUSALS = {
     "pyarrow struct": pa.array([{"a": SECRET}]),
     "pyarrow table": pa.table({"a": [SECRET]}),
     "arrow stream of a table": Stream(pa.array([{"a": SECRET}])),
-    "characters": array.array("u", str(SECRET)),
+    "characters": array.array(CHARACTERS, str(SECRET)),
     "bytes": str(SECRET).encode(),
     "string": str(SECRET),
     "int": SECRET,

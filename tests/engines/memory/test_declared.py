@@ -24,7 +24,7 @@ class Odd:
         raise RuntimeError("a record")
 
 
-ODD = [None, Odd(), object(), 10**400, float("nan"), "", "x" * 10_000, b"1", [1], {}, 1j, np.timedelta64("NaT")]
+ODD = [None, Odd(), object(), 10**400, float("nan"), "", "x" * 10_000, b"1", [1], {}, 1j, np.timedelta64("NaT", "s")]
 CASES = {
     "date": (
         [date(1970, 1, 2), "1970-01-03", np.datetime64("1970-01-04")],

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.hostile import CHARACTERS
 
 from nobounds.engines.column import Column
 from nobounds.engines.files.columns import read_column
@@ -191,7 +192,7 @@ NOT_NUMBERS = {
     "numpy bytes": (np.array([b"1"]), "bytes"),
     "numpy complex": (np.array([1j]), "complex128"),
     "numpy records": (np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]), "void"),
-    "characters": (array.array("u", "1"), "text"),
+    "characters": (array.array(CHARACTERS, "1"), "text"),
     "pandas text": (pd.Series(["1"], dtype="string"), "text"),
     "pandas category": (pd.Series([1]).astype("category"), "pandas type CategoricalDtype"),
     "pandas period": (pd.Series(pd.period_range("2024-01", periods=1, freq="M")), "pandas type PeriodDtype"),

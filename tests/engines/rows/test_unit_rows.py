@@ -90,6 +90,23 @@ def sorted_rows(sizes, most):
 
 
 def test_only_rows_of_units_with_more_rows_are_sorted():
-    """None if no unit has more; else those of such units, by sixteen bits of value and unit at a time."""
+    """None if no unit has more; else those of such units, once."""
     assert sorted_rows([3] * 1000, 3) == 0
-    assert sorted_rows([3] * 1000 + [7], 3) == 7 * 5
+    assert sorted_rows([3] * 1000 + [7], 3) == 7
+
+
+@pytest.mark.parametrize("close", [False, True])
+@pytest.mark.parametrize(("many", "groups"), [(1, 1), (300, 1), (300, 9), (1 << 30, 1 << 12)])
+def test_rows_are_in_the_order_of_unit_key_and_value_to_the_last_bit(close, many, groups):
+    """Also where values differ in their last bits alone, and where units and keys leave no room for a value."""
+    rng, size = np.random.default_rng(3), 2000
+    units, places = rng.integers(0, min(many, 40), size), rng.integers(0, min(groups, 9), size)
+    values = 1 + rng.integers(0, 50, size) * 2.0**-52 if close else np.round(rng.normal(0, 9, size), 1)
+    rows = rng.permutation(10 * size)[:size]
+    column = np.zeros(10 * size)
+    column[rows] = values
+    found = unit_rows._in_order(rows, units, many, places, groups, [column])
+    wanted = rows[np.lexsort((values, places, units))]
+    where = {row: k for k, row in enumerate(rows.tolist())}
+    for array in (units, places, values):
+        assert [array[where[k]] for k in found.tolist()] == [array[where[k]] for k in wanted.tolist()]

@@ -107,7 +107,10 @@ def test_names_without_quotes_may_differ_by_case():
 
 def test_columns_that_may_not_be_shown_are_not():
     """A header line may be a record."""
-    with pytest.raises(ValueError, match=r"^column 'x' is not in the table$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^column 'x' is not in the table; .* its names are hidden: add --header yes",
+    ):
         asked("select private_mean(x) from hidden")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from nobounds.auditing.lockstep import Setting as Case
+from support.lockstep_cases.data import HUNDREDS
 from support.lockstep_cases.people import (
     AT_A_LEVEL,
     LEVEL,
@@ -18,6 +19,7 @@ from support.lockstep_cases.people import (
     USERS,
     WIDE_USER,
     of_table,
+    table,
     without_rows,
 )
 
@@ -62,6 +64,16 @@ CASES |= {
     ]
     for name, ask in OF_GROUPS.items()
 }
+HUNDREDS_OF_ROWS = table(range(len(HUNDREDS)), ["x"] * len(HUNDREDS), HUNDREDS)
+CASES["group_by, public keys, sum"] += [
+    Case(
+        "epsilon 5, the largest of 300 rows",  # enough for an interval that counts the records near the clip
+        of_table(OF_GROUPS["sum"], None, PUBLIC, epsilon=5),
+        [without_rows(HUNDREDS_OF_ROWS, HUNDREDS_OF_ROWS["x"] == HUNDREDS.max())],
+        [],
+        False,
+    )
+]
 CASES["group_by, private keys, minimum"] += [
     Case(
         "epsilon 1, a user of low values",

@@ -39,7 +39,7 @@ USERS = [
 ]
 LOW = table([*range(N), *[N] * 4], ["x"] * (N + 4), [*AMOUNTS, *[0.0] * 4])
 LOW_USER = without_rows(LOW, LOW["user"] == N)  # whichever of its rows count, they lie on one side of the median
-HIGH = table([*range(N), *[N] * 4], ["x"] * (N + 4), [*AMOUNTS, *[1e6] * 4])
+HIGH = table([*range(N), *[N] * 4], ["x"] * (N + 4), [*AMOUNTS, *[100.0] * 4])
 HIGH_USER = without_rows(HIGH, HIGH["user"] == N)
 WIDE = table([*ODD["user"], "g", "g", "g"], [*ODD["city"], "p", "q", "r"], [*ODD["x"], 1.0, 2.0, 3.0])
 WIDE_USER = without_rows(WIDE, WIDE["user"] == "g")  # the only one with some of the cities

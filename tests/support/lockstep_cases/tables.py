@@ -56,8 +56,8 @@ CASES |= {
     for name, ask in OF_A_TABLE.items()
     if name in ("quantile", "mean", "sum", "count of rows")
 }
-for name, ask in {"median": OF_A_TABLE["median"], "iqr": OF_A_TABLE["iqr"], "maximum": OF_A_TABLE["maximum"]}.items():
-    high = Case("epsilon 1, a user of high values", of_table(ask, TWO, epsilon=1), [HIGH_USER], [], rows=2)
+for name in ("median", "iqr", "maximum", "bounds"):
+    high = Case("epsilon 1, a user of high values", of_table(OF_A_TABLE[name], TWO, epsilon=1), [HIGH_USER], [], rows=2)
     CASES[f"Table.{name}"].append(high)
 CASES["Table.where, quantile"].append(
     Case(
