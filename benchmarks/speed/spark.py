@@ -1,8 +1,8 @@
 """Jobs and processor time of statistics on Spark, beside its own sum and percentile_approx: docs/spark.md.
 
-A local session with two cores reads Parquet. Processor time is that of the driver's Python, and that of the JVM with
-its Python workers, from /proc; the least of several turns. `--results` keeps the numbers, and `--before` has those of
-another version.
+A local session with two cores reads Parquet; with `--cluster`, a master and two workers with a core each do. Processor
+time is that of the driver's Python, and that of all JVMs with their Python workers, from /proc; the least of several
+turns. `--results` keeps the numbers, and `--before` has those of another version.
 """
 
 import argparse
@@ -18,8 +18,10 @@ from pyspark.sql import SparkSession
 
 import nobounds as nb
 
-TURNS = 3
-START, END = "<!-- jobs: begin -->", "<!-- jobs: end -->"
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from support.spark_cluster import cluster, executors
+
+MARKS = "<!-- {0}: begin -->", "<!-- {0}: end -->"
 KEYS = [f"zone {k}" for k in range(20)]
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -53,8 +55,8 @@ def asked(frame):
     }
 
 
-def workers_seconds(jvm):
-    """The processor time of the JVM and of all processes below it, those that have ended included."""
+def workers_seconds(*jvms):
+    """The processor time of JVMs and of all processes below them, those that have ended included."""
     stats = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -62,58 +64,71 @@ def workers_seconds(jvm):
                 stats[int(entry)] = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-    inside = {jvm}
+    inside = set(jvms)
     for _ in range(4):
         inside |= {pid for pid, fields in stats.items() if int(fields[1]) in inside}
     return sum(sum(map(int, stats[pid][11:15])) for pid in inside if pid in stats) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(session, ask):
-    """The number of jobs, and the seconds of the driver's Python and of all else."""
-    context, jvm = session.sparkContext, session.sparkContext._gateway.proc.pid
-    times = []
-    for turn in range(TURNS):
+def memory(pid):
+    """The most memory that a process has had, in MB."""
+    status = Path("/proc", str(pid), "status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+
+
+def measured(session, ask, turns, jvms):
+    """The number of jobs, the seconds of the driver's Python and of all else, and those on the clock."""
+    context, times = session.sparkContext, []
+    for turn in range(turns):
         group = f"{id(ask)} {turn}"
         context.setJobGroup(group, group)
-        own, there = time.process_time(), workers_seconds(jvm)
+        clock, own, there = time.monotonic(), time.process_time(), workers_seconds(*jvms())
         ask()
-        times.append((time.process_time() - own, workers_seconds(jvm) - there))
+        times.append(
+            (time.process_time() - own, workers_seconds(*jvms()) - there, time.monotonic() - clock),
+        )
         jobs = len(context.statusTracker().getJobIdsForGroup(group))
     return [jobs, *(min(each) for each in zip(*times, strict=True))]
 
 
-def run(rows, folder):
+def run(rows, folder, turns, wanted, address=None):
     """All measurements."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.local.dir", str(folder))
+    builder = SparkSession.builder.master(address or "local[2]").config("spark.local.dir", str(folder))
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = builder.config("spark.executor.memory", "1g").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    path = str(folder / "rows.parquet")
+    driver, path = session.sparkContext._gateway.proc.pid, str(folder.resolve() / "rows.parquet")
+
+    def jvms():
+        return [driver, *(executors(folder.resolve()) if address else ())]
+
     try:
-        session.range(0, rows, 1, 4).selectExpr(*COLUMNS).write.parquet(path)
-        found = {}
+        session.range(0, rows, 1, max(4, rows // 10**7)).selectExpr(*COLUMNS).write.parquet(path)
+        seen = {}
         for name, ask in asked(session.read.parquet(path)).items():
-            found[name] = measured(session, ask)
-            print(name, found[name], flush=True)
-        return found
+            if not wanted or name in wanted:
+                seen[name] = measured(session, ask, turns, jvms)
+                print(name, seen[name], flush=True)
+        print("MB, at most:", {"python": memory(os.getpid()), "JVMs": [memory(pid) for pid in jvms()]})
+        return seen
     finally:
         session.stop()
         shutil.rmtree(path, ignore_errors=True)
 
 
-def table(found, before):
+def table(seen, before):
     """The table of the page."""
-    yield "| | jobs | driver's Python, ms | JVM and workers, ms | all, over Spark's own |"
-    yield "|---|---|---|---|---|"
-    for name, numbers in found.items():
+    yield "| | jobs | driver's Python, ms | JVMs and workers, ms | on the clock, ms | processor time over Spark's own |"
+    yield "|---|---|---|---|---|---|"
+    for name, numbers in seen.items():
         cells = [f"{numbers[0]}", *(f"{1000 * each:,.0f}" for each in numbers[1:])]
         if name in before and not name.startswith("Spark"):
             old = [f"{before[name][0]}", *(f"{1000 * each:,.0f}" for each in before[name][1:])]
             cells = [f"{one} → {other}" for one, other in zip(old, cells, strict=True)]
         peer = {"quantile": "Spark's percentile_approx", "sum": "Spark's sum"}.get(name)
-        ratio = "" if peer is None else f"{sum(numbers[1:]) / sum(found[peer][1:]):.1f}"
+        ratio = "" if peer is None else f"{sum(numbers[1:3]) / sum(seen[peer][1:3]):.1f}"
         yield f"| {name} | {' | '.join(cells)} | {ratio} |"
 
 
@@ -122,19 +137,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2 * 10**6)
     parser.add_argument("--folder", type=Path, default=Path("build"))
+    parser.add_argument("--turns", type=int, default=8)
+    parser.add_argument("--only", nargs="*", default=[], help="names of what is measured; all without it")
+    parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--results", type=Path)
     parser.add_argument("--before", type=Path)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    found = run(given.rows, given.folder)
+    numbers = given.rows, given.folder, given.turns, given.only
+    if given.cluster:
+        with cluster(given.folder.resolve(), "1g") as address:
+            seen = run(*numbers, address)
+    else:
+        seen = run(*numbers)
     if given.results is not None:
-        given.results.write_text(json.dumps(found))
+        given.results.write_text(json.dumps(seen))
     if given.page is not None:
         before = {} if given.before is None else json.loads(given.before.read_text())
         text = given.page.read_text()
-        lines = "\n".join(table(found, before))
-        given.page.write_text(f"{text.split(START)[0]}{START}\n{lines}\n{END}{text.split(END)[1]}")
+        lines = "\n".join(table(seen, before))
+        start, end = (mark.format("cluster" if given.cluster else "jobs") for mark in MARKS)
+        given.page.write_text(f"{text.split(start)[0]}{start}\n{lines}\n{end}{text.split(end)[1]}")
 
 
 if __name__ == "__main__":

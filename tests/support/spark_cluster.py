@@ -36,8 +36,8 @@ def answers(table: Any) -> Iterator[str]:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """The address of the master."""
+def cluster(folder: Path, memory: str = "600m") -> Iterator[str]:
+    """The address of the master; `memory` is that of each worker."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -58,7 +58,7 @@ def cluster(folder: Path) -> Iterator[str]:
         master = start("master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         address = _waited(master, r"Starting Spark master at (spark://\S+)")
         for number in range(2):
-            own = ["--cores", "1", "--memory", "600m", "--webui-port", "0", "--work-dir", str(folder / str(number))]
+            own = ["--cores", "1", "--memory", memory, "--webui-port", "0", "--work-dir", str(folder / str(number))]
             start("worker.Worker", "--host", "127.0.0.1", *own, address)
         yield address
     finally:

@@ -23,15 +23,19 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 from support import filters, spark_cluster
-from support.pushed import HOSTILE, LATTICES, PASSES, same
+from support.pushed import HOSTILE, LATTICES, same
 
 import nobounds as nb
 from nobounds.accounting.loss import Unit
 from nobounds.arrays import Floats, Ints
+from nobounds.counting.deviation import Deviation
 from nobounds.counting.group_totals import group_totals
-from nobounds.counting.histogram import Histogram
+from nobounds.counting.histogram import Counted, Histogram
+from nobounds.counting.kept import Gathered
 from nobounds.counting.lattice import Beyond, Lattice, Outside, Squares, Total, Totals
 from nobounds.counting.scan import Chunk, gathered, scan
+from nobounds.counting.second_look import Within
+from nobounds.counting.spans import Spans
 from nobounds.counting.tally import BITS, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
@@ -80,8 +84,12 @@ def session(folder: Path) -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # code that runs once or twice
         "spark.local.dir": str(folder),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": str(folder / "events"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
+    (folder / "events").mkdir()
     environment = pytest.MonkeyPatch()
     environment.setenv("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2,4]")  # a task may fail three times
@@ -698,16 +706,21 @@ def test_the_error_of_a_job_shows_no_record(session: Any):
 
 
 CONNECT = """
+import random
 import sys
 from pathlib import Path
 
 import numpy as np
 from pyspark.sql import SparkSession
 
+import nobounds as nb
+from nobounds.engines.spark import jobs, known
 from nobounds.engines.source import Bounding, Keyed
 from nobounds.engines.spark import is_spark
 from nobounds.engines.spark.table import from_spark
-from nobounds.counting.histogram import Histogram
+from nobounds.counting.deviation import Deviation
+from nobounds.counting.histogram import Counted, Histogram
+from nobounds.counting.kept import Gathered
 from nobounds.ladders.ladder import Ladder
 
 print("imported")
@@ -740,6 +753,24 @@ assert tallied.tally.counts.sum() == 1000
 rows = source.rows("x", keyed, Bounding("unit", 1, 1, 3))
 assert rows.totals()[0].tolist() == np.bincount(tallied.tally.groups, tallied.tally.counts).tolist()
 print("counted")
+
+
+def answers(table):
+    # What users ask for, seeded.
+    for ask in (table.median, table.sum, table.mean):
+        yield repr(ask("x", epsilon=1, rng=random.Random(1)).value)
+    yield str(table.describe(["x", "key"], epsilon=4, rng=random.Random(1))).replace(" of the query result", "")
+    groups = table.group_by("key", keys=[0, 2])
+    for ask in (groups.sum, groups.median):
+        yield repr(ask("x", epsilon=1, rng=random.Random(1)).values.tolist())
+
+
+far, near = nb.Table(frame), nb.Table(frame.toArrow())
+expected = list(answers(near))
+for most in (1 << 20, 400):  # the second: passes in SQL and on the workers
+    jobs.MOST = jobs.MANY = known.MOST = known._OF_TASK = most
+    assert list(answers(far)) == expected
+print("answered")
 """
 
 HIDE = """
@@ -757,7 +788,7 @@ sys.meta_path.insert(0, Hide())
 
 
 def test_spark_connect_misses_nobounds_on_workers_and_then_gives_the_same(tmp_path: Path):
-    """While workers cannot import nobounds the error says just that; then a Connect session counts as an array does."""
+    """While workers cannot import nobounds the error says just that; then Connect answers as an array does."""
     hidden, hooks, worker = tmp_path / "hidden", tmp_path / "hooks", tmp_path / "python"
     hooks.mkdir()
     hidden.touch()
@@ -772,7 +803,7 @@ def test_spark_connect_misses_nobounds_on_workers_and_then_gives_the_same(tmp_pa
     if "started" not in found.stdout:
         pytest.skip("a local Spark Connect server cannot be started here")
     assert found.returncode == 0, found.stderr[-2000:]
-    assert "counted" in found.stdout
+    assert "counted" in found.stdout and "answered" in found.stdout
     assert "nobounds cannot be imported on the workers" in found.stdout
 
 
@@ -850,7 +881,8 @@ def test_passes_in_sql_are_those_of_numpy(session: Any, monkeypatch: pytest.Monk
     spark, exact = from_spark(frame), [Total(each) for each in LATTICES] + [Total(Squares(LATTICES[0], 9))]
     for name in columns:
         pushed, values = spark.columns([name], None)[name].chunks(), floats(pa.table(columns), name)
-        for each in [*PASSES[:2], Totals(()), *(exact if name == "x" else exact[:2])]:
+        coarse = [Counted(Ladder.float_bits(0)), Counted(Ladder.float_bits(8, -100)), Counted(Ladder.float_bits(8))]
+        for each in [*coarse, Totals(()), *(exact if name == "x" else exact[:2])]:
             assert same(scan(pushed, each, None), each([values])), (name, each)
         codes = np.where(np.isnan(values), -1, np.array([1, 0] * (rows // 2)))
         maps = (LATTICES[0].steps, LATTICES[5].steps, Beyond(0.5, -1, 4.0), Outside(3.0, upwards=True))
@@ -860,20 +892,96 @@ def test_passes_in_sql_are_those_of_numpy(session: Any, monkeypatch: pytest.Monk
         assert [each.tolist() for each in sums] == [each.tolist() for each in expected[1]]
 
 
-def test_a_statistic_takes_few_jobs(session: Any):
-    """One that keeps the rows, two that count the classes of a column, and one for its records if they are few."""
+def test_deviations_and_second_looks_in_sql_are_those_of_numpy(session: Any, monkeypatch: pytest.MonkeyPatch):
+    """Around centres with and without a clip, and records in intervals, few of them; no worker counts."""
+    monkeypatch.setattr("nobounds.engines.spark.jobs.MOST", 400)
+    values = np.random.default_rng(2).normal(0, 40, 4000)
+    values[:9] = [0.0, -0.0, 0.3, 1e-9, -1e12, 2.0**60, np.nan, np.inf, -np.inf]
+    far = from_spark(session.createDataFrame(pa.table({"x": pa.array(values), "n": pa.array(range(4000))})))
+    ladder, spans = Ladder.float_bits(3, -40), Spans.of([(-1.5, -0.25), (0.0, 0.5), (7.0, 8.0)])
+    passes: list[Any] = [Counted(ladder, Deviation(0.3, -np.inf, np.inf, 5)), Gathered(spans), Within(FINE, spans)]
+    passes += [Counted(ladder, Deviation(7.0, -9.0, 1e9, -3)), Counted(COARSE, Deviation(0.0, -np.inf, np.inf, 0))]
+    column = far.columns(["x"], None)["x"].chunks()
+    many = Within(FINE, Spans.of([(-80.0, 80.0)]))
+    assert same(scan(column, many, Histogram.__add__), many([values])), "the workers count what is inside"
+    monkeypatch.setattr("nobounds.engines.spark.jobs.merged_results", None)
+    for each in passes:
+        assert same(scan(column, each, None), each([values])), each
+    whole = far.columns(["n"], None)["n"].chunks()
+    assert same(scan(whole, Counted(Ladder.grid(1, 8)), None), Counted(Ladder.grid(1, 8))([np.arange(4000.0)]))
+
+
+def test_the_intervals_of_second_looks_are_in_no_plan_and_in_no_event(
+    session: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """They are sensitive. A literal of the same query is in both, so the search would find them."""
+    monkeypatch.setattr("nobounds.engines.spark.jobs.MOST", 400)
+    rows = session.range(4000).selectExpr("id / 7 as x").where("x < 1234.56789012345D")
+    low, high = 17.123456789012345, 17.987654321098765
+    column = from_spark(rows).columns(["x"], None)["x"].chunks()
+    scan(column, Gathered(Spans.of([(low, high)])), None)
+    plan = column.kept.inside("v0", Spans.of([(low, high)]))._jdf.queryExecution().toString()  # type: ignore[union-attr]
+    session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    events = "".join(path.read_text() for path in (folder / "events").rglob("*") if path.is_file())
+    for text_of in (plan, events):
+        assert "1234.56789012345" in text_of
+        assert "17.1234567" not in text_of and "17.9876543" not in text_of
+
+
+def test_a_statistic_takes_few_jobs(session: Any, monkeypatch: pytest.MonkeyPatch):
+    """Two that count the classes of a column, and one or two for each further pass; two or three for `describe`.
+
+    The same whether the driver keeps the values of a column or not.
+    """
     rng = np.random.default_rng(8)
     data = {"x": rng.normal(50, 9, 30_000), "y": rng.lognormal(3, 1, 30_000), "n": rng.integers(0, 90, 30_000)}
     local, far = nb.Table(pa.table(data)), nb.Table(session.createDataFrame(pa.table(data)))
-    asked: list[tuple[int, Callable[[nb.Table], Any]]] = [
-        (4, lambda table: table.quantile("x", 0.9, epsilon=1, rng=random.Random(1)).value),
-        (4, lambda table: table.sum("x", epsilon=1, rng=random.Random(1)).value),
-        (4, lambda table: table.mean("y", epsilon=1, rng=random.Random(1)).value),
-        (3, lambda table: str(table.describe(["x", "y", "n"], epsilon=4, rng=random.Random(1)))),
+    asked: list[tuple[int, int, Callable[[nb.Table], Any]]] = [
+        (4, 4, lambda table: table.quantile("x", 0.9, epsilon=1, rng=random.Random(1)).value),
+        (4, 7, lambda table: table.sum("x", epsilon=1, rng=random.Random(1)).value),
+        (4, 7, lambda table: table.mean("y", epsilon=1, rng=random.Random(1)).value),
+        (3, 6, lambda table: str(table.describe(["x", "y", "n"], epsilon=4, rng=random.Random(1)))),
     ]
-    for most, ask in asked:
+    for few, _, ask in asked:
         assert str(ask(far)).replace(" of the query result", "") == str(ask(local))
-        assert jobs_of(session, partial(ask, far)) <= most
+        assert jobs_of(session, partial(ask, far)) <= few
+    for name in ("known.MOST", "jobs.MOST", "known._OF_TASK"):
+        monkeypatch.setattr(f"nobounds.engines.spark.{name}", 1000)
+    for _, many, ask in asked:
+        assert str(ask(far)).replace(" of the query result", "") == str(ask(local))
+        assert jobs_of(session, partial(ask, far)) <= many
+
+
+def test_columns_of_stored_files_are_not_persisted(session: Any, tmp_path: Path):
+    """Another pass reads them as fast; all else is kept, with the rows of units and of computed columns."""
+    session.range(1000).selectExpr("id", "id / 7 as x").write.parquet(str(tmp_path / "rows"))
+    stored = session.read.parquet(str(tmp_path / "rows"))
+
+    def kept() -> int:
+        return len(session.sparkContext._jsc.getPersistentRDDs())
+
+    before = kept()
+    for frame, more in ((stored.where("id < 900"), 0), (stored.orderBy("x"), 1), (session.range(900).toDF("x"), 1)):
+        column = from_spark(frame).columns(["x"], None)["x"]
+        assert column.rows() in (900, 1000) and kept() == before + more
+        assert Histogram.of(column.chunks(), FINE).total == column.rows()
+        del column
+        gc.collect()
+    units = from_spark(stored).columns(["x"], Bounding("id", 2, 2, 5))["x"]
+    assert units.rows() == 1000 and kept() == before + 1
+
+
+def test_a_dataframe_that_differs_each_time_is_refused(session: Any, tmp_path: Path):
+    """As far as its plan shows; what is written down does not differ."""
+    from pyspark.sql.functions import udf
+
+    rows = session.range(100)
+    drawn = udf(lambda x: float(x) * random.random(), "double").asNondeterministic()
+    for frame in (rows.selectExpr("rand() as x"), rows.selectExpr("uuid() as x"), rows.select(drawn("id").alias("x"))):
+        with pytest.raises(ValueError, match=r"^the DataFrame computes random or changing values, so each pass"):
+            nb.Table(frame)
+    rows.selectExpr("rand() as x").write.parquet(str(tmp_path / "rows"))
+    assert list(nb.Table(session.read.parquet(str(tmp_path / "rows"))).columns) == ["x"]
 
 
 def test_a_standalone_cluster_answers_as_memory_does_also_after_it_has_lost_an_executor(tmp_path: Path):

@@ -9,51 +9,63 @@ logs show them.
 """
 
 import math
+from typing import Any
 
+from nobounds.counting.deviation import Deviation
 from nobounds.counting.group_totals import StepsMap
-from nobounds.counting.lattice import Beyond, Lattice, Outside, Squares
+from nobounds.counting.lattice import Beyond, Lattice, Squares
+from nobounds.engines import whole_numbers
+from nobounds.exact import MAX
 
 TYPES = ("double", "float", "byte", "short", "integer", "long")
 """The types of columns whose cast to double is the nearest float64."""
 
-PRESENT = "x is not null and not isnan(x)"
-COARSE = 12
+COARSE = 8
 """Bits of the mantissa that records of one class share."""
 
 _HALF = 21  # bits of the lower parts of whole numbers: sums of 2**42 of either part fit into 64 bits
+_POINT = 24  # bits behind the point, of values whose class needs no logarithm
 
 
-def classes() -> tuple[str, str]:
-    """A whole number and a double that differ for records whose sign, exponent or leading bits differ.
+def classed(rows: Any, value: str) -> Any:
+    """Rows with a whole number `class`, which differs if the sign, the exponent or the leading bits of a value do.
 
-    The exponent is a rounded logarithm, which may be off by one near a power of two; the quotient is exact all the
-    same. From just below 1 to just above 2, steps of 2**-13 are no wider than those of 12 bits. Tiny and huge records,
-    and missing ones, are classes of their own.
+    value: a double, which may be null. The class is null if it is.
+
+    |value| * 2**24 as a whole number has the leading bits of the value, and its length is the number of ones after
+    all bits below the first one are set. For sizes where that does not fit into 62 bits there is a logarithm, which may
+    be off by one near a power of two: then classes are finer. Zero and all values below 2**-1022 are one class. Who
+    counts classes has to check that they are fine enough (see `known`).
     """
-    exponent = "floor(log2(abs(x)))"
-    steps = f"cast(floor(abs(x) * pow(2.0D, -{exponent}) * 8192) as bigint)"
-    key = f"(({exponent} + 1100) * 32768 + {steps}) * if(x < 0, -1, 1)"
-    near = f"abs(x) between {_number(2.0**-1000)} and {_number(2.0**1000)}"
-    return f"if({near}, {key}, null)", f"if({near}, null, x)"
+    small, large, tiny = (_number(2.0**power) for power in (COARSE - _POINT, 62 - _POINT, -1022))
+    near, far = f"abs(y) >= {small} and abs(y) < {large}", f"abs(y) between {tiny} and {_number(MAX)}"
+    scaled = f"if({near}, cast(abs(y) * {_number(2.0**_POINT)} as bigint), 0L)"
+    ones = [f"i{bits} | shiftright(i{bits}, {bits}) as i{2 * bits}" for bits in (1, 2, 4, 8, 16, 32)]
+    size, exponent = 1 << COARSE, "floor(log2(abs(y)))"
+    of_near = f"length * {size}L + (shiftright(i1, length - {COARSE + 1}) & {size - 1}L)"
+    of_far = f"({exponent} + 2000L) * {2 * size}L + cast(floor(abs(y) * pow(2.0D, -{exponent}) * {size}) as bigint)"
+    of_size = (
+        f"case when {near} then {of_near} when {far} then {of_far} when abs(y) < {tiny} then 0L else {1 << 40}L end"
+    )
+    key = f"if(y is null, null, if(y < 0, -1L, 1L) * ({of_size})) as class"
+    return rows.selectExpr("*", f"{value} as y", f"{scaled} as i1", *ones, "bit_count(i64) as length", key)
+
+
+def deviation_of(deviation: Deviation) -> str | None:
+    """The deviation of a record, but for its scale; None where there is no expression."""
+    if deviation.all_present or deviation.unit is not None or not abs(deviation.center) < math.inf:
+        return None
+    clipped = "x"
+    if deviation.high < math.inf:
+        clipped = f"least({clipped}, {_number(deviation.high)})"
+    if deviation.low > -math.inf:
+        clipped = f"greatest({clipped}, {_number(deviation.low)})"
+    return f"({clipped} - {_number(deviation.center)})"
 
 
 def steps_of(given: StepsMap | Lattice | Squares) -> str | None:
     """The whole number of a record, a bigint of up to 42 bits; None where there is no expression."""
-    steps = getattr(given, "__self__", given)  # a map may be the method of a lattice
-    if isinstance(steps, Lattice):
-        return _on_lattice(steps)
-    if isinstance(steps, Squares):
-        whole = _on_lattice(steps.lattice)
-        far = float(max(steps.center, steps.lattice.width - steps.center, 1))
-        distance = f"(cast({whole} - {steps.center}L as double) / {_number(far)})"
-        return whole and f"cast(rint({distance} * {distance} * {_number(float(steps.width))}) as bigint)"
-    if isinstance(steps, Outside):
-        return f"if(x {'>=' if steps.upwards else '<='} {_number(steps.end)}, 1L, 0L)"
-    if isinstance(steps, Beyond):
-        center = _number(steps.center)
-        away = f"x - {center}" if steps.sign > 0 else f"{center} - x"
-        return f"if({away} > {_number(steps.far)}, 1L, 0L)"
-    return None
+    return whole_numbers.steps_of(given, _DIALECT)
 
 
 def sums_of(expression: str) -> tuple[str, str]:
@@ -79,3 +91,17 @@ def _on_lattice(lattice: Lattice) -> str | None:
 def _number(value: float) -> str:
     """A double, by the shortest text that is read as the same float."""
     return f"double('{value!r}')"
+
+
+def _beyond(steps: Beyond, away: str) -> str:
+    return f"{away} > {_number(steps.far)}"
+
+
+_DIALECT = whole_numbers.Dialect(
+    _number,
+    _on_lattice,
+    double="cast({} as double)".format,
+    rounded="cast(rint({}) as bigint)".format,
+    flag="if({}, 1L, 0L)".format,
+    beyond=_beyond,
+)

@@ -10,20 +10,23 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from operator import or_
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
 
 from nobounds.arrays import Floats
+from nobounds.counting.classes import Classes
 from nobounds.counting.lattice import Lattice, Squares, Total, Totals
 from nobounds.counting.scan import Chunk, Join, Remote
+from nobounds.counting.spans import Spans
 from nobounds.counting.tally import Tallying
 from nobounds.engines.column import windows
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.rows.key_codes import KeyCodes, together
-from nobounds.engines.spark import expressions
+from nobounds.engines.spark import expressions, plans
 from nobounds.engines.spark.known import MOST, Known
 from nobounds.ladders.ladder import Ladder
 
@@ -34,20 +37,25 @@ FIRST = "first"
 
 _RESULT = "result binary"
 _FEW_TASKS = 64
+_FEW_SPANS = 16
+MANY = 1 << 22
+"""Rows of several columns that the driver reads: one job instead of several for each column."""
 
 
 class KeptRows:
-    """Rows that are read once, on first use, and that Spark keeps as long as this object exists."""
+    """Rows that are read on first use; Spark keeps them as long as this object exists, unless they are stored."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows
         self._frame: Any = None
         self._known: dict[str, Known] = {}
-        self.tasks: int | None = None  # that read the rows, once it is known how many do
+        self._tasks: int | None = None
 
     def frame(self) -> Any:
-        """The rows as a persisted DataFrame."""
-        if self._frame is None:
+        """The rows as a DataFrame, persisted unless they are columns of stored files."""
+        if self._frame is None and plans.is_stored(self._rows):
+            self._frame, self._tasks = self._rows, plans.tasks_of(self._rows)
+        elif self._frame is None:
             # Spark identifies persisted data by their plan. The mark makes the plan unique: nobody else has persisted
             # it or will drop it.
             frame = self._rows.where(f"'{uuid4().hex}' is not null")
@@ -57,30 +65,39 @@ class KeptRows:
 
     def count(self) -> int:
         """The number of rows."""
+        for known in self._known.values():
+            return int(known.counts.sum())
         frame = self.frame()
         return int(run(frame, frame.count))
 
     def known(self, name: str, part: Any) -> Known:
-        """What is known of a column after one pass: over all columns, or in SQL over one of numbers.
+        """What is known of a column after a pass over all columns, or in SQL over one of numbers.
 
-        Few records that a pass cannot do without are read after that.
+        Records that a pass cannot do without are read after that, if they are few.
         """
         if not self._known:
-            names = [column.name for column in self._rows.schema.fields if column.name.startswith("v")]
-            self._known = {name: self._classes(name)} if names == [name] and self.in_sql(name) else self._all(names)
-            self.tasks = max(known.tasks for known in self._known.values())
-        known = self._known[name]
-        if not known.serves(part) and int(known.counts.sum()) <= MOST:
-            self._known |= self._all([name])
+            if self._names == [name] and self.in_sql(name):
+                self._known = {name: self.classes(name, "x")}
+            else:
+                rows = self.frame().select(*self._names)
+                parts = merged_results(rows, _known_columns, _known_added, self._tasks)
+                none = [Known.none() for _ in self._names]
+                self._known = dict(zip(self._names, parts[0] if parts else none, strict=True))
+        known, most = self._known[name], MOST if len(self._known) == 1 else MANY
+        if not known.serves(part) and int(known.counts.sum()) <= most:
+            self._fetch([name for name, known in self._known.items() if not known.is_whole])
         return self._known[name]
+
+    @property
+    def tasks(self) -> int | None:
+        """How many tasks read the rows, if that can be known."""
+        if self._tasks is None and self._known:
+            self._tasks = plans.tasks_of(self.frame())
+        return self._tasks
 
     def in_sql(self, name: str) -> bool:
         """Whether SQL has the records of a column as doubles, by the rule of all engines."""
         return self._rows.schema[name].dataType.typeName() in expressions.TYPES
-
-    def _numbers(self, name: str, *others: str) -> Any:
-        """The records of such a column, as x, and other columns."""
-        return self.frame().selectExpr(*others, f"cast({name} as double) as x")
 
     def sums(self, name: str, maps: list[str], keys: list[str]) -> Any:
         """A table of keys, numbers of records, and two sums for each expression (see `expressions.sums_of`)."""
@@ -88,24 +105,46 @@ class KeptRows:
 
         sums = [each for steps in maps for each in expressions.sums_of(steps)]
         wanted = [expr(f"coalesce({each}, 0L) as s{k}") for k, each in enumerate(["count(1)", *sums])]
-        rows = self._numbers(name, *keys).where(expressions.PRESENT).groupBy(*keys).agg(*wanted)
+        rows = self._numbers(name, *keys).where("x is not null").groupBy(*keys).agg(*wanted)
         return run(rows, rows.toArrow)
 
-    def _classes(self, name: str) -> Known:
+    def classes(self, name: str, value: str) -> Known:
+        """The records of a column by the leading bits of a value of each."""
         from pyspark.sql.functions import expr
 
-        key, own = expressions.classes()
-        wanted = ["min(x) as x", "coalesce(min(x) = max(x), true) as equal", "count(1) as n", "max(task) as task"]
-        rows = self._numbers(name, "spark_partition_id() as task").selectExpr("*", f"{key} as a", f"{own} as b")
-        read = run(rows, rows.groupBy("a", "b").agg(*map(expr, wanted)).toArrow)
-        equal, counts, tasks = (read.column(name).to_numpy() for name in ("equal", "n", "task"))
-        values = to_floats(read.column("x"))  # of missing records it is missing
-        return Known(values, counts.copy(), bool(equal.all()), int(tasks.max(initial=0)) + 1)
+        rows = expressions.classed(self._numbers(name), value)
+        wanted = ["min(x) as low", "max(x) as high", "count(1) as n"]
+        read = run(rows, rows.groupBy("class").agg(*map(expr, wanted)).toArrow)
+        low, high = (to_floats(read.column(end)) for end in ("low", "high"))  # of missing records they are missing
+        return Known(low, high, read.column("n").to_numpy().copy())
 
-    def _all(self, names: list[str]) -> dict[str, Known]:
-        part = partial(_known_columns, len(names))
-        parts = merged_results(self.frame().select(*names), part, _known_added, self.tasks)
-        return dict(zip(names, parts[0] if parts else [Known.none() for _ in names], strict=True))
+    def inside(self, name: str, spans: Spans) -> Any:
+        """The rows whose records lie in some intervals, as a DataFrame of the records alone.
+
+        The intervals are sensitive. In a DataFrame of their own they are data, which plans and event logs do not show.
+        """
+        import pyarrow as pa
+
+        names, records = [f"e{k}" for k in range(len(spans.edges))], self._numbers(name)
+        edges = pa.array([dict(zip(names, spans.edges.tolist(), strict=True))])
+        edge = self._rows.sparkSession.createDataFrame(pa.table({"edges": edges})).scalar()
+        pairs = zip(names[::2], names[1::2], strict=True)
+        inside = ((records["x"] >= edge[low]) & (records["x"] <= edge[high]) for low, high in pairs)
+        return records.where(reduce(or_, inside))
+
+    @property
+    def _names(self) -> list[str]:
+        return [column.name for column in self._rows.schema.fields if column.name.startswith("v")]
+
+    def _numbers(self, name: str, *others: str) -> Any:
+        """The records of such a column, as x, null if they are missing, and other columns."""
+        return self.frame().selectExpr(*others, f"nanvl(cast({name} as double), cast(null as double)) as x")
+
+    def _fetch(self, names: list[str]) -> None:
+        """Read all records of some columns."""
+        frame = self.frame().select(*names)
+        read = run(frame, frame.toArrow)
+        self._known |= {name: Known.of(to_floats(read.column(name))) for name in names}
 
 
 def _forget(frame: Any) -> None:
@@ -123,16 +162,26 @@ class Passes(Remote):
     join: Join | None = field(default=None, repr=False)
 
     def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
-        """The result from what is known of the column, from sums in SQL, or from a job whose tasks run the pass."""
+        """The result from what is known of the column, from SQL, or from a job whose tasks run the pass."""
+        kept, name, rows = self.kept, self.name, None
         if self.join is None and (isinstance(part, Total | Totals) or hasattr(part, "classes")):
-            known = self.kept.known(self.name, part)
+            known = kept.known(name, part)
             if known.serves(part):
                 return part(known.chunks)  # type: ignore[return-value]
             if isinstance(part, Total) and (summed := self._summed(part.steps)) is not None:
                 return summed  # type: ignore[return-value]
-        names = [self.name] if self.other is None else [self.name, self.other]
-        scanned = partial(_scanned, part, self.join)
-        results = merged_results(self.kept.frame().select(*names), scanned, merge, self.kept.tasks)
+            classes: Classes | None = getattr(part, "classes", None)
+            if kept.in_sql(name) and classes is not None:
+                if classes.spans is not None and len(classes.spans.edges) <= 2 * _FEW_SPANS:
+                    rows = kept.inside(name, classes.spans)
+                    if known.most_inside(classes.spans) <= MOST:
+                        return part([to_floats(run(rows, rows.toArrow).column(0))])  # type: ignore[return-value]
+                value = None if classes.deviation is None else expressions.deviation_of(classes.deviation)
+                if value is not None and (counted := kept.classes(name, value)).serves(part):
+                    return part(counted.chunks)  # type: ignore[return-value]
+        if rows is None:
+            rows = kept.frame().select(*([name] if self.other is None else [name, self.other]))
+        results = merged_results(rows, partial(_scanned, part, self.join), merge, kept.tasks)
         return results[0] if results else part(())
 
     def _summed(self, steps: Lattice | Squares) -> tuple[int, int] | None:
@@ -179,12 +228,13 @@ def _scanned(
     yield result_row(part(map(records, batches)))
 
 
-def _known_columns(columns: int, batches: Iterator[Any]) -> Iterator[Any]:
+def _known_columns(batches: Iterator[Any]) -> Iterator[Any]:
     """What is known of each column of a part of the rows; none of a part without rows."""
-    known = [Known.none() for _ in range(columns)]
+    known: list[Known] = []
     for rows in together(batches):
-        known = [each.grown(to_floats(rows.column(k))) for k, each in enumerate(known)]
-    if any(len(each.values) for each in known):
+        known = known or [Known.none() for _ in rows.columns]
+        known = [each.grown(to_floats(column)) for each, column in zip(known, rows.columns, strict=True)]
+    if any(len(each.counts) for each in known):
         yield result_row(known)
 
 

@@ -18,6 +18,7 @@ from nobounds.engines.memory.arrow import to_floats
 from nobounds.engines.rows.key_codes import KeyCodes
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark.jobs import FIRST, KeptRows, Kernel, Passes, run
+from nobounds.engines.spark.plans import check_deterministic
 from nobounds.engines.spark.rows import SparkRows
 from nobounds.engines.spark.viewed import KEPT, applied, spark_kind, spark_type, wanted
 from nobounds.engines.units import decimal_kind, zoned_kind
@@ -49,6 +50,7 @@ def from_spark(frame: Any) -> "Spark":
     """The TableSource of a Spark DataFrame; reads its schema, and no record."""
     if frame.isStreaming:
         raise ValueError("a streaming DataFrame has no end; write it to a table, and read that")
+    check_deterministic(frame)
     facts: dict[str, Facts] = {}
     others: dict[str, str] = {}
     zone = _session_zone(frame)

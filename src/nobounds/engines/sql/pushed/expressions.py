@@ -15,7 +15,8 @@ from collections.abc import Callable
 from nobounds.counting.classes import Classes
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.group_totals import StepsMap
-from nobounds.counting.lattice import Beyond, Lattice, Outside, Squares
+from nobounds.counting.lattice import Beyond, Lattice, Squares
+from nobounds.engines import whole_numbers
 from nobounds.exact import MAX
 from nobounds.ladders.rungs import Edges, FloatBits, Grid
 
@@ -48,24 +49,7 @@ def is_finer(one: str, other: str | None) -> bool:
 
 def steps_of(given: StepsMap | Lattice | Squares) -> str | None:
     """The whole number of a record, a bigint; the sum of any number of them is an exact numeric."""
-    steps = getattr(given, "__self__", given)  # a map may be the method of a lattice
-    if isinstance(steps, Lattice):
-        return _on_lattice(steps)
-    if isinstance(steps, Squares):
-        whole = _on_lattice(steps.lattice)
-        far = float(max(steps.center, steps.lattice.width - steps.center, 1))
-        distance = f"(({whole} - {steps.center})::float8 / {number(far)})"  # a whole number, so it does not underflow
-        return whole and f"({distance} * {distance} * {number(float(steps.width))})::bigint"
-    if isinstance(steps, Outside):
-        return f"(x {'>=' if steps.upwards else '<='} {number(steps.end)})::int::bigint"
-    if isinstance(steps, Beyond) and max(abs(steps.center), steps.far) <= 2.0**1000:
-        center, up = number(steps.center), steps.sign > 0
-        away = f"x - {center}" if up else f"{center} - x"
-        beyond = (
-            f"case when abs(x) <= {_power(1020)} then {away} > {number(steps.far)} else x {'>' if up else '<'} 0 end"
-        )
-        return f"({beyond})::int::bigint"
-    return None
+    return whole_numbers.steps_of(given, _DIALECT)
 
 
 def number(value: float) -> str:
@@ -146,3 +130,20 @@ def _on_lattice(lattice: Lattice) -> str | None:
     clipped = f"least(greatest({value} * {_power(-e)}, {number(float(low))}), {number(float(high))})::bigint"
     ends = f"when x > {far} then {high} when x < -{far} then {low} when abs(x) < {number(least)} then {zero}"
     return f"((case {ends} else {clipped} end)::bigint - ({low})::bigint)"
+
+
+def _beyond(steps: Beyond, away: str) -> str | None:
+    if max(abs(steps.center), steps.far) > 2.0**1000:
+        return None
+    side = ">" if steps.sign > 0 else "<"
+    return f"case when abs(x) <= {_power(1020)} then {away} > {number(steps.far)} else x {side} 0 end"
+
+
+_DIALECT = whole_numbers.Dialect(
+    number,
+    _on_lattice,
+    double="({})::float8".format,
+    rounded="({})::bigint".format,
+    flag="({})::int::bigint".format,
+    beyond=_beyond,
+)
