@@ -60,7 +60,7 @@ def deviation_of(deviation: Deviation) -> str | None:
         clipped = f"least({clipped}, {_number(deviation.high)})"
     if deviation.low > -math.inf:
         clipped = f"greatest({clipped}, {_number(deviation.low)})"
-    return f"({clipped} - {_number(deviation.center)})"
+    return f"if(x is null, null, {clipped} - {_number(deviation.center)})"  # `least` passes over nulls
 
 
 def steps_of(given: StepsMap | Lattice | Squares) -> str | None:
