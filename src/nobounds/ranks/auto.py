@@ -224,9 +224,7 @@ def _outward(aim: Aim) -> Route:
     step = min(tuning.outward_longer * aim.step, (1 + aim.in_tail) * tuning.outward_step)
     ladder = octave_ladder(step_bits(step, tuning.most_bits), not upper)
     # Near the end more goes to the threshold, and it is raised less because a walk halts early.
-    share = (
-        tuning.inner if aim.tail >= tuning.wide_tail else max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
-    )
+    share = max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
     eps1, eps2 = walk_split(problem, aim.q, upper, aim.epsilon, share, aim.zcdp)
     rise = Fraction(min(tuning.rise, aim.in_tail / 8)) / aim.epsilon
     drop = -Fraction(round(rise * aim.q.denominator), aim.q.denominator)

@@ -35,7 +35,6 @@ class RankTuning:
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
     most_center: Fraction = Fraction(2, 5)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
-    wide_tail: Fraction = Fraction(1, 10)  # from which the shares of a walk outward are equal
     inner_tail: Fraction = Fraction(1, 4)  # quantiles with less in their tail are no inner ones
     end_nats: int = 30  # without a frame halving aims at no rank with less than this beyond it
     # Without a frame an inner rank with fewer than `answered_nats` beyond it is aimed at this much nearer to the middle.
@@ -92,7 +91,7 @@ class RankTuning:
     # outer ones; the bits of the numbers beyond log2 of its nats; and of epsilon for the size under swap, at least.
     joint_most: int = 39
     joint_most_added: int = 19
-    joint_tail: float = 24.0
+    joint_tail: float = 16.0
     joint_bits: int = 10
     joint_nats: int = 1 << 32  # at most: places of finer rungs would not fit into 64 bits
     joint_size_share: Fraction = Fraction(1, 20)
