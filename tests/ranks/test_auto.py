@@ -130,7 +130,7 @@ def test_few_records_have_no_frame_and_many_have_one(neighbors):
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_few_records_are_aimed_a_little_nearer_to_the_middle(neighbors):
-    """By a hundredth at most, up to the rank with 20 nats beyond it: with 120 records at q = 1/4, and 160 under swap."""
+    """By a hundredth at most, up to the rank with 20 nats beyond it: 120 records at q = 1/4, 160 under swap."""
     for q in (F(1, 4), F(3, 10), HALF, F(3, 4)):
         problem, enough = problem_of((q,), neighbors), 120 if neighbors == "add-remove" else 160
         aimed = [auto(problem, F(1), size).routes[0].rank for size in (30, enough - 1, enough, 400)]

@@ -37,7 +37,7 @@ class RankTuning:
     most_center_swap: Fraction = Fraction(1, 2)
     inner_tail: Fraction = Fraction(1, 4)  # quantiles with less in their tail are no inner ones
     end_nats: int = 30  # without a frame halving aims at no rank with less than this beyond it
-    # Without a frame an inner rank with fewer than `answered_nats` beyond it is aimed at this much nearer to the middle.
+    # Without a frame an inner rank with fewer than `answered_nats` beyond it is aimed at so much nearer the middle.
     nudge: Fraction = Fraction(1, 100)
     # Bits of the numbers under the prior: for a centre, and beyond log2 of the nats for an answer. More bits serve data
     # farther from 0 for their spread; fewer make heaps heavier, which 16 bits hit for 11 nats.
