@@ -192,7 +192,7 @@ class IntervalPlan:
 
     def _is_framed(self, size: int) -> bool:
         """Whether there are records enough for a centre and a scale."""
-        return bool(self.least(size) * self._left >= self.tuning.framed_inner * self._times)
+        return bool(self.least(size) * self._left >= self.tuning.framed_interval * self._times)
 
     @lru_cache(maxsize=256)  # noqa: B019 - a small public value
     def setting(self, size: int) -> Setting:
