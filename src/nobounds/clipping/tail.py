@@ -24,12 +24,12 @@ from nobounds.counting.histogram import Histogram
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
 from nobounds.noise.additive import Additive, GaussianNoise
 
-LOWEST, HIGHEST = -6, 3  # the first and the last edge over the width, as powers of two
+LOWEST, HIGHEST = -8, 7  # the first and the last edge over the width, as powers of two
 CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
-SURE = 8  # scales of the noise above which a count is no noise, wherever it is
-RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
+SURE = 8  # scales of the noise above which a count is no noise; one more for each octave further out
+RISES = 7  # scales of the noise by which a count beyond the clip may be above the one before it
 OUTWEIGHS = 2.5  # standard deviations of all counts beyond the clip that they must reach, to outweigh those below it
 SEEN, SEEN_BEFORE = (
     10,
@@ -39,6 +39,7 @@ CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
 _BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
+_FURTHER = 1 + np.arange(HIGHEST + 2) / SURE
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
 
 
@@ -114,7 +115,7 @@ def biases(noisy: Floats, less: float, sure: float = math.inf, power: int = 1) -
     """
     counts = np.maximum(noisy - less * _BEYOND_CLIP, 0.0)
     beyond_clip = counts[..., _FALLING:]
-    counts[..., _FALLING:] = np.where(beyond_clip > sure, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1))
+    counts[..., _FALLING:] = np.where(beyond_clip > sure * _FURTHER, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1))
     slopes = np.log(counts + 1)
     slopes[..., 1:] -= slopes[..., :-1].copy()
     edges, widths = (_EDGES, _WIDTHS) if power == 1 else (_EDGES**power, _WIDTHS**power)
@@ -144,8 +145,8 @@ class Side:
         the assumption have more.
         """
         first = self.move - LOWEST
-        below, beyond = self.noisy[first - BELOW : first], self.noisy[first:]
-        at_once = np.any(np.diff((below[-1], *beyond)) > RISES * noise.scale)
+        below, beyond = self.noisy[first - 2 : first], self.noisy[first:]
+        at_once = np.any(np.diff(np.maximum((below[-1], *beyond), 0)) > RISES * noise.scale)
         return bool(at_once) or sum(beyond) > max(sum(below), OUTWEIGHS * noise.deviation(len(beyond)))
 
     def seen(self, noise: CountNoise) -> bool:

@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.clipping.octaves.excess import BELOW, RELATIVE, CountNoise
+from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.widths import BITS
 
+BELOW = 2  # octaves below the side that curves are fitted to
+RELATIVE = 0.2  # standard deviation of a count over its mean, where the mean is large
 AWAY = np.arange(-(1 << BITS), (2 << BITS) + 1)  # candidates that a side may end at, from where it is
 _WIDTHS = 2.0 ** (AWAY / (1 << BITS))
 _SLOPES = np.arange(-4.0, 1.6, 0.5)  # d, at the octave below the side
