@@ -30,12 +30,13 @@ MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width m
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
 SURE = 8  # scales of the noise above which a count is no noise; one more for each octave further out
 RISES = 7  # scales of the noise by which a count beyond the clip may be above the one before it
-OUTWEIGHS = 2.5  # standard deviations of all counts beyond the clip that they must reach, to outweigh those below it
+OUTWEIGHS = 2.5  # standard deviations that the first counts beyond the clip must reach, to outweigh those below it
 SEEN, SEEN_BEFORE = (
     10,
     30,
 )  # scales of noise that an octave below the clip must have, to say something of squares beyond
-CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
+CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, else the clip may have run away
+CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
 _BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
@@ -88,7 +89,8 @@ class TailRule:
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
-    return sum(noisy) >= CARRIED * noise.deviation(len(noisy))
+    near = np.reshape(noisy, (-1, CELLS))[:, :CARRYING]
+    return bool(near.sum() >= CARRIED * noise.deviation(near.size))
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:
@@ -141,13 +143,14 @@ class Side:
     def rises(self, noise: CountNoise) -> bool:
         """Whether counts clearly rise beyond the clip: then nothing is known of what lies there.
 
-        One may be far above the one before it, or all of them together above the octaves just below the clip, which by
-        the assumption have more.
+        One may be far above the one before it, or the first few together above the two octaves just below the clip,
+        which by the assumption have more.
         """
         first = self.move - LOWEST
         below, beyond = self.noisy[first - 2 : first], self.noisy[first:]
         at_once = np.any(np.diff(np.maximum((below[-1], *beyond), 0)) > RISES * noise.scale)
-        return bool(at_once) or sum(beyond) > max(sum(below), OUTWEIGHS * noise.deviation(len(beyond)))
+        likely = OUTWEIGHS * noise.deviation(1) * np.sqrt(np.arange(1, len(beyond) + 1))
+        return bool(at_once or np.any(np.cumsum(beyond) > np.maximum(sum(below), likely)))
 
     def seen(self, noise: CountNoise) -> bool:
         """Whether one of the two octaves below the clip clearly has records, so that they say how counts go on."""

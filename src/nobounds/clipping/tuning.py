@@ -144,7 +144,7 @@ class ClipTuning:
 
     def walks_for(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> bool:
         """Whether walks follow the frame for about `size` records; see `walked`."""
-        return self._frame_part(total, size, neighbors, two_sided) is None
+        return not two_sided or self._frame_part(total, size, neighbors, two_sided) is None
 
     def _frame_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction | None:
         """What a frame costs at least; None if that is too much."""

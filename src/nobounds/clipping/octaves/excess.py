@@ -20,7 +20,7 @@ BELOW = 5  # octaves below the clip that the model is fitted to
 ASSUMES = "values beyond the clip become rarer and rarer, with no separate group of very large ones"
 RELATIVE = 0.13  # standard deviation of a count over its mean, where the mean is large
 _CURVES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.5])  # g
-_PRIOR = np.log(np.array([20.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))
+_PRIOR = np.log(np.array([40.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))
 _PRIOR -= np.logaddexp.reduce(_PRIOR)
 _RATIOS = np.array([0.6, 1.0, 2.0, 4.0])  # r
 _RATIO_PRIOR = np.log(np.array([0.3, 1, 1, 1]) / 3.3)
@@ -36,7 +36,7 @@ _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for th
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
 _PLACES = 2.0 ** ((np.arange(16) + 0.5) / 16)  # that stand for an octave
-_FIRST = 0.3  # the same as RELATIVE for the first octave: the further below the clip, the less it says
+_FIRST = 0.4  # the same as RELATIVE for the first octave: the further below the clip, the less it says
 _BEGINS, _BEGINNING = 3.0, 0.6  # data begin where counts rise by this factor, and the scatter there
 _SHAPES = len(_SLOPES) * len(_CURVES) * len(_RATIOS)
 
@@ -113,7 +113,7 @@ def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
     cells = [_cell(float(count), noise, table, 1 / each**2) for count, each in zip(noisy[kept:], scatters, strict=True)]
     starts = math.ceil((top + 1 - _LEAST) / _STEP)
     places = _places(len(noisy), 1 << starts.bit_length(), power > 1)[:, : starts * _SHAPES]
-    fit = np.tile(_prior(), starts)
+    fit = np.tile(np.add.outer(_PRIOR, _RATIO_PRIOR).ravel(), starts * len(_SLOPES))
     for at, cell in zip(places[kept:], cells, strict=True):
         fit += np.take(cell.likelihood, at, mode="clip")
     fit -= math.log(starts * len(_SLOPES))
@@ -146,16 +146,11 @@ def _scatters(noisy: Ints, noise: CountNoise) -> tuple[int, list[float]]:
     return kept, [_BEGINNING, *scatters[kept + 1 :]]
 
 
-def _prior() -> Floats:
-    """The log-prior of each (d, g, r): flat in d."""
-    return np.tile(np.add.outer(_PRIOR, _RATIO_PRIOR).ravel(), len(_SLOPES))
-
-
 def _means(s: Floats, d: Floats, g: Floats, r: Floats, many: int, straight: bool) -> Floats:
     """The log-means of octaves; beyond the clip they fall, `straight` or along the curve."""
     last = (d + g)[:, None]  # how much the octave below the clip is above the one before
     earlier = last + 2 * g[:, None] * np.cumsum(r[:, None] ** -np.arange(BELOW - 2.0), axis=1)
-    bends = np.cumsum(r[:, None] ** np.arange(1.0, 2 if straight else many - BELOW + 1), axis=1)
+    bends = np.ones((len(s), 1)) if straight else np.cumsum(r[:, None] ** np.arange(1.0, many - BELOW + 1), axis=1)
     rises = np.minimum(np.broadcast_to(last - 2 * g[:, None] * bends, (len(s), many - BELOW)), _FALLS)
     before = s[:, None] - np.cumsum(np.column_stack([last, earlier]), axis=1)
     return np.column_stack([before[:, ::-1], s, s[:, None] + np.cumsum(rises, axis=1)])
