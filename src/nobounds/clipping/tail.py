@@ -117,7 +117,9 @@ def biases(noisy: Floats, less: float, sure: float = math.inf, power: int = 1) -
     """
     counts = np.maximum(noisy - less * _BEYOND_CLIP, 0.0)
     beyond_clip = counts[..., _FALLING:]
-    counts[..., _FALLING:] = np.where(beyond_clip > sure * _FURTHER, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1))
+    counts[..., _FALLING:] = np.where(
+        beyond_clip > sure * _FURTHER, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1)
+    )
     slopes = np.log(counts + 1)
     slopes[..., 1:] -= slopes[..., :-1].copy()
     edges, widths = (_EDGES, _WIDTHS) if power == 1 else (_EDGES**power, _WIDTHS**power)

@@ -1,8 +1,10 @@
 """The excess: how much the records beyond a clip, or their squares, are beyond it, from noisy counts of octaves.
 
-The true sum is the clipped sum plus the excess, which no private method can bound without an assumption. Ours: octave t
-of the deviations holds about exp(s + d t - g t**2) records, g >= 0, so counts fall log-concavely beyond the clip; they
-scatter by RELATIVE around that as well as like Poisson counts. The posterior under a flat prior on a grid of (s, d, g)
+The true sum is the clipped sum plus the excess, which no private method can bound without an assumption. Ours: the
+logarithm of the number of records in an octave falls along a curve that bends down, by 2 g before the clip and by r
+times as much with each octave further out. So r = 1 is a parabola (lognormal data), 2 and 4 end like
+exponential and normal data, and g = 0 is a Pareto tail. Counts scatter by RELATIVE around that as well as like Poisson
+counts. The posterior under a public prior on a grid of (s, d, g, r), where s is the level and d the slope at the clip,
 gives points that fill the law of the excess evenly. All of it is post-processing of noisy counts, in floats.
 """
 
