@@ -1,7 +1,8 @@
 """How far the side of a clip is moved: to where the error that noisy counts of octaves suggest is least.
 
-The counts around the side are fitted by the parabolas among the curves of `excess`: octave t holds about exp(s + d t - g t**2) records. The
-posterior on a small grid of (s, d, g) gives the expected error of a sum for each width near the side: what lies beyond
+The counts around the side are fitted by the parabolas among the curves of `excess`: octave t holds about
+exp(s + d t - g t**2) records. The posterior on a small grid of (s, d, g) gives the expected error of a sum for each
+width near the side: what lies beyond
 it, and noise that grows with it. So an octave that holds few records but follows others that fall slowly is believed,
 and one like it behind a sharp end is not. An interval must also hold on data that are unlike most, so its grid and its
 prior (see `excess`) have heavier tails. Floats throughout: this is post-processing of noisy counts.
