@@ -113,10 +113,14 @@ class KeptRows:
         from pyspark.sql.functions import expr
 
         rows = expressions.classed(self._numbers(name), value)
-        wanted = ["min(x) as low", "max(x) as high", "count(1) as n"]
+        # Missing records are counted apart, whatever class they are in: the ends of a class do not show them.
+        wanted = ["min(x) as low", "max(x) as high", "count(x) as present", "count(1) as n"]
         read = run(rows, rows.groupBy("class").agg(*map(expr, wanted)).toArrow)
-        low, high = (to_floats(read.column(end)) for end in ("low", "high"))  # of missing records they are missing
-        return Known(low, high, read.column("n").to_numpy().copy())
+        counts, every = (read.column(name).to_numpy() for name in ("present", "n"))
+        low, high = (to_floats(read.column(end))[counts > 0] for end in ("low", "high"))
+        missing = np.array([np.nan] * bool(len(every)))
+        numbers = np.append(counts[counts > 0], [int((every - counts).sum())] * len(missing))
+        return Known(np.append(low, missing), np.append(high, missing), numbers)
 
     def inside(self, name: str, spans: Spans) -> Any:
         """The rows whose records lie in some intervals, as a DataFrame of the records alone.
