@@ -24,6 +24,7 @@ from nobounds.engines.column import Column
 from nobounds.engines.keys import plain
 from nobounds.engines.rows.key_codes import KeyCodes
 from nobounds.engines.source import GroupRows, Keyed, Tallied
+from nobounds.engines.sql.postgres import unpacked
 from nobounds.engines.sql.pushed.expressions import MOST_EDGES, class_of, is_finer, steps_of
 from nobounds.engines.sql.pushed.snapshot import Snapshot, opened
 from nobounds.engines.streams.local import Local
@@ -253,8 +254,7 @@ class _Column:
         one, equal = "float8send(coalesce(min(x), 'NaN'))", "coalesce(min(x) = max(x), true)"
         by = [f"case when {_PRESENT} then {own} end"]
         *keys, packed, counts, single = self._grouped([one, "count(*)", equal], where, by)
-        values = np.frombuffer(b"".join(map(bytes, packed)), dtype=">f8").astype(np.float64)
-        codes, values, numbers = self._in_groups(keys, values, np.array(counts, dtype=np.int64))
+        codes, values, numbers = self._in_groups(keys, unpacked(packed), np.array(counts, dtype=np.int64))
         return codes, values, numbers, all(single)
 
     def sums(self, expressions: Iterable[str]) -> tuple[Ints, Ints, list[NDArray[Any]]]:
