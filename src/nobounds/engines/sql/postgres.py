@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from operator import itemgetter
 from secrets import token_hex
 from typing import Any
 
@@ -91,6 +92,15 @@ class Field:
         return import_pyarrow().array(converted, type=self.kind)
 
     @property
+    def in_arrow(self) -> str:
+        """The expression of keys for a driver that hands over Arrow arrays."""
+        return str(self.number) if self.each is _unpacked else self.expression
+
+    def from_arrow(self, column: Any) -> Any:
+        """Such an array in the type of the column."""
+        return self.array(column.to_pylist()) if self.each in {_decimal, _shortest} else column.cast(self.kind)
+
+    @property
     def packed(self) -> str:
         """The record as the 8 bytes of a float8, which every driver hands over as they are."""
         return f"float8send(coalesce({self.number}, 'NaN'))"
@@ -105,7 +115,7 @@ def from_postgres(connection: Any, query: str) -> TableStream:
         selected = around(query, ", ".join(wanted) or "1")
         with hiding_driver_errors():
             for rows in rows_of(connection, selected):
-                columns = list(zip(*rows, strict=True))
+                columns = [list(map(itemgetter(place), rows)) for place in range(len(keys) + len(values))]
                 yield _batch(fields, keys, values, columns)
 
     def rows() -> int:

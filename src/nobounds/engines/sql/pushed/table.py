@@ -50,17 +50,18 @@ class Pushed:
         return self.snapshot.rows()
 
     def columns(self, names: list[str]) -> dict[str, Chunks]:
-        """The records of some columns."""
+        """The records of some columns; several are read together, since each would take several queries."""
         columns = once(lambda: Local(self.snapshot.fetched).columns(names, None))
-        return {name: PushedRecords(self._column(name), partial(_fetched, columns, name)) for name in names}
+        kind = PushedRecords if len(names) == 1 else FetchedRecords
+        return {name: kind(self._column(name), partial(_fetched, columns, name)) for name in names}
 
-    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied | None:
-        """The groups of a column; None if there would hardly be fewer classes than rows, or there are none in SQL."""
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied:
+        """The groups of a column, of fetched rows if there are hardly fewer classes than rows, or none in SQL."""
         fine = isinstance(ladder.map, FloatBits) and ladder.map.bits > _COARSE
         column = self._column(name, keyed)
         read = None if name is not None and fine else column.classes(Classes(ladder))
         if read is None:
-            return None
+            return Local(self.snapshot.fetched).tally(name, ladder, keyed, None)
         codes, values, counts, _ = read
         rungs = ladder.rungs(values)
         # Adding the entries to an empty tally sorts them.
@@ -145,6 +146,16 @@ class PushedRecords(Remote):
             "columns of one table"
         )
         return joined(self.fetched(), other.fetched(), join)  # type: ignore[arg-type]
+
+
+class FetchedRecords(PushedRecords):
+    """Records of a snapshot that are read in this process by the first pass over them."""
+
+    __slots__ = ()
+
+    def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
+        """The result of a pass."""
+        return part(self.fetched())  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
