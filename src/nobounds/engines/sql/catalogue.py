@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy, is_typed
 from nobounds.engines.sql.database import is_instance
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.postgres import fetched
@@ -38,6 +39,10 @@ _IN_DUCKDB = """
 _IN_SQLITE = (
     "select type, name, sql from {schema}.sqlite_master where lower(name) = {name} and type in ('table', 'view')"
 )
+_IN_MARIADB = """
+    select table_schema, table_name, table_type, coalesce(engine, '') from information_schema.tables
+    where cast(table_schema as binary) = cast({schema} as binary) and lower(table_name) = lower({name})
+"""
 _REGISTERED = re.compile(
     r"create temp view .* as select \* from (pandas|python_arrow|arrow)_scan\w*\([\d, ]*\)( as \w+)?;?", re.S | re.I
 )
@@ -48,10 +53,14 @@ DECLARE = "if one row of it is what is to be protected, say so by rows_of='resul
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A table in a database: its name in SQL, and whether its rows are those of a query's result."""
+    """A table in a database: its name in SQL, and whether its rows are those of a query's result.
+
+    parts: its schema and its name, where SQLAlchemy can read the types of its columns.
+    """
 
     sql: str
     result: bool = False
+    parts: tuple[str, str] | None = None
 
 
 def listed(connection: Any, name: Named, declared: bool) -> Listed | Definition:
@@ -59,6 +68,8 @@ def listed(connection: Any, name: Named, declared: bool) -> Listed | Definition:
 
     declared: the user says that one row of whatever it is, is to be protected.
     """
+    if is_alchemy(connection):
+        return _through(connection, name, declared)
     if is_instance(connection, "duckdb", "DuckDBPyConnection"):
         return _in_duckdb(connection, name, declared)
     if is_instance(connection, "sqlite3", "Connection"):
@@ -72,12 +83,41 @@ def listed(connection: Any, name: Named, declared: bool) -> Listed | Definition:
             return _in_postgres(lambda query: _rows(connection, query), name, declared)
     if not callable(getattr(connection, "cursor", None)):
         raise TypeError(
-            "data must be a dict of tables by name, or a connection of DuckDB, of ADBC or of a DB-API 2 driver, "
+            "data must be a dict of tables by name, or a connection of DuckDB, of SQLAlchemy, of ADBC or of a DB-API 2 "
+            "driver, "
             f"got {type(connection).__name__}; for example {{'taxis': frame}}"
         )
     if not declared:
         raise ValueError(f"the catalogue of this database cannot tell whether {name} is a table or a view; {DECLARE}")
     return Listed(".".join(map(quoted, name.parts)), result=True)
+
+
+def _through(source: Any, name: Named, declared: bool) -> Listed | Definition:
+    """A table of a database that SQLAlchemy connects to."""
+    if not is_typed(source):
+        own, _kept = driver_of(source)
+        return listed(own, name, declared)
+    with hiding_driver_errors():
+        session = Session(source)
+    return (_in_sqlite if session.family == "sqlite" else _in_mariadb)(session, name, declared)
+
+
+def _in_mariadb(session: Session, name: Named, declared: bool) -> Listed:
+    if len(name.parts) > 2:
+        raise _unknown(name)
+    schema = _text(name.parts[0], name) if len(name.parts) == 2 else "database()"
+    with hiding_driver_errors():
+        listing = session.rows(_IN_MARIADB.format(schema=schema, name=_text(name.parts[-1], name)))
+    listing = [row for row in listing if row[1] == name.parts[-1]] or listing
+    if len(listing) != 1:
+        raise _unknown(name)
+    owner, own, kind, engine = map(str, listing[0])
+    sql = ".".join("`{}`".format(part.replace("`", "``")) for part in (owner, own))
+    stored = kind == "BASE TABLE" and engine == "InnoDB"
+    if declared or stored:
+        return Listed(sql, result=not stored, parts=(owner, own))
+    what = "a view" if kind == "VIEW" else f"a table of {engine}, which has no snapshots"
+    raise ValueError(f"{name} is {what}; {DECLARE}")
 
 
 def _in_postgres(rows: Any, name: Named, declared: bool) -> Listed | Definition:
@@ -127,7 +167,7 @@ def _in_sqlite(connection: Any, name: Named, declared: bool) -> Listed | Definit
         kind, own, sql = listing[0]
         full = f"{schema}.{quoted(own)}"
         if kind == "table" and not str(sql).lower().startswith("create virtual"):
-            return Listed(full)
+            return Listed(full, parts=(schema, own))
         if declared:
             return Listed(full, result=True)
         if kind == "table":
@@ -145,6 +185,8 @@ def _created(sql: str, dialect: str, name: Named) -> Definition:
 
 
 def _rows(connection: Any, query: str) -> list[Any]:
+    if isinstance(connection, Session):
+        connection = connection.driver
     with hiding_driver_errors(), closing(connection.cursor()) as cursor:
         cursor.execute(query)
         return list(cursor.fetchall())

@@ -1,10 +1,10 @@
-"""A query to a database as a TableStream: by a connection of DuckDB, of ADBC, or of any DB-API 2 driver of Python.
+"""A query to a database as a TableStream: by a connection of DuckDB, ADBC or SQLAlchemy, or of any DB-API 2 driver.
 
 Names and types come from the query without rows. The query itself runs each time the table is read, in batches. When
 it fails, the driver's message is discarded, since it can contain values.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,8 @@ from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.memory.sequences import from_sequence
 from nobounds.engines.numbers import parse_number
+from nobounds.engines.sql.alchemy.session import driver_of, is_alchemy, is_typed
+from nobounds.engines.sql.alchemy.table import from_stored
 from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
@@ -31,16 +33,35 @@ from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
 
 
-def from_table(connection: Any, table: str) -> TableStream:
-    """The TableStream of a table that a database stores, by its name in SQL; passes run in PostgreSQL."""
+def from_table(connection: Any, table: str, parts: tuple[str, str] | None = None) -> TableStream:
+    """The TableStream of a table that a database stores, by its name in SQL; passes run in PostgreSQL.
+
+    parts: its schema and its name, in a database that SQLAlchemy reads the types of.
+    """
+    if is_alchemy(connection):
+        stream = from_stored(connection, table, *parts) if parts is not None and is_typed(connection) else None
+        return _through(connection, lambda own: from_table(own, table)) if stream is None else stream
     stream = from_query(connection, f"select * from {table}")
     return replace(stream, elsewhere=partial(opened_table, connection, table)) if _is_psycopg(connection) else stream
+
+
+def _through(source: Any, open_with: Callable[[Any], TableStream]) -> TableStream:
+    """The stream of a driver's connection that SQLAlchemy has opened, and that goes back to it with the stream."""
+    own, kept = driver_of(source)
+    stream = open_with(own)
+    return replace(stream, batches=partial(_keeping, kept, stream.batches))
+
+
+def _keeping(kept: Any, batches: Callable[..., Iterator[Any]], keys: list[str], values: list[str]) -> Iterator[Any]:
+    return batches(keys, values)
 
 
 def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:
     """The TableStream of a query, which must be one `select`; `views` are its CSV files with declared types."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
+    if is_alchemy(connection):
+        return _through(connection, lambda own: from_query(own, query, views))
     turn = turns(
         None if is_instance(connection, "duckdb", "DuckDBPyConnection") else connection
     )  # DuckDB relations share one lock
@@ -69,7 +90,7 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
         return from_postgres(connection, query)
     if not callable(getattr(connection, "cursor", None)) or is_instance(connection, "psycopg", "AsyncConnection"):
         raise TypeError(
-            "connection must be one of DuckDB, of ADBC or of a DB-API 2 driver, "
+            "connection must be one of DuckDB, of SQLAlchemy, of ADBC or of a DB-API 2 driver, "
             f"got {type(connection).__name__}; for example sqlite3.connect('sales.db')"
         )
     return _from_cursors(connection, query)

@@ -20,13 +20,13 @@ from nobounds.counting.group_totals import StepsMap, Totals, fitting
 from nobounds.counting.lattice import Total
 from nobounds.counting.scan import Chunk, Chunks, Join, Remote, joined
 from nobounds.counting.tally import Tally
-from nobounds.engines.column import Column
 from nobounds.engines.keys import plain
 from nobounds.engines.rows.key_codes import KeyCodes
 from nobounds.engines.source import GroupRows, Keyed, Tallied
 from nobounds.engines.sql.postgres import unpacked
 from nobounds.engines.sql.pushed.expressions import MOST_EDGES, class_of, is_finer, steps_of
 from nobounds.engines.sql.pushed.snapshot import Snapshot, opened
+from nobounds.engines.streams.held import chunks_of, fetched_columns
 from nobounds.engines.streams.local import Local
 from nobounds.engines.streams.spool import once
 from nobounds.ladders.ladder import Ladder
@@ -51,9 +51,10 @@ class Pushed:
 
     def columns(self, names: list[str]) -> dict[str, Chunks]:
         """The records of some columns; several are read together, since each would take several queries."""
+        if len(names) > 1:
+            return fetched_columns(self.snapshot.fetched, names)
         columns = once(lambda: Local(self.snapshot.fetched).columns(names, None))
-        kind = PushedRecords if len(names) == 1 else FetchedRecords
-        return {name: kind(self._column(name), partial(_fetched, columns, name)) for name in names}
+        return {name: PushedRecords(self._column(name), partial(chunks_of, columns, name)) for name in names}
 
     def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied:
         """The groups of a column, of fetched rows if there are hardly fewer classes than rows, or none in SQL."""
@@ -148,16 +149,6 @@ class PushedRecords(Remote):
         return joined(self.fetched(), other.fetched(), join)  # type: ignore[arg-type]
 
 
-class FetchedRecords(PushedRecords):
-    """Records of a snapshot that are read in this process by the first pass over them."""
-
-    __slots__ = ()
-
-    def scan(self, part: Callable[[Iterable[Chunk]], P], merge: Callable[[P, P], P]) -> P:
-        """The result of a pass."""
-        return part(self.fetched())  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class PushedRows:
     """The rows of one column by group (see `source.GroupRows`); each pass over them is a query. Sensitive."""
@@ -216,10 +207,6 @@ def _added(number: int, places: Ints, whole: NDArray[Any]) -> NDArray[Any]:
     total = np.full(number, 0, dtype=object)
     np.add.at(total, places, whole)
     return total
-
-
-def _fetched(columns: Callable[[], dict[str, Column]], name: str) -> Chunks:
-    return columns()[name].chunks()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
