@@ -194,6 +194,21 @@ def test_types_of_ones_own_are_text(psycopgs):
     assert [keys(stream, name) for name in "majl"] == [["sad"], [41], ["{}"], ["{1,2}"]]
 
 
+def test_a_text_that_a_function_of_somebody_makes_is_no_key(psycopgs):
+    """A cast may fail on a record, or do something; no query asks for it."""
+    execute(psycopgs, "drop type if exists odd cascade; create type odd as (a int, b int)")
+    execute(
+        psycopgs,
+        "create function odd_text(odd) returns text language sql as 'select (1 / ($1).a)::text';"
+        "create cast (odd as text) with function odd_text(odd)",
+    )
+    stream = from_query(psycopgs, "select row(0, 1)::odd as o, 1 as x")
+    assert stream.others == {"o": "PostgreSQL type odd"} and list(stream.kinds) == ["x"]
+    with pytest.raises(TypeError, match="column 'o' must be of text, numbers or dates to be a unit or a key"):
+        Local(stream).check_keys(("o",))
+    execute(psycopgs, "drop type odd cascade")
+
+
 def test_names_are_quoted(psycopgs):
     """Any name that a column can have may be asked for."""
     stream = from_query(psycopgs, 'select 1 as "a b", 2 as "select", 3 as "q""q", 4 as "É%s"')

@@ -165,7 +165,9 @@ def test_the_tally_is_the_same(engine):
     """Counts on ladders of every kind, counts of groups and sums of groups, record by record."""
     own, memory = Local(open_stream(engine)), Local(open_stream(TABLE))
     for ladder in (Ladder.float_bits(9), Ladder.float_bits(40), Ladder.grid(1), Ladder.uniform(-3, 80, 11)):
-        one, other = (scan(each.columns(["fare"], None)["fare"].chunks(), Counted(ladder), None) for each in (own, memory))
+        one, other = (
+            scan(each.columns(["fare"], None)["fare"].chunks(), Counted(ladder), None) for each in (own, memory)
+        )
         assert np.array_equal(one.rungs, other.rungs) and np.array_equal(one.counts, other.counts)
         assert entries(own.tally("fare", ladder, Keyed(("g",)), None)) == entries(
             memory.tally("fare", ladder, Keyed(("g",)), None)

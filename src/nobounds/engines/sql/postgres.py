@@ -9,7 +9,7 @@ missing; as a record, it is the first or the last.
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from operator import itemgetter
 from secrets import token_hex
@@ -32,6 +32,12 @@ from nobounds.ladders.facts import Facts
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)
 _DATE, _TIMESTAMP, _TIMESTAMPTZ, _TIME, _INTERVAL = 1082, 1114, 1184, 1083, 1186
+# The name of a type, and whether its text is made by a function of somebody's own, which may fail on a record.
+_TYPE = """
+    select format_type({0}, null), exists (
+        select from pg_catalog.pg_cast where castsource = {0} and casttarget = 25 and castfunc >= 16384
+    )
+"""
 _MOST_DIGITS = 38  # of an Arrow decimal
 
 _DAYS = "case when {0} between '0001-01-01' and '9999-12-31' then {0} - date '1970-01-01' end"
@@ -61,7 +67,7 @@ _SECONDS = "(({0}) / 1000000)::float8 + (({0}) % 1000000)::float8 / 1000000"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column: the family of its type, its Arrow type as a key, and the SQL expression that reads it.
+    """A column: the family of its type, its Arrow type as a key or None, and the SQL expression that reads it.
 
     It is numeric if it has facts. `each` converts an element from the driver to the Arrow type. `number` is the record
     as a float8, by the rule of `column`, null or NaN if it is missing; no record makes it fail.
@@ -125,7 +131,8 @@ def from_postgres(connection: Any, query: str) -> TableStream:
 
     facts = {name: field.facts for name, field in fields.items() if field.facts is not None}
     others = {name: field.family for name, field in fields.items() if field.facts is None}
-    return TableStream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
+    kinds = {name: field.kind for name, field in fields.items() if field.kind is not None}
+    return TableStream(facts, others, kinds, batches, rows)
 
 
 def fetched(connection: Any, query: str) -> list[Any]:
@@ -148,14 +155,19 @@ def fields_of(connection: Any, query: str) -> list[Field]:
     with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
         cursor.execute(no_rows(query))
         columns = list(cursor.description)
-        families = {}
+        families, foreign = {}, set()
         for oid in {int(column[1]) for column in columns}:
-            cursor.execute(f"select format_type({oid}, null)")
-            families[oid] = f"PostgreSQL type {cursor.fetchone()[0]}"
+            cursor.execute(_TYPE.format(oid))
+            family, is_foreign = cursor.fetchone()
+            families[oid] = f"PostgreSQL type {family}"
+            foreign |= {oid} if is_foreign else set()
         cursor.execute("show timezone")
         zone = zoned_kind(str(cursor.fetchone()[0]))
     refuse_repeated([column[0] for column in columns])
-    return [_field(column, families[int(column[1])], is_3(connection), zone) for column in columns]
+    fields = [_field(column, families[int(column[1])], is_3(connection), zone) for column in columns]
+    return [
+        replace(each, kind=None) if int(own[1]) in foreign else each for each, own in zip(fields, columns, strict=True)
+    ]
 
 
 def _field(column: Any, family: str, binary: bool, zoned: Kind) -> Field:

@@ -127,11 +127,11 @@ def test_doubles_of_mariadb_arrive_to_the_last_bit(mariadb):
 
 TYPES = """
     flag bool, tiny tinyint unsigned, whole bigint, large bigint unsigned, price decimal(10,2), amount decimal(60,30),
-    day date, moment datetime(6), instant timestamp(6) null, word varchar(20) character set latin1, mood enum('sad', 'glad'),
-    clock time, raw blob, born year
+    day date, moment datetime(6), instant timestamp(6) null, word varchar(20) character set latin1,
+    mood enum('sad', 'glad'),    clock time, raw blob, born year
 """
-FIRST = """(true, 255, -9223372036854775808, 18446744073709551615, 1.50, 0.1, '2024-02-29', '2024-02-29 12:00:00.000001',
-    '2024-02-29 12:00:00.000001', 'é ', 'glad', '-838:59:59', x'ff', 1999)"""
+FIRST = """(true, 255, -9223372036854775808, 18446744073709551615, 1.50, 0.1, '2024-02-29',
+    '2024-02-29 12:00:00.000001', '2024-02-29 12:00:00.000001', 'é ', 'glad', '-838:59:59', x'ff', 1999)"""
 ODD = "(7, 0, 0, 0, -0.5, 1e29, '0000-00-00', '2024-00-00 00:00:00', '0000-00-00 00:00:00', '', '', 0, '', 0)"
 NULLS = f"({', '.join(['null'] * 14)})"
 
