@@ -120,6 +120,18 @@ def in_postgres(server):
             yield name, [moved.rows, moved.queries, *np.min(times, axis=0).tolist()]
 
 
+def fetching(server, by_adbc):
+    """The same as `in_postgres`, with every row fetched from the snapshot, by ADBC or by psycopg."""
+    from nobounds.engines.sql.pushed.snapshot import Session
+    from nobounds.engines.sql.pushed.table import Pushed
+    from nobounds.engines.streams.held import fetched_columns
+
+    Pushed.columns = lambda self, names: fetched_columns(self.snapshot.fetched, names)
+    if not by_adbc:
+        Session._joined = lambda self: None
+    return in_postgres(server)
+
+
 def in_duckdb(server):
     """The same for the same rows in DuckDB, which runs in this process."""
     import nobounds as nb
@@ -152,6 +164,14 @@ def in_duckdb(server):
             yield name, [0, 0, min(times), 0.0]
 
 
+WAYS = {
+    "postgres": in_postgres,
+    "adbc": lambda server: fetching(server, by_adbc=True),
+    "psycopg": lambda server: fetching(server, by_adbc=False),
+    "duckdb": in_duckdb,
+}
+
+
 def measured(source, server, where):
     """What a version measures, in a process of its own; `source` is the folder of its package."""
     command = [sys.executable, __file__, "--server", server, "--measure", where]
@@ -174,6 +194,13 @@ def lines(server, first):
         shown += [f"{sum(old[2:4]) / sum(new[2:4]):.1f}", f"{old[4] / new[4]:.1f}"]
         yield f"| {name} | {' | '.join(shown)} |"
     yield ""
+    yield "| client + server, ms | passes in the server | fetched by ADBC | fetched by psycopg |"
+    yield "|---|---|---|---|"
+    ways = [after, measured(now, server, "adbc"), measured(now, server, "psycopg")]
+    for name in ("quantile", "sum", "mean"):
+        shown = (f"{1000 * each[name][2]:,.0f} + {1000 * each[name][3]:,.0f}" for each in ways)
+        yield f"| {name} | {' | '.join(shown)} |"
+    yield ""
     yield "| DuckDB | processor time, ms | time, first / now |"
     yield "|---|---|---|"
     before, after = measured(first, server, "duckdb"), measured(now, server, "duckdb")
@@ -191,11 +218,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--server", required=True)
     parser.add_argument("--first", type=Path)
-    parser.add_argument("--measure", choices=["postgres", "duckdb"], help="measure the installed version alone")
+    parser.add_argument("--measure", choices=WAYS, help="measure the installed version alone")
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     if given.measure is not None:
-        print(json.dumps(dict((in_postgres if given.measure == "postgres" else in_duckdb)(given.server))))
+        print(json.dumps(dict(WAYS[given.measure](given.server))))
         return
     if given.first is None:
         parser.error("--first is needed: the folder src of the first version")

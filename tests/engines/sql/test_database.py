@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import namedtuple
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -303,6 +304,18 @@ def test_bytes_that_are_no_text_fail_nothing(sqlite):
     assert keys(stream, "g") == ["\xffA", "b"]
     assert np.array_equal(values(stream, "x"), [1, NAN], equal_nan=True)
     assert sqlite.text_factory is bytes
+
+
+def test_no_converter_of_a_type_is_called():
+    """With detect_types, sqlite3 would call one for the type of a column, and that would fail on some rows alone."""
+    parsing = sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES
+    with closing(sqlite3.connect(":memory:", detect_types=parsing)) as connection:
+        connection.execute('create table t (d date, m timestamp, "x [date]" real)')
+        connection.execute("insert into t values (cast(x'6e6f' as text), 'never', 3)")
+        stream = from_query(connection, "select * from t")
+        assert [keys(stream, name) for name in stream.facts] == [["no"], ["never"], ["3.0"]]
+        with pytest.raises(ValueError, match="not enough values"):  # what the driver does by itself
+            connection.execute("select m from t").fetchall()
 
 
 def test_rows_of_any_shape_are_read(sqlite):

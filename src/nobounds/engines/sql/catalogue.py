@@ -12,7 +12,7 @@ from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy,
 from nobounds.engines.sql.database import is_instance
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.postgres import fetched
-from nobounds.engines.sql.text import hiding_driver_errors
+from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
 from nobounds.expressions.statements.relation import Definition, Named
 from nobounds.expressions.statements.syntax import LONGEST
 
@@ -123,7 +123,7 @@ def _in_mariadb(session: Session, name: Named, declared: bool) -> Listed:
     if len(listing) != 1:
         raise _unknown(name)
     owner, own, kind, engine, computed = map(str, listing[0])
-    sql = ".".join("`{}`".format(part.replace("`", "``")) for part in (owner, own))
+    sql = ".".join(map(backticked, (owner, own)))
     stored = kind == "BASE TABLE" and engine == "InnoDB" and computed == "0"
     if declared or stored:
         return Listed(sql, result=not stored, parts=(owner, own))
@@ -222,7 +222,7 @@ def _text(text: str, name: Named) -> str:
     """A text in SQL, the same whatever a server makes of backslashes."""
     if "\\" in text or "\0" in text:
         raise _unknown(name)
-    return "'" + text.replace("'", "''") + "'"
+    return literal(text)
 
 
 def _unknown(name: Named) -> ValueError:

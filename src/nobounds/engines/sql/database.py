@@ -27,7 +27,7 @@ from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.pushed.table import opened_table
-from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
+from nobounds.engines.sql.text import around, bare, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
@@ -145,12 +145,13 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
         cursor.execute(no_rows(query))
         names = [str(column[0]) for column in cursor.description]
     refuse_repeated(names)
-    fetched = _sqlite_rows if is_instance(connection, "sqlite3", "Connection") else _rows
+    sqlite = is_instance(connection, "sqlite3", "Connection")
+    fetched = _sqlite_rows if sqlite else _rows
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         at = {name: names.index(name) for name in [*keys, *values]}
         with hiding_driver_errors(), closing(connection.cursor()) as cursor:
-            cursor.execute(query)
+            cursor.execute(_unconverted(query, len(names)) if sqlite else query)
             while rows := fetched(connection, cursor):
                 columns = {name: [row[place] for row in rows] for name, place in at.items()}
                 arrays = [key_array(columns[name]) for name in keys]
@@ -160,6 +161,14 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
     facts = {name: Facts(integral=False, nullable=True, declared=False, texts=True) for name in names}
     kinds = dict.fromkeys(names, pa.large_string())
     return TableStream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
+
+
+def _unconverted(query: str, columns: int) -> str:
+    """A query to SQLite for the same rows, whose columns have neither types nor names that call a converter."""
+    names = [f"c{place}" for place in range(columns)]
+    selected = ", ".join(f"{bare(name)} as {name}" for name in names)
+    text = query.strip().rstrip(";")
+    return f"with nobounds_query({', '.join(names)}) as (\n{text}\n) select {selected} from nobounds_query"
 
 
 def _rows(connection: Any, cursor: Any) -> list[Any]:

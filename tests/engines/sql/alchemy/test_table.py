@@ -1,5 +1,7 @@
 """Stored tables of SQLite and MariaDB through SQLAlchemy: types of the schema, exact values, one snapshot."""
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -85,6 +87,31 @@ def test_bytes_that_are_no_text_fail_nothing(sqlite):
     stream = opened(sqlite, "raw")
     assert keys(stream, "t") == ["\xffA"]
     assert np.isnan(values(stream, "r")).tolist() == [True]
+
+
+def test_no_converter_of_a_type_is_called(tmp_path):
+    """With detect_types, sqlite3 would call one for the type of a column, and that would fail on some rows alone."""
+    given = {"detect_types": sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES}
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/parsed.db", connect_args=given)
+    write(engine, 'create table parsed (m timestamp, "x [date]" real)', "insert into parsed values ('never', 3)")
+    stream = opened(engine, "parsed")
+    assert keys(stream, "m") == ["never"] and values(stream, "x [date]").tolist() == [3]
+    engine.dispose()
+
+
+@pytest.mark.medium
+def test_names_are_quoted(sqlite, mariadb):
+    """Any name that a column can have may be asked for."""
+    for engine, quote in ((sqlite, '"'), (mariadb, "`")):
+        names = ["a b", "select", f"q{quote}q", "É%s", "50%", ":y"]
+        columns = ", ".join(f"{quote}{name.replace(quote, 2 * quote)}{quote} int" for name in names)
+        with closing(engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            cursor.execute(f"create table named ({columns})")
+            cursor.execute(f"insert into named values ({', '.join(map(str, range(len(names))))})")
+            connection.commit()
+        stream = opened(engine, "named")
+        assert [values(stream, name).tolist() for name in names] == [[k] for k in range(len(names))]
 
 
 def test_a_column_without_a_type_has_none(sqlite):

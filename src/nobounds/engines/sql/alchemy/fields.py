@@ -17,6 +17,8 @@ from nobounds.engines.key_columns import key_array
 from nobounds.engines.keys import plain, text_of
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.sequences import nearest_float
+from nobounds.engines.sql.duck import quoted
+from nobounds.engines.sql.text import bare
 from nobounds.engines.units import decimal_kind, seconds, zoned_kind
 from nobounds.kinds.kind import DATE, DATETIME, MOST_DIGITS
 from nobounds.ladders.facts import Facts
@@ -27,6 +29,7 @@ _MOST_DIGITS = 38  # of an Arrow decimal
 _WHOLE = ("TINYINT", "SMALLINT", "MEDIUMINT", "INTEGER", "BIGINT", "YEAR", "INT", "BOOLEAN")
 _FLOATS = ("FLOAT", "DOUBLE", "REAL", "DOUBLE_PRECISION")
 _TEXTS = ("CHAR", "VARCHAR", "TEXT", "TINYTEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET", "NCHAR", "NVARCHAR", "STRING")
+_PLAIN = frozenset({int, float, type(None)})  # integers have 64 bits at most
 _SINCE = "'1970-01-01'"
 
 
@@ -46,24 +49,23 @@ class Field:
     floats: Callable[[list[Any]], Floats] | None = None
 
 
-def sqlite_field(name: str, given: Any, quoted: str) -> Field | None:
-    """A column of SQLite; None if it has no type, or one that says nothing about numbers."""
-    pa, kind = import_pyarrow(), _name(given)
+def sqlite_field(name: str, given: Any) -> Field | None:
+    """A column of SQLite, by its type of SQLAlchemy; None if it has none, or one that says nothing about numbers."""
+    pa, own = import_pyarrow(), bare(quoted(name))
+    kind = str(getattr(given, "__visit_name__", type(given).__name__)).upper()
     if kind in _WHOLE:
-        return Field(name, kind, quoted, pa.int64(), Facts(True, True), _only(int, pa.int64()), _numbers)
+        return Field(name, kind, own, pa.int64(), Facts(True, True), _only(int, pa.int64()), _numbers)
     if kind in (*_FLOATS, "NUMERIC", "DECIMAL"):
-        return Field(name, kind, quoted, pa.float64(), Facts(False, True), _only((int, float), pa.float64()), _numbers)
+        return Field(name, kind, own, pa.float64(), Facts(False, True), _only((int, float), pa.float64()), _numbers)
     if kind in (*_TEXTS, "DATE", "DATETIME", "TIME", "TIMESTAMP", "CLOB"):  # SQLite has no dates
-        return Field(name, "text", quoted, pa.large_string(), None, key_array)
+        return Field(name, "text", own, pa.large_string(), None, key_array)
     return None
 
 
-def mariadb_field(name: str, given: Any, quoted: str) -> Field:
-    """A column of MariaDB or MySQL."""
-    pa, kind = import_pyarrow(), _name(given)
-    family = f"MariaDB type {kind.lower()}"
+def mariadb_field(name: str, kind: str, quoted: str, unsigned: int, digits: int | None, scale: int | None) -> Field:
+    """A column of MariaDB or MySQL, by its type in `information_schema.columns`."""
+    pa, family, kind = import_pyarrow(), f"MariaDB type {kind.lower()}", kind.upper()
     if kind in _WHOLE:
-        unsigned = bool(getattr(given, "unsigned", False))
         whole, facts = pa.uint64() if unsigned else pa.int64(), Facts(True, True, lower=0 if unsigned else None)
         return Field(name, family, f"{quoted} + 0", whole, facts, _as(whole), _numbers)
     if kind in _FLOATS:  # the text of a float, of 32 bits, is not its value
@@ -71,7 +73,7 @@ def mariadb_field(name: str, given: Any, quoted: str) -> Field:
             name, family, f"cast({quoted} as double)", pa.float64(), Facts(False, True), _as(pa.float64()), _numbers
         )
     if kind in ("DECIMAL", "NUMERIC"):
-        return _decimals(name, family, quoted, int(given.precision or 10), int(given.scale or 0))
+        return _decimals(name, family, quoted, int(digits or 10), int(scale or 0))
     if kind == "DATE":
         days = f"datediff({quoted}, {_SINCE})"
         return Field(name, family, days, pa.date32(), Facts.of(DATE), _moments(pa.int32(), pa.date32(), _DAYS), _days)
@@ -89,17 +91,13 @@ def mariadb_field(name: str, given: Any, quoted: str) -> Field:
     return Field(name, family, quoted)
 
 
-def _name(given: Any) -> str:
-    return str(getattr(given, "__visit_name__", type(given).__name__)).upper()
-
-
 def _decimals(name: str, family: str, quoted: str, digits: int, scale: int) -> Field:
     pa = import_pyarrow()
     facts = Facts.of(decimal_kind(digits, scale)) if max(digits, scale) <= MOST_DIGITS else Facts(False, True)
     if digits <= _MOST_DIGITS:
         kind = pa.decimal128(digits, scale)
         return Field(name, family, quoted, kind, facts, _as(kind), _numbers)
-    texts = lambda elements: pa.array([None if each is None else str(each) for each in elements], pa.large_string())  # noqa: E731
+    texts = lambda elements: pa.array([None if each is None else f"{each:f}" for each in elements], pa.large_string())  # noqa: E731
     return Field(name, family, quoted, pa.large_string(), facts, texts, _numbers)
 
 
@@ -120,6 +118,8 @@ def _texts(elements: list[Any]) -> Any:
 
 
 def _numbers(elements: list[Any]) -> Floats:
+    if _PLAIN.issuperset(map(type, elements)):
+        return np.array(elements, dtype=np.float64)  # None is NaN
     with np.errstate(all="ignore"):
         return np.fromiter(map(nearest_float, elements), dtype=np.float64, count=len(elements))
 

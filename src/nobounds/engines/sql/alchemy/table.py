@@ -13,11 +13,18 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import arrow_floats
 from nobounds.engines.sql.alchemy.fields import Field, mariadb_field, sqlite_field
 from nobounds.engines.sql.alchemy.session import Session
-from nobounds.engines.sql.text import hiding_driver_errors
+from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
 from nobounds.engines.streams.held import Held
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
+
+_COLUMNS = """
+    select column_name, data_type, column_type like '%unsigned%', numeric_precision, numeric_scale
+    from information_schema.columns
+    where table_schema = {schema} and cast(table_name as binary) = cast({name} as binary)
+    order by ordinal_position
+"""
 
 
 def from_stored(source: Any, table: str, schema: str | None, name: str) -> TableStream | None:
@@ -44,7 +51,8 @@ def _stream(session: Callable[[], Session], table: str, fields: dict[str, Field]
     pa = import_pyarrow()
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        wanted = ", ".join(fields[name].expression for name in (*keys, *values)) or "1"
+        expressions = [fields[name].expression for name in (*keys, *values)]
+        wanted = ", ".join(f"{each} as c{place}" for place, each in enumerate(expressions)) or "1"
         with hiding_driver_errors():
             for rows in session().chunks(f"select {wanted} from {table}"):
                 columns = [list(map(itemgetter(place), rows)) for place in range(len(keys) + len(values))]
@@ -77,11 +85,12 @@ def _floats(field: Field, elements: list[Any]) -> Any:
 
 def _fields(session: Session, schema: str | None, name: str) -> dict[str, Field] | None:
     """The columns of a table by its schema; no row is read."""
+    if session.family == "mariadb":
+        listing = session.rows(_COLUMNS.format(schema=literal(str(schema)), name=literal(name)))
+        return {own: mariadb_field(own, kind, backticked(own), *more) for own, kind, *more in listing}
     from sqlalchemy import inspect
 
-    quote, make = session.connection.dialect.identifier_preparer.quote_identifier, mariadb_field
-    if session.family == "sqlite":
-        make = sqlite_field  # type: ignore[assignment]
     columns = inspect(session.connection).get_columns(name, schema=schema)
-    fields = {str(each["name"]): make(str(each["name"]), each["type"], quote(each["name"])) for each in columns}
-    return None if any(each is None for each in fields.values()) else fields
+    fields = {str(each["name"]): sqlite_field(str(each["name"]), each["type"]) for each in columns}
+    known = {own: field for own, field in fields.items() if field is not None}
+    return known if len(known) == len(fields) else None
