@@ -16,12 +16,12 @@ from nobounds.arrays import Floats
 from nobounds.counting.scan import gathered
 from nobounds.engines.column import CHUNK
 from nobounds.engines.key_columns import key_array
-from nobounds.engines.keys import plain, text_of
+from nobounds.engines.keys import plain
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.memory.sequences import from_sequence
 from nobounds.engines.numbers import parse_number
-from nobounds.engines.sql.alchemy.session import driver_of, is_alchemy, is_typed
+from nobounds.engines.sql.alchemy.session import driver_of, is_alchemy, is_typed, sqlite_rows
 from nobounds.engines.sql.alchemy.table import from_stored
 from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
@@ -146,13 +146,12 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
         names = [str(column[0]) for column in cursor.description]
     refuse_repeated(names)
     sqlite = is_instance(connection, "sqlite3", "Connection")
-    fetched = _sqlite_rows if sqlite else _rows
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         at = {name: names.index(name) for name in [*keys, *values]}
         with hiding_driver_errors(), closing(connection.cursor()) as cursor:
             cursor.execute(_unconverted(query, len(names)) if sqlite else query)
-            while rows := fetched(connection, cursor):
+            while rows := sqlite_rows(connection, cursor, CHUNK) if sqlite else list(cursor.fetchmany(CHUNK)):
                 columns = {name: [row[place] for row in rows] for name, place in at.items()}
                 arrays = [key_array(columns[name]) for name in keys]
                 arrays += [pa.array(gathered(from_sequence(columns[name]).chunks())) for name in values]
@@ -169,20 +168,6 @@ def _unconverted(query: str, columns: int) -> str:
     selected = ", ".join(f"{bare(name)} as {name}" for name in names)
     text = query.strip().rstrip(";")
     return f"with nobounds_query({', '.join(names)}) as (\n{text}\n) select {selected} from nobounds_query"
-
-
-def _rows(connection: Any, cursor: Any) -> list[Any]:
-    return list(cursor.fetchmany(CHUNK))
-
-
-def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
-    """Rows of SQLite, which stores any bytes as text; sqlite3 would fail at the first invalid ones."""
-    factory, cursor.row_factory = connection.text_factory, None
-    connection.text_factory = text_of
-    try:
-        return _rows(connection, cursor)
-    finally:
-        connection.text_factory = factory
 
 
 def _decimals(column: Any) -> Floats:

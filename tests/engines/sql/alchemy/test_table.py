@@ -214,6 +214,21 @@ def test_a_release_sees_one_snapshot_of_mariadb(mariadb):
     write(mariadb, "drop table kept")  # waits for transactions that have read it
 
 
+@pytest.mark.medium
+def test_a_connection_goes_back_as_it_was(mariadb):
+    """No transaction of ours is left on it, not even with an engine that commits by itself."""
+    write(mariadb, "drop table if exists given", "create table given (x double)", "insert into given values (1)")
+    for level in ("AUTOCOMMIT", "READ COMMITTED"):
+        engine = mariadb.execution_options(isolation_level=level)
+        there = opened(engine, "given").elsewhere()
+        assert there.rows() == 1
+        del there
+        with engine.connect() as connection:
+            assert connection.exec_driver_sql("select @@in_transaction").scalar() == 0
+            connection.exec_driver_sql("update given set x = x + 1")
+            connection.commit()
+
+
 def test_views_and_tables_without_snapshots_are_declared(mariadb):
     """A view, and a table of an engine without transactions; the name of a table may be in another case."""
     write(mariadb, "drop table if exists Base, still", "drop view if exists seen")

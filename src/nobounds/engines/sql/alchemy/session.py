@@ -64,13 +64,10 @@ class Session:
             self.connection = source
             return
         self.connection = getattr(source, "engine", source).connect()
-        weakref.finalize(self, _close, self.connection)
-        driver = self.driver
-        if not getattr(driver, "in_transaction", False):  # of SQLite: a database in memory has one connection alone
-            for statement in _BEGINNINGS[self.family]:
-                self.rows(statement)
-            if self.family == "sqlite":
-                weakref.finalize(self, _end, driver)
+        own = not getattr(self.driver, "in_transaction", False)  # SQLite in memory has one connection for all
+        weakref.finalize(self, _end, self.connection, self.driver if own else None)
+        for statement in _BEGINNINGS[self.family] if own else ():
+            self.rows(statement)
 
     @property
     def driver(self) -> Any:
@@ -88,9 +85,8 @@ class Session:
         driver = self.driver
         if self.family == "sqlite":
             with closing(driver.cursor()) as cursor:
-                cursor.row_factory = None
                 cursor.execute(query)
-                while rows := _plain_rows(driver, cursor):
+                while rows := sqlite_rows(driver, cursor, CHUNK):
                     yield rows
             return
         kind = import_module(_STREAMING[self.connection.dialect.driver]).SSCursor
@@ -100,21 +96,20 @@ class Session:
                 yield rows
 
 
-def _plain_rows(driver: Any, cursor: Any) -> list[Any]:
+def sqlite_rows(driver: Any, cursor: Any, size: int) -> list[Any]:
     """Rows of SQLite, which stores any bytes as text; sqlite3 would fail at the first invalid ones."""
-    factory = driver.text_factory
+    factory, cursor.row_factory = driver.text_factory, None
     driver.text_factory = text_of
     try:
-        return list(cursor.fetchmany(CHUNK))
+        return list(cursor.fetchmany(size))
     finally:
         driver.text_factory = factory
 
 
-def _end(driver: Any) -> None:
-    with suppress(Exception):  # it may be closed
-        driver.rollback()
-
-
-def _close(connection: Any) -> None:
+def _end(connection: Any, driver: Any | None) -> None:
+    """End a transaction of ours, and give the connection back."""
     with suppress(Exception):  # the server may be gone
+        if driver is not None:
+            driver.rollback()
+    with suppress(Exception):
         connection.close()
