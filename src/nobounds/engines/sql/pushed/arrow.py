@@ -2,8 +2,8 @@
 
 The transaction exports its snapshot, and that of this connection imports it, so both see the same rows. The expressions
 are those of psycopg, so values, types and what is missing are the same. There is no such connection where ADBC's driver
-is not installed, where the server has no room for another connection, and where the texts of the database are in
-another encoding than UTF-8, which ADBC takes them for. Then psycopg reads the rows.
+is not installed, on a standby server, where the server has no room for another connection, and where the texts of the
+database are in another encoding than UTF-8, which ADBC takes them for. Then psycopg reads the rows.
 """
 
 from collections.abc import Iterator
@@ -31,8 +31,8 @@ def joined(connection: Any, role: str) -> Any | None:
         from adbc_driver_postgresql.dbapi import connect
 
         with closing(connection.cursor()) as cursor:
-            cursor.execute("select current_setting('server_encoding')")
-            if cursor.fetchone()[0] != "UTF8":
+            cursor.execute("select current_setting('server_encoding') = 'UTF8' and not pg_is_in_recovery()")
+            if not cursor.fetchone()[0]:
                 return None
         with suppress(Exception):  # no room on the server, or a way to log in that this driver does not have
             own = connect(_dsn(connection))
