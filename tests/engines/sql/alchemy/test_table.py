@@ -9,7 +9,7 @@ import nobounds as nb
 from nobounds.engines.sql.catalogue import listed
 from nobounds.expressions.statements.relation import Named
 
-pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy: pip install sqlalchemy")
+sqlalchemy = pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy: pip install sqlalchemy")
 EXAMPLE = "say so by rows_of='result'"
 
 
@@ -26,6 +26,16 @@ def test_names_are_quoted(sqlite, mariadb):
             connection.commit()
         stream = opened(engine, "named")
         assert [values(stream, name).tolist() for name in names] == [[k] for k in range(len(names))]
+
+
+@pytest.mark.medium
+def test_a_database_of_any_name_is_read(mariadb):
+    """Also of one whose name ends in a backslash, which MariaDB takes for an escape."""
+    write(mariadb, "create database if not exists `it's\\`", "create or replace table `it's\\`.own (x int)")
+    write(mariadb, "insert into `it's\\`.own values (5)")
+    engine = sqlalchemy.create_engine(mariadb.url.set(database="it's\\"))
+    assert values(opened(engine, "own"), "x").tolist() == [5]
+    engine.dispose()
 
 
 def test_a_column_without_a_type_has_none(sqlite):

@@ -13,7 +13,7 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import arrow_floats
 from nobounds.engines.sql.alchemy.fields import Field, mariadb_field, sqlite_field
 from nobounds.engines.sql.alchemy.session import Session
-from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
+from nobounds.engines.sql.text import backticked, hiding_driver_errors
 from nobounds.engines.streams.held import Held
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
@@ -22,7 +22,7 @@ from nobounds.ladders.facts import Facts
 _COLUMNS = """
     select column_name, data_type, column_type like '%unsigned%', numeric_precision, numeric_scale
     from information_schema.columns
-    where table_schema = {schema} and cast(table_name as binary) = cast({name} as binary)
+    where cast(table_schema as binary) = x'{schema}' and cast(table_name as binary) = x'{name}'
     order by ordinal_position
 """
 
@@ -86,7 +86,7 @@ def _floats(field: Field, elements: list[Any]) -> Any:
 def _fields(session: Session, schema: str | None, name: str) -> dict[str, Field] | None:
     """The columns of a table by its schema; no row is read."""
     if session.family == "mariadb":
-        listing = session.rows(_COLUMNS.format(schema=literal(str(schema)), name=literal(name)))
+        listing = session.rows(_COLUMNS.format(schema=str(schema).encode().hex(), name=name.encode().hex()))
         return {own: mariadb_field(own, kind, backticked(own), *more) for own, kind, *more in listing}
     from sqlalchemy import inspect
 
