@@ -82,6 +82,22 @@ def test_both_connections_see_one_snapshot(postgres, writer, driver):
         own.close()
 
 
+def test_an_abandoned_reading_closes_nothing_and_an_error_closes_all(postgres, writer):
+    """Rows that are not wanted end no transaction; a failed query ends both, though its traceback be kept."""
+    store(writer, "left", "x float8", [(float(k),) for k in range(10)])
+    with psycopg.connect(postgres) as connection:
+        snapshot = snapshot_of(connection, "left")
+        reading = snapshot.fetched.batches([], ["x"])
+        next(reading)
+        reading.close()
+        assert snapshot.rows() == 10
+        writer.execute("select pg_terminate_backend(pid) from pg_stat_activity where query like 'COPY%'")
+        with pytest.raises(ValueError, match="^the query failed") as kept:
+            list(snapshot.fetched.batches([], ["x"]))
+        assert kept.value is not None and snapshot.session.connection.closed
+        writer.execute("drop table public.left")  # no transaction of ours holds it
+
+
 def test_the_role_of_the_user_reads(postgres, writer):
     """The second connection takes the role that was set, and may read no more than it."""
     store(writer, "shown", "x float8", [(1.0,)])

@@ -79,11 +79,14 @@ class Session:
 
     @contextmanager
     def _closing_on_errors(self) -> Iterator[None]:
-        """An error ends the transaction; a traceback that is kept must not keep the connection too."""
+        """An error ends the transaction; a traceback that is kept must not keep the connections too."""
         try:
             yield
+        except GeneratorExit:  # the rest of the rows is not wanted
+            raise
         except BaseException:
-            _close(self.connection)
+            for each in (self.connection, *self._arrow):
+                _close(each)
             raise
 
     def _joined(self) -> Any | None:
