@@ -92,7 +92,7 @@ def test_an_abandoned_reading_closes_nothing_and_an_error_closes_all(postgres, w
         reading.close()
         assert snapshot.rows() == 10
         writer.execute("select pg_terminate_backend(pid) from pg_stat_activity where query like 'COPY%'")
-        with pytest.raises(ValueError, match="^the query failed") as kept:
+        with pytest.raises(ValueError, match=r"^the query failed") as kept:
             list(snapshot.fetched.batches([], ["x"]))
         assert kept.value is not None and snapshot.session.connection.closed
         writer.execute("drop table public.left")  # no transaction of ours holds it
