@@ -26,7 +26,7 @@ from nobounds.engines.sql.alchemy.table import from_stored
 from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
-from nobounds.engines.sql.pushed.table import opened_table
+from nobounds.engines.sql.pushed.table import Pushed, opened_table
 from nobounds.engines.sql.text import around, bare, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
@@ -42,7 +42,18 @@ def from_table(connection: Any, table: str, parts: tuple[str, str] | None = None
         stream = from_stored(connection, table, *parts) if parts is not None and is_typed(connection) else None
         return _through(connection, lambda own: from_table(own, table)) if stream is None else stream
     stream = from_query(connection, f"select * from {table}")
-    return replace(stream, elsewhere=partial(opened_table, connection, table)) if _is_psycopg(connection) else stream
+    if not _is_psycopg(connection):
+        return stream
+    there = partial(opened_table, connection, table)
+    return replace(stream, batches=partial(_in_snapshot, there, stream.batches), elsewhere=there)
+
+
+def _in_snapshot(
+    opened: Callable[[], Pushed | None], here: Callable[..., Iterator[Any]], keys: list[str], values: list[str]
+) -> Iterator[Any]:
+    """The batches of a table from a snapshot of it, which ADBC may fetch, or by the user's own connection."""
+    there = opened()
+    yield from here(keys, values) if there is None else there.snapshot.fetched.batches(keys, values)
 
 
 def _through(source: Any, open_with: Callable[[Any], TableStream]) -> TableStream:
