@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(
-        *, frozen: bool, slots: bool = False, init: bool = True, repr: bool = True, eq: bool = True
+        *, frozen: bool = False, slots: bool = False, init: bool = True, repr: bool = True, eq: bool = True
     ) -> Callable[[type], type]:
-        """Make a frozen dataclass, as `dataclasses.dataclass` does; the options mean the same."""
+        """As `dataclasses.dataclass`; only the methods of frozen classes wait."""
         if not frozen:
-            raise TypeError("values are frozen: use dataclasses.dataclass for a class that is not")
+            return dataclasses.dataclass(slots=slots, init=init, repr=repr, eq=eq)
 
         def made(cls: type) -> type:
             own = set(vars(cls))
@@ -61,16 +61,16 @@ def _init(cls: type) -> tuple[str, dict[str, Any]]:
     parameters: dict[bool, list[str]] = {False: [], True: []}
     body = list[str]()
     for each in fields(cls):
-        value, default = each.name, ""
+        made, value, default = f"_default_{each.name}", each.name, ""
         if each.default is not MISSING:
-            names[f"_{each.name}"], default = each.default, f"=_{each.name}"
+            names[made], default = each.default, f"={made}"
         elif each.default_factory is not MISSING:
-            names[f"_{each.name}"], default = each.default_factory, "=_MISSING"
-            value = f"_{each.name}() if {each.name} is _MISSING else {each.name}"
+            names[made], default = each.default_factory, "=_MISSING"
+            value = f"{made}() if {each.name} is _MISSING else {each.name}"
         if each.init:
             parameters[bool(each.kw_only)].append(each.name + default)
         elif default:
-            value = f"_{each.name}" + "()" * (default == "=_MISSING")
+            value = made + "()" * (default == "=_MISSING")
         if each.init or default:
             body.append(f"_set(self, {each.name!r}, {value})")
     if hasattr(cls, "__post_init__"):

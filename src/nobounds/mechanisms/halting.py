@@ -7,7 +7,6 @@ small probabilities keep their relative precision and laws can be audited by the
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -18,6 +17,7 @@ from nobounds.arrays import Floats
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 _CELLS = 1 << 16  # threshold nodes times runs (or positions) per block: half a megabyte fits into the cache
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision

@@ -6,7 +6,6 @@ classical one is a sum over the lattice of its one threshold noise, given which 
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TypeAlias
@@ -18,6 +17,7 @@ from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.sparse_vector import Method
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.discrete import Noise
+from nobounds.values import dataclass
 
 Pattern: TypeAlias = tuple[int, ...]
 

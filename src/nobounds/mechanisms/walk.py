@@ -11,7 +11,6 @@ With x = eps2 * (noisy threshold - query), the walk does not halt at a query wit
   are the increments.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.noise.discrete import Noise
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

@@ -5,7 +5,6 @@ These are public facts: the names, kinds and definitions of tables, and no recor
 
 import re
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 from nobounds.engines.sql.database import is_instance
@@ -14,6 +13,7 @@ from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import hiding_driver_errors
 from nobounds.expressions.statements.relation import Definition, Named
 from nobounds.expressions.statements.syntax import LONGEST
+from nobounds.values import dataclass
 
 _KINDS = {
     "r": "",

@@ -8,7 +8,6 @@ key, a date or time that Python cannot represent, like infinity, is missing; as 
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from secrets import token_hex
 from typing import Any
@@ -25,6 +24,7 @@ from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.units import decimal_kind, seconds, zoned_kind
 from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, MOST_DIGITS, TIME, Kind
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)
