@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
+__all__ = ["dataclass"]
+
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
@@ -45,9 +47,9 @@ class _Later:
 
     def __get__(self, instance: object, owner: type) -> Any:
         text, names = self._text(self._class)
+        names["__name__"] = self._class.__module__
         exec(text, names)  # the text has names of fields alone
         method = names.popitem()[1]  # what was defined last
-        method.__module__ = self._class.__module__
         method.__qualname__ = f"{self._class.__qualname__}.{method.__name__}"
         if method.__name__ == "__init__":
             method.__annotations__ = {each.name: each.type for each in fields(self._class) if each.init}
@@ -96,7 +98,7 @@ def _tuple(cls: type, instance: str) -> str:
 
 
 def _compared(cls: type) -> list[Field[Any]]:
-    return [each for each in fields(cls) if each.compare]  # type: ignore[arg-type]
+    return [each for each in fields(cls) if each.compare]
 
 
 def _repr(self: Any) -> str:
