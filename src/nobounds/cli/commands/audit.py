@@ -27,7 +27,7 @@ _STYLES = {"holds": "green", "loose": "yellow", "not refuted": "yellow", "EXCEED
 
 def audit(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Check a part of the claims; takes about half a minute on two cores.")
+        bool, typer.Option("--quick", help="Check a part of the claims; takes about 35 seconds of processor time.")
     ] = False,
     mine: Annotated[
         str | None,
