@@ -7,7 +7,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import DEEP, KNOWN, ORDERS, both_ways, largest
-from nobounds.mechanisms.halting import Law, log_sum
+from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.values import dataclass
 
@@ -107,5 +107,5 @@ def halting(walk: Walk, first: Ints, last: Ints) -> Floats:
                 halts = -silent + np.log(-np.expm1(-step * lengths)) + weight[:, None]
                 never = -end + weight
         terms = np.column_stack([np.where(np.isnan(halts), -np.inf, halts), never])
-        result = np.logaddexp(result, log_sum(terms))
+        result = np.logaddexp(result, np.logaddexp.reduce(terms, axis=0))
     return result
