@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 They were chosen on synthetic families (benchmarks/tuning/clip_shares.py; docs/clipping.md has its table).
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.ranks.tuning import TUNING, RankTuning
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ These are public facts: the names, kinds and definitions of tables, and no recor
 
 import re
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy, is_typed
@@ -15,6 +14,7 @@ from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
 from nobounds.expressions.statements.relation import Definition, Named
 from nobounds.expressions.statements.syntax import LONGEST
+from nobounds.values import dataclass
 
 _KINDS = {
     "r": "",

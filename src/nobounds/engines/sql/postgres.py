@@ -9,7 +9,7 @@ missing; as a record, it is the first or the last.
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Context, Decimal
 from operator import itemgetter
 from secrets import token_hex
@@ -28,6 +28,7 @@ from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.units import decimal_kind, zoned_kind
 from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, MOST_DIGITS, TIME, Kind
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)

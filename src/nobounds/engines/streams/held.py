@@ -1,7 +1,7 @@
 """The rows of a table at one moment, read in this process: passes and counts of a release see the same rows."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from nobounds.engines.streams.selected import selected
 from nobounds.engines.streams.spool import once
 from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 P = TypeVar("P")
 

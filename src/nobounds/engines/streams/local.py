@@ -1,7 +1,7 @@
 """Tables in this process: their columns, bounded by unit if needed, and the tally of their groups."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from nobounds.expressions.types import Type
 from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 Read = TypeVar("Read", Tallied, CodedRows, GroupedRecords)
 

@@ -1,7 +1,7 @@
 """The tables that a statement may name: those of a dict, or those of a database; and the rows of a relation of them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -19,6 +19,7 @@ from nobounds.expressions.statements.request import Request
 from nobounds.expressions.statements.syntax import refused
 from nobounds.expressions.view import View
 from nobounds.tables.sql import RESULT, SOURCE
+from nobounds.values import dataclass
 
 
 def is_declared(rows_of: object) -> bool:

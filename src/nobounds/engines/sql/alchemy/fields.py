@@ -7,7 +7,6 @@ as an element of a list is, so a text that is no number is missing. MariaDB has 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from nobounds.engines.sql.text import bare
 from nobounds.engines.units import decimal_kind, seconds, zoned_kind
 from nobounds.kinds.kind import DATE, DATETIME, MOST_DIGITS
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 _DAYS = (-719_162, 2_932_896)  # of the calendar: years 1 to 9999
 _MICROSECONDS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)

@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -23,6 +23,7 @@ from nobounds.engines.sql.pushed import arrow
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors
 from nobounds.engines.streams.selected import selected
 from nobounds.engines.streams.stream import TableStream
+from nobounds.values import dataclass
 
 _IN_TRANSACTION = 2  # of libpq
 _SPANS = "pg_temp.nobounds_spans"

@@ -6,7 +6,7 @@ whole numbers of records in the server.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,6 +31,7 @@ from nobounds.engines.streams.local import Local
 from nobounds.engines.streams.spool import once
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits
+from nobounds.values import dataclass
 
 P = TypeVar("P")
 _PRESENT = "x <> 'NaN'"  # false for NaN, which equals itself here, and null for null
