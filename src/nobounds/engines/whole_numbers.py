@@ -4,10 +4,10 @@ A dialect writes numbers, rounds and converts; and it says where its arithmetic 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from nobounds.counting.group_totals import StepsMap
 from nobounds.counting.lattice import Beyond, Lattice, Outside, Squares
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

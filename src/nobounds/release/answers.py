@@ -5,7 +5,7 @@ Safe to print, keep and send.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
@@ -18,6 +18,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.release.schema import head, loaded, type_in
 from nobounds.release.words import between, cut_in_words, needed_in_words, rows_in_words, shown_in_words, units_in_words
+from nobounds.values import dataclass
 
 _SHOWN = 12  # groups in the text
 

@@ -6,7 +6,6 @@ It is read from the fields of a form. Numbers stay text until the library reads 
 import csv
 import math
 import re
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import product
@@ -18,6 +17,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.ask import Ask
 from nobounds.studio.fields import Checks, Fields, Mistakes, chosen, text, whole
 from nobounds.studio.layouts import numeric
+from nobounds.values import dataclass
 
 STATISTICS = {
     "mean": ("Average", "The usual average: the total divided by the number."),

@@ -5,7 +5,7 @@ records alone, so it cannot tell the records of a class apart if it does not tel
 classes of equal ones, which serve every pass.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from nobounds.counting.classes import Classes
 from nobounds.counting.scan import Chunk
 from nobounds.counting.spans import Spans
 from nobounds.engines.spark.expressions import COARSE
+from nobounds.values import dataclass
 
 MOST = 1 << 20  # values of a column that the driver keeps, as many as a second look does
 _OF_TASK = 1 << 16  # values that a task returns; of more, it returns classes
