@@ -39,7 +39,7 @@ PHRASES = {
     r"(?:is|are|was|were|be|been) found": "is chosen, is computed, or: lies",
     r"by now": "already",
     r"goes? (?:with|without)": "needs, or: cannot be combined with",
-    r"(?<=,\s)say(?=[,.;)\"'])": "for example",
+    r"(?<=,\s)say(?=[,.;)\"']|$)": "for example",
     r"hardly ever": "almost never",
     r"sign(?:s|ed)? off|who signs": "approve",
     r"hangs? on": "depends on",

@@ -1,6 +1,6 @@
 // What scrolls sideways in a small window can be reached by keys, and says what it is.
 {
-  const kinds = { ".md-typeset__scrollwrap": "Table", "pre > code": "Code", math: "Formula" };
+  const kinds = { ".md-typeset__scrollwrap": "Table", "pre > code": "Code", "math[display=block]": "Formula", "math.long": "Formula" };
 
   const heading = (element) => {
     const before = [...document.querySelectorAll(".md-content :is(h1, h2, h3)")].filter(

@@ -21,16 +21,16 @@ def test_values_stand_between_commas():
 @pytest.mark.parametrize("keys", [{}, {"keys": ["a"], "delta": "1e-6"}])
 def test_groups_need_their_keys_in_one_way(keys):
     """Public ones or a delta, and not both."""
-    with pytest.raises(ValueError, match="--by needs --keys, --keys-file or --delta"):
+    with pytest.raises(ValueError, match=r"--by needs the groups, got .*--keys or --keys-file .*--delta"):
         GroupOptions(["region"], **keys)
 
 
 def test_values_can_be_counted_in_groups_whose_keys_are_public_or_not():
     """One delta is for the values and for the groups."""
-    assert KeyOptions(keys=["a"]).groups() is None
-    assert KeyOptions(delta="1e-6", by=["region"]).groups() == GroupOptions(["region"], delta="1e-6")
+    assert KeyOptions(keys=["a"]).groups(1) is None
+    assert KeyOptions(delta="1e-6", by=["region"]).groups(1) == GroupOptions(["region"], delta="1e-6")
     with pytest.raises(ValueError, match="--by-keys needs --by"):
-        KeyOptions(keys=["a"], by_keys=["b"]).groups()
+        KeyOptions(keys=["a"], by_keys=["b"]).groups(1)
 
 
 def test_groups_take_an_interval_and_no_method():

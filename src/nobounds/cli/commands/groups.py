@@ -10,7 +10,7 @@ from rich.table import Table
 from nobounds.cli.keys import grouped
 from nobounds.cli.options.answers import GroupOptions
 from nobounds.cli.options.common import CommonOptions
-from nobounds.cli.output import Printer, clip_in_words, say_all, show, show_table, total_in_words, written
+from nobounds.cli.output import Printer, clip_in_words, say, say_all, show, show_table, total_in_words, written
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.release.files import write_csv
@@ -51,12 +51,18 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         write_csv(sys.stdout, release.cells(), printable if sys.stdout.isatty() else str)
         return
     console = Printer()
+    say_groups(console, release)
+    say(console, total_in_words(release))
+
+
+def say_groups(console: Printer, release: GroupedRelease) -> None:
+    """Print the answers of groups as a table, with what is said of them but their cost."""
     shown = _SHOWN if sys.stdout.isatty() else len(release)
     show_table(console, _table(release, shown))
     if len(release) > shown:
         console.print(f"{cut_in_words(len(release), shown)}; --csv or --json prints all of them", style="dim")
     console.print()
-    say_all(console, _clip(release), *release.notes(), total_in_words(release))
+    say_all(console, _clip(release), *release.notes())
 
 
 def _table(release: GroupedRelease, shown: int) -> Table:

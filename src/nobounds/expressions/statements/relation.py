@@ -14,8 +14,7 @@ from nobounds.expressions.statements.syntax import clauses, only, refused
 from nobounds.expressions.tree import And, Column, Node
 
 _HIDDEN = (
-    "the first line of the file may be a record, so its names are hidden: "
-    "add --header yes (csv=nb.Csv(header=True)) if it is a header"
+    "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) if it is a header"
 )
 
 
