@@ -44,6 +44,9 @@ PHRASES = {
     r"sign(?:s|ed)? off|who signs": "approve",
     r"hangs? on": "depends on",
     r"whoever|somebody who": "anyone who, or the person who",
+    r"tells? of": "reveals",
+    r"dearest": "most expensive",
+    r"to the letter": "exactly",
 }
 # In code on pages as well.
 PERCENTAGES = {
