@@ -137,12 +137,13 @@ class GroupOptions:
         if not self.by and given:
             raise ValueError(f"{given[0]} needs --by, the column of the groups")
         key_options = [name for name in given if name in {"--keys", "--keys-file", "--delta"}]
-        if self.by and len(key_options) != 1:
-            got = " and ".join(key_options) or "none of them"
+        if self.by and not key_options:
             raise ValueError(
-                f"--by needs the groups, got {got}: list them with --keys or --keys-file if they are public, "
+                "--by needs the groups: list them with --keys or --keys-file if they are public, "
                 "or add --delta 1e-6 to choose them privately"
             )
+        if len(key_options) > 1:
+            raise ValueError(f"give one of --keys, --keys-file and --delta, got {' and '.join(key_options)}")
 
     def each(self, many: int) -> Self:
         """The same groups for each of several columns, with an even part of delta."""
