@@ -580,6 +580,8 @@ def test_everyone_can_read_it(browser, tmp_path, scheme, width):
 
 
 def look(page):
+    """Axe finds no fault with a page that has loaded with its style, and nothing sticks out of the window."""
+    page.wait_for_load_state()
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
