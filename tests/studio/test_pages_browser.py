@@ -281,10 +281,10 @@ def test_a_file_with_semicolons_and_decimal_commas(tmp_path, page):
         (tmp_path / "script.py").write_text(script)
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_summary_of_every_column(tmp_path, page):
     """One box: each column has its own table and chart, also in the report, and a script that asks the same again."""
-    people(tmp_path / "people.parquet", rows=40_000)
+    people(tmp_path / "people.parquet", rows=20_000)
     with started(tmp_path) as studio:
         enter(page, studio)
         open_file(page, "people.parquet")
@@ -292,7 +292,7 @@ def test_a_summary_of_every_column(tmp_path, page):
         page.get_by_label("A summary of every column").check()
         tick(page, "income is never below 0")
         to_estimate(page)
-        page.fill("#rows", "40000")
+        page.fill("#rows", "20000")
         press(page, "Estimate")
         expect(page.locator("#said tbody tr").filter(has_text="of age")).to_have_count(7)
         look(page)
