@@ -316,10 +316,13 @@ def test_the_shell_of_the_first_page_stands_alone():
 def test_percentages_of_the_concepts_are_on_the_safe_side():
     """What an attacker may believe after an answer is rounded up, and holds under the condition that the page names."""
     text = " ".join((ROOT / "docs/concepts/epsilon.md").read_text().split())
-    for epsilon, words in ((0.1, "may be {}% sure after an answer with epsilon 0.1"), (1, "and {}% with epsilon 1,")):
+    for epsilon, words in (
+        (0.1, "at most {}% sure after an answer with epsilon 0.1"),
+        (1, "at most {}% sure with epsilon 1,"),
+    ):
         told = float(re.search(words.replace("{}", r"([\d.]+)"), text)[1])
         assert told - 0.1 < 100 * guess(nb.PrivacyLoss.pure(epsilon)) <= told
-    assert "do not depend on Ann: if they were 50%" in text and "whatever they know" not in text
+    assert "do not depend on Ann. An attacker who was 50% sure" in text and "whatever they know" not in text
 
 
 CODE = "from nobounds.cli.__main__ import main; main()"
