@@ -7,11 +7,11 @@ stands in double quotes, in which a double quote is written twice.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 from nobounds.exact import Number
+from nobounds.values import dataclass
 
 __all__ = [
     "Ask",

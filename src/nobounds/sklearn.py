@@ -1,7 +1,6 @@
 """A scikit-learn transformer that clips each feature at private quantiles: `PrivateClipper`."""
 
 import random
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from nobounds.ranks.problem import check_ranks
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
 from nobounds.statistics.door import Request, admit
+from nobounds.values import dataclass
 
 
 class PrivateClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -178,10 +178,10 @@ def test_the_version_is_that_of_the_package():
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("library", ["typer", "rich"])
-def test_without_its_libraries_the_command_says_what_to_install(library):
+@pytest.mark.parametrize(("library", "command"), [("typer", "count"), ("rich", "audit")])
+def test_without_its_libraries_the_command_says_what_to_install(library, command):
     """With typer or rich missing, a command that needs it names the extra to install and exits with code 1."""
-    words = ["nobounds", "count", "--help"]
+    words = ["nobounds", command, "--help"]
     code = f"import sys; sys.modules[{library!r}] = None; from nobounds.cli.__main__ import main; "
     code += f"sys.argv = {words}; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
-from rich.table import Table
 from typer.testing import CliRunner
 
 import nobounds as nb
@@ -24,7 +23,9 @@ from nobounds.cli.app import app
 from nobounds.cli.commands import each as each_command
 from nobounds.cli.help import STATUS
 from nobounds.cli.options.common import Data
-from nobounds.cli.output import Printer, show, show_description, show_table
+from nobounds.cli.output import show, show_description
+from nobounds.cli.printing.printer import printer
+from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import stream_of
 from nobounds.explaining.protection import guess
 
@@ -386,7 +387,7 @@ def screen(monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")
         file = io.StringIO()
         monkeypatch.setattr(sys, "stdout", file)
-        return Printer(), file
+        return printer(), file
 
     return made
 
@@ -401,9 +402,10 @@ def test_a_table_that_does_not_fit_is_told_line_by_line(screen):
         assert "123,500" in text and "-100,000 to 2,000,000" in text and "…" not in text
         assert ("value: 123,500" in text) == terminal
     wide, file = screen(40, False)
-    table = Table("name")
+    table = Table()
+    table.add_column("name")
     table.add_row("x" * 300)
-    show_table(wide, table)
+    wide.show(table)
     assert "x" * 300 in file.getvalue() and "\x1b" not in file.getvalue()
 
 

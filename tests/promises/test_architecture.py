@@ -22,7 +22,8 @@ modules = dict()
 
 def enter(frame, event, _):
     name = frame.f_globals.get("__name__", "")
-    if event == "call" and name.partition(".")[0] == "nobounds" and frame.f_code.co_name != "<module>":
+    inside = name.partition(".")[0] == "nobounds" and name != "nobounds.values"  # which writes methods of all others
+    if event == "call" and inside and frame.f_code.co_name != "<module>":
         modules[name] = None
 
 sys.setprofile(enter)

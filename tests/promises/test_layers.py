@@ -14,6 +14,7 @@ ROOT = Path(nobounds.__file__).parent
 
 # Each room and the rooms that it imports from, no more and no fewer; lowest first. `nobounds` is the public module.
 ROOMS = {
+    "values": "",
     "exact": "",
     "arrays": "",
     "kinds": "exact",
@@ -51,6 +52,7 @@ ROOMS = {
     "cli": "nobounds accounting ask auditing engines exact explaining expressions kinds planning plots "
     "release research statistics studio tables",
 }
+EVERYWHERE = {"values"}  # how the classes of all rooms are made
 ALLOWED = {room: set(names.split()) for room, names in ROOMS.items()}
 
 MODULES = {
@@ -103,8 +105,8 @@ def reached(start: str, graph: dict[str, set[str]]) -> set[str]:
 @pytest.mark.parametrize("room", ALLOWED)
 def test_a_room_imports_from_the_rooms_that_are_listed(room: str):
     """The list says what is, so that a new edge is seen by a reader; and what is no longer needed leaves it."""
-    there = {room_of(name) for module, names in IMPORTS.items() if room_of(module) == room for name in names} - {room}
-    assert there == ALLOWED[room]
+    there = {room_of(name) for module, names in IMPORTS.items() if room_of(module) == room for name in names}
+    assert there - {room} - EVERYWHERE == ALLOWED[room]
 
 
 def test_every_room_is_listed():
@@ -159,10 +161,10 @@ def test_an_import_is_seen_however_it_is_written(source: str):
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda f: f.name)
 def test_no_room_is_crowded(folder: Path):
-    """At most 14 modules in a folder, and 32 entries at the top."""
+    """At most 14 modules in a folder, and 33 entries at the top."""
     modules = list(folder.glob("*.py"))
     assert len(modules) <= 14
-    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 32
+    assert len([entry for entry in ROOT.iterdir() if entry.name != "__pycache__"]) <= 33
 
 
 @pytest.mark.medium

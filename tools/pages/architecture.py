@@ -45,6 +45,7 @@ CAPTIONS = {
     "statistics": "the public functions",
     "studio": "the local web page",
     "tables": "whole tables, by group",
+    "values": "how classes are made",
 }
 
 Graph = dict[str, dict[str, int]]

@@ -12,7 +12,6 @@ depend on earlier answers, only epsilons and rhos add up, as they do in `Privacy
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, product
@@ -25,6 +24,7 @@ from nobounds.accounting.cost import Cost, Sides, aligned
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
 from nobounds.exact import Number, ball, rational, round_up, upper, working_precision
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from nobounds.accounting.loss import Neighbors, PrivacyLoss, check_neighbors
 from nobounds.accounting.postgres.ledger import PostgresLedger, has_password, is_address
 from nobounds.accounting.statement import BudgetExceeded, NotCovered, Statement
 from nobounds.exact import Number, privacy_parameter, rational, round_up, shown
+from nobounds.values import dataclass
 
 __all__ = ["Budget", "BudgetExceeded", "NotCovered", "NotedBudget", "Statement", "read"]
 

@@ -5,12 +5,12 @@ of two rules suffices for an epsilon at a delta.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import rational, round_up, text_up
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

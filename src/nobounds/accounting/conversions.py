@@ -1,10 +1,13 @@
 """Conversions: pure and range-bounded privacy to zCDP, and zCDP to and from an epsilon at a delta.
 
-Losses are rounded up and amounts to spend are rounded down, both certified by ball arithmetic.
+Losses are rounded up and amounts to spend are rounded down. Most are certified by ball arithmetic. The two that almost
+every release needs have a monotone formula, so that decimals rounded in one direction certify them: that saves the
+import of a library. `Decimal.exp` and `Decimal.ln` are correctly rounded, so the next decimal is a bound.
 """
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -13,24 +16,31 @@ from nobounds.exact import ball, rational, round_up, upper, working_precision
 
 @lru_cache(maxsize=4096)
 def rho_from_pure(epsilon: Fraction) -> float:
-    """The rho of a pure mechanism: epsilon * tanh(epsilon / 2)."""
+    """The rho of a pure mechanism: epsilon * tanh(epsilon / 2).
+
+    This increases with epsilon and decreases with t = exp(-epsilon): tanh(epsilon / 2) = (1 - t) / (1 + t).
+    """
     if epsilon == 0:
         return 0.0
-    with working_precision(256):
-        return round_up(upper(ball(epsilon) * (ball(epsilon) / 2).tanh()))
+    up, down = _rounding(epsilon)
+    above = _at_or_above(epsilon, up)
+    least = down.exp(above.copy_negate()).next_minus(down)  # unary minus would round
+    tanh = up.divide(up.subtract(1, least), down.add(1, least))
+    return round_up(Fraction(up.multiply(above, tanh)))
 
 
 @lru_cache(maxsize=4096)
 def rho_from_range(eta: Fraction) -> float:
     """The rho of a range-bounded mechanism (Harrison and Manurangsi 2025).
 
-    r - 1 - ln r with r = eta / (1 - exp(-eta)).
+    r - 1 - ln r with r = eta / (1 - exp(-eta)), which increases with r, and r with eta.
     """
     if eta == 0:
         return 0.0
-    with working_precision(256):
-        r = ball(eta) / -(-ball(eta)).expm1()
-        return round_up(upper(r - 1 - r.log()))
+    up, down = _rounding(eta)
+    above = _at_or_above(eta, up)
+    r = up.divide(above, down.subtract(1, up.exp(above.copy_negate()).next_plus(up)))
+    return round_up(Fraction(up.subtract(up.subtract(r, 1), down.ln(r).next_minus(down))))
 
 
 @lru_cache(maxsize=4096)
@@ -67,6 +77,17 @@ def rho_from_approximate(epsilon: Fraction, delta: Fraction) -> Fraction:
         x = ball(_crossing(lambda x: x * x * (e + math.log1p(1 / x)) - (1 + 2 * x) * (most - math.log1p(x))))
         least = -upper(-(ball(epsilon) + (1 / x).log1p() - (nats - x.log1p()) / x) / (1 + x))
     return max(Fraction(0), rational(-round_up(-least), "rho"))
+
+
+def _rounding(x: Fraction) -> tuple[Context, Context]:
+    """Decimals rounded up and down, with 80 digits left after the differences above, which cancel up to x**2."""
+    digits = 90 + 3 * max(0, len(str(x.denominator)) - len(str(x.numerator)) + 1)
+    up, down = Context(prec=digits, rounding=ROUND_CEILING), Context(prec=digits, rounding=ROUND_FLOOR)
+    return up, down
+
+
+def _at_or_above(x: Fraction, up: Context) -> Decimal:
+    return up.divide(up.create_decimal(x.numerator), x.denominator)
 
 
 def _check_delta(delta: Fraction) -> None:

@@ -4,13 +4,13 @@ The pure costs of AboveThreshold are homogeneous in (eps1, eps2), so `split` inv
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from nobounds.accounting.conversions import rho_from_pure, rho_from_range
 from nobounds.exact import Number, rational
+from nobounds.values import dataclass
 
 _CONVEX = 2  # the second derivative is (1 - epsilon / 2 tanh(epsilon / 2)) / cosh(epsilon / 2)**2
 

@@ -20,9 +20,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from nobounds.values import dataclass
 
 _SQLITE_BYTES = (0x40000000, 512)  # the bytes that SQLite locks, start and length: far beyond the end of a ledger
 _OWN_BYTE = 0x40000000 + 512

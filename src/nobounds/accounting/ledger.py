@@ -7,7 +7,6 @@ a hash over its contents and the previous seal, so a flipped bit on the disk is 
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nobounds.accounting.loss import Neighbors, PrivacyLoss
 from nobounds.accounting.store import Store, damaged
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from sqlite3 import Connection  # imported when a ledger is made

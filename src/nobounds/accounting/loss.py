@@ -5,13 +5,14 @@ A `Cost` is exact and belongs to a mechanism; a `PrivacyLoss` is rounded up and 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from nobounds.accounting.conversions import epsilon_from_rho
 from nobounds.accounting.cost import Cost, gaussian, pure, range_bounded
 from nobounds.exact import Number, positive, printable, rational, round_up, text_up
+from nobounds.values import dataclass
 
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
 

@@ -6,13 +6,13 @@ within the one requested.
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar, cast
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import PrivacyLoss, Unit
 from nobounds.exact import Number, privacy_parameter, round_up, shown
+from nobounds.values import dataclass
 
 LONGEST = 400  # characters of what a charge is for
 _DIGITS = 40  # binary digits of a nominal epsilon

@@ -1,12 +1,12 @@
 """A statement: the state of a budget at one moment, and what may still be charged to it."""
 
 import math
-from dataclasses import dataclass
 
 from nobounds.accounting.composition import Rules, Totals, round_down, text_down
 from nobounds.accounting.ledger import Charge, Entries, Limits
 from nobounds.accounting.loss import Neighbors, PrivacyLoss
 from nobounds.exact import text_up
+from nobounds.values import dataclass
 
 
 class BudgetExceeded(RuntimeError):

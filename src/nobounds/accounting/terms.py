@@ -1,10 +1,9 @@
 """Terms: what a statistic may cost, and between which neighbouring data sets."""
 
-from dataclasses import dataclass
-
 from nobounds.accounting.loss import Neighbors, check_neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.exact import Number
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

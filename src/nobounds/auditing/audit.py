@@ -7,7 +7,6 @@ Use data sets on a few rungs of a long ladder: a hundred equal queries and then 
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
+from nobounds.values import dataclass
 
 Data: TypeAlias = tuple[Hashable, ...]
 

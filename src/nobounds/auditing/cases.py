@@ -6,13 +6,13 @@ must only not be exceeded: it adds up parts that no small data set has at their 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from nobounds.accounting.cost import Cost
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Floats
 from nobounds.auditing.audit import Data, Finding, all_data, audit, neighbors_of
+from nobounds.values import dataclass
 
 Measure: TypeAlias = Literal["epsilon", "range", "rho", "delta"]
 Kind: TypeAlias = Literal["tight", "bound", "sampled"]

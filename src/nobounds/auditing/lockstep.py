@@ -13,7 +13,7 @@ import math
 import random
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
@@ -31,6 +31,7 @@ from nobounds.auditing.evidence.numbers import Public, Selection
 from nobounds.auditing.evidence.streams import Answered, Stream
 from nobounds.mechanisms.decisions import Nested
 from nobounds.programs.program import Decision, Driver
+from nobounds.values import dataclass
 
 T = TypeVar("T")
 Call: TypeAlias = Callable[[Any, Driver, "Purse"], Any]  # of the data, the driver in the place of rng, and the budget

@@ -9,7 +9,8 @@ import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+
+from nobounds.values import dataclass
 
 EVENTS = 4  # tested
 CONFIDENCE = 0.99

@@ -1,5 +1,6 @@
 """The `nobounds` command, also as `python -m nobounds.cli`."""
 
+import gc
 import os
 import sys
 
@@ -19,6 +20,7 @@ def main() -> None:
 
 def _run() -> None:
     try:
+        gc.disable()  # until the command is loaded: what is imported stays, and is not worth looking through
         from nobounds.cli.app import app
 
         app(prog_name="nobounds")

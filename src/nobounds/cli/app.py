@@ -1,5 +1,6 @@
 """The commands by name, each with its line in `nobounds --help`; a module is imported when its command is used."""
 
+import gc
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
@@ -27,6 +28,9 @@ class Listed(NamedTuple):
         else:
             alone.command(shell, cls=Command, **how)(made)
         command = typer.main.get_group(alone).commands[shell]
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         return command if isinstance(made, typer.Typer) else keep_texts(command, made)
 
 

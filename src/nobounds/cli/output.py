@@ -2,19 +2,15 @@
 
 import json
 import math
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 import nobounds as nb
 from nobounds.accounting.loss import of_query
-from nobounds.cli import PIPE_CLOSED
+from nobounds.cli.printing.printer import Printing, printer, say, say_all
+from nobounds.cli.printing.tables import Table
 from nobounds.exact import printable, text_up
 from nobounds.kinds.kind import NUMBER, Kind, Value
 from nobounds.release.answer import Answer, write
@@ -36,7 +32,6 @@ from nobounds.release.words import (
 
 CLIPPED_ONLY = "The interval is for the clipped records; the answer for all records may lie outside"
 
-_WIDEST = 10_000  # characters of a table in a pipe
 _GAP, _MARGIN = 3, 18  # the widths of the space between columns, and of everything beside those of the data
 
 
@@ -45,7 +40,7 @@ def show(*releases: nb.Release, as_json: bool) -> None:
     if as_json:
         print(json.dumps(together(releases), indent=2))
         return
-    console = Printer()
+    console = printer()
     for release in releases:
         if len(releases) > 1:
             console.print(printable(release.parameters["column"]), style="bold")
@@ -56,8 +51,8 @@ def show(*releases: nb.Release, as_json: bool) -> None:
     say(console, total_in_words(releases[0], total(releases)))
 
 
-def _show_one(console: Console, release: nb.Release) -> None:
-    show_table(console, _table(release))
+def _show_one(console: Printing, release: nb.Release) -> None:
+    console.show(_table(release))
     console.print()
     if release.reason is not None:
         say(console, f"Not answered, {release.reason}{needed_in_words(release.parameters)}.")
@@ -76,11 +71,11 @@ def show_description(described: nb.Description, source: str, *, as_json: bool) -
     if as_json:
         print(json.dumps(described.to_dict(), indent=2, allow_nan=False))
         return
-    console = Printer()
+    console = printer()
     console.print(f"Private summary of {source}", style="bold")
     console.print()
     for names in _fitting(described, console.width):
-        show_table(console, _summaries(described, names))
+        console.show(_summaries(described, names))
         console.print()
     for name, why in described.skipped.items():
         console.print(f"Skipped: {printable(name)} ({why}).", style="dim")
@@ -99,46 +94,6 @@ def written(*releases: Answer, out: Path | None) -> Iterator[None]:
             write_all([release for release in releases if isinstance(release, nb.Release | GroupedRelease)], out)
     finally:
         yield
-
-
-class Printer(Console):
-    """A console that prints text literally, and ends the command if its reader is gone, as after `| head`."""
-
-    def __init__(self) -> None:
-        super().__init__(markup=False, highlight=False, soft_wrap=True)
-
-    def on_broken_pipe(self) -> None:
-        """Exit quietly; main handles the rest of the buffer."""
-        self.quiet = True
-        sys.exit(PIPE_CLOSED)
-
-
-def say(console: Console, sentence: str) -> None:
-    """Print a sentence: wrapped between words on a terminal, otherwise on one line."""
-    console.print(sentence, soft_wrap=not console.is_terminal)
-
-
-def say_all(console: Console, *sentences: str) -> None:
-    """Print sentences, each as `say` does; empty ones are left out."""
-    for sentence in filter(None, sentences):
-        say(console, sentence)
-
-
-def show_table(console: Console, table: Table) -> None:
-    """Print a table: at full width in a pipe, and with a line for each cell on a terminal that is too narrow."""
-    narrow, console.width = console.width, _WIDEST
-    fits = console.measure(table).maximum <= narrow
-    if console.is_terminal:
-        console.width = narrow
-    if fits or not console.is_terminal:
-        console.print(table)
-        console.width = narrow
-        return
-    cells = [[str(cell) for cell in column.cells] for column in table.columns]
-    for row in zip(*cells, strict=True):
-        for column, cell in zip(table.columns, row, strict=True):
-            if cell:
-                say(console, f"{column.header}: {cell}" if column.header else cell)
 
 
 def _fitting(described: nb.Description, width: int) -> list[list[str]]:
@@ -163,12 +118,12 @@ def _cell(described: nb.Description, name: str, statistic: str) -> str:
 
 def _summaries(described: nb.Description, names: list[str]) -> Table:
     """A row for each statistic, with the range of its noise and its cost in each column."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("", no_wrap=True, style="bold")
+    table = Table()
+    table.add_column("", style="bold")
     for name in names:
-        table.add_column(printable(name), justify="right", no_wrap=True)
+        table.add_column(printable(name), justify="right")
     spent = "rho" if described.loss.epsilon == math.inf else "epsilon"
-    table.add_column(spent, justify="right", no_wrap=True, style="dim")
+    table.add_column(spent, justify="right", style="dim")
     for statistic in STATISTICS:
         cells = [_cell(described, name, statistic) for name in names]
         cost = max(described.columns[name].costs[statistic] for name in names)
@@ -195,16 +150,16 @@ def _table(release: nb.Release) -> Table:
     """A row for each answer; the first row has the total cost."""
     qs, loss, kind = release.parameters.get("q"), release.loss, type_in(release.parameters)
     many = release.value if isinstance(qs, list) and isinstance(release.value, tuple) else (release.value,)
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("statistic", no_wrap=True)
+    table = Table()
+    table.add_column("statistic")
     if qs is not None:
-        table.add_column("q", justify="right", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True, style="bold")
+        table.add_column("q", justify="right")
+    table.add_column("value", justify="right", style="bold")
     if release.intervals:
-        table.add_column(interval_heading(release.parameters), no_wrap=True)
+        table.add_column(interval_heading(release.parameters))
     if "clip" in release.parameters:
-        table.add_column("clip", no_wrap=True)
-    table.add_column("cost", no_wrap=True)
+        table.add_column("clip")
+    table.add_column("cost")
     cost = f"rho {text_up(loss.rho, 4)}" if loss.epsilon == math.inf else f"epsilon {text_up(loss.epsilon)}"
     for k, value in enumerate(many):
         cells = [release.statistic if k == 0 else ""]

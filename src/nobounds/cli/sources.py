@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,6 +22,7 @@ from nobounds.engines.streams.viewed import stream_types
 from nobounds.exact import printable
 from nobounds.explaining.words import price
 from nobounds.expressions.view import View, named
+from nobounds.values import dataclass
 
 STANDARD_INPUT = "standard input"
 _STARTS = {b"PAR1": "parquet", b"ARROW1"[:4]: "arrow"}  # the first bytes of formats that no table in text begins with

@@ -10,7 +10,6 @@ and no epsilon goes to a count.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +20,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.mechanisms.decisions import Noisy, NoisyMany, Together
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 # Rows count as all present unless the noisy number of missing ones is above this, over its epsilon: no noise then, and
 # no more missing records than that are overlooked (see `believed`). In a sum far from 0 more are (see `few_missing`):

@@ -16,7 +16,6 @@ small, never absurd; and under add-remove inward over octaves, tilted by the pub
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Protocol
@@ -38,6 +37,7 @@ from nobounds.programs.program import Decision, Program
 from nobounds.ranks.framing import HALF, FrameRule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import Price, RankView
+from nobounds.values import dataclass
 
 _MOST = Fraction(MAX)
 

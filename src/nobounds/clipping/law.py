@@ -4,7 +4,6 @@ The constants of `clipping.clip` were chosen with this law, and its promises are
 into a few of equal probability; everything else is exact.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +15,7 @@ from nobounds.counting.scan import Records
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.programs.law import paths
+from nobounds.values import dataclass
 
 LEAST = 1e-7  # clips with less probability are left out
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,8 @@ class SumPlan:
             given = self.careful(size), search.neighbors, search.two_sided
             walked = self.power > 1 or self.groups > 1 or tuning.walks_for(self.after_tail, *given)
             eps_clip = self._shared(tuning.clip_part(self.after_tail, *given, walked=walked))
+            if not walked and search.neighbors == "swap" and search.nullable:
+                eps_clip = max(eps_clip, tuning.sparse_part(self.after_tail, size))
         eps_noise = rest(self.after_tail, [eps_clip], self.zcdp)
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)

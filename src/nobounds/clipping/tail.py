@@ -10,7 +10,6 @@ docs/proofs/tail.md has the cost.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +22,7 @@ from nobounds.clipping.widths import BITS, DEVIATIONS
 from nobounds.counting.histogram import Histogram
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
 from nobounds.noise.additive import Additive, GaussianNoise
+from nobounds.values import dataclass
 
 LOWEST, HIGHEST = -8, 7  # the first and the last edge over the width, as powers of two
 CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge

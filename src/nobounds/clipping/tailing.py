@@ -4,7 +4,6 @@
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +18,7 @@ from nobounds.clipping.widths import BITS
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

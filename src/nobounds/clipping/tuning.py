@@ -3,11 +3,11 @@
 They were chosen on synthetic families (benchmarks/tuning/clip_shares.py; docs/clipping.md has its table).
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.ranks.tuning import TUNING, RankTuning
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,11 @@ class ClipTuning:
     # Where a frame has a centre, nothing is paid for walks: octaves are counted around this many octaves above the
     # scale. A sum around 0 needs them: all records may lie within one octave far from 0.
     unwalked: int = 2
+    # Under swap the split is made for all rows. Where a type has missing records, a frame is enough for one record in
+    # this many rows, and gets at least and for that at most these parts.
+    rows_for_one: int = 7
+    least_frame: Fraction = Fraction(1, 32)
+    most_frame: Fraction = Fraction(1, 5)
     fewer_nats: Fraction = Fraction(3, 4)  # of those of a frame are enough, where a noisy number of records is smaller
     octaves: Fraction = Fraction(2, 5)
     # Of what is left after the size, for the counts of octaves around a clip; under swap they have twice the noise.
@@ -136,6 +141,11 @@ class ClipTuning:
                 sum(self.frame_nats(neighbors, two_sided, total * size, self.ranks.sure_share)), max(size, 1)
             )
         return frame + (total - frame) * self.walks_part(neighbors)
+
+    def sparse_part(self, total: Fraction, rows: int) -> Fraction:
+        """What a frame gets at least where many of the rows may have no record, and no walk follows."""
+        nats = self.rows_for_one * self.fewer_nats * sum(self.frame_nats("swap", True))
+        return max(min(nats / max(rows, 1), total * self.most_frame), total * self.least_frame)
 
     def walks_part(self, neighbors: Neighbors) -> Fraction:
         """The part of what a frame leaves that walks get."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -27,6 +27,7 @@ from nobounds.mechanisms.decisions import Halt, Noisy, NoisyMany
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.additive import GaussianNoise
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 _FEW_MISSING = 3  # standard deviations: rows count as all present unless the noisy number of missing ones is above
 # No octaves are counted around the clip of the norms, so it is where its search ends.

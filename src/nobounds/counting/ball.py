@@ -5,7 +5,6 @@ a row is added, exactly, and whole numbers add up in any order.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX, finite_float
+from nobounds.values import dataclass
 
 _LEAST_EXPONENT = -1074
 

@@ -4,11 +4,10 @@ A pass that states its classes gives the same result from one record of each cla
 class. So a database may count, and send a row for each class that occurs. Finer classes do as well.
 """
 
-from dataclasses import dataclass
-
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.spans import Spans
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """Deviations of records from a centre, over a scale, as a function of one record."""
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.ladders.frame import points_of
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ The rule for special records, the same in every engine:
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, islice
 from typing import Any
 
@@ -21,6 +21,7 @@ from nobounds.counting.deviation import Deviation
 from nobounds.counting.scan import Chunk, Chunks, blocks, changed, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
+from nobounds.values import dataclass
 
 _WAITING = 1 << 21  # rungs that wait to be merged, and of a table of leading bits, at most: 16 MB
 _SPARSE = 4  # rungs that a table may span for each value: sorting takes less time than to clear a larger one

@@ -5,7 +5,7 @@ around a rank, and the others are only numbers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from nobounds.counting.spans import Spans, selected
 from nobounds.ladders.cells import ends
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
+from nobounds.values import dataclass
 
 MOST = 1 << 20  # records that are kept: 8 MB
 

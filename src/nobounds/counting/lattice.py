@@ -6,7 +6,6 @@ an attacker to exploit, and nothing overflows.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +14,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.classes import Classes
 from nobounds.counting.kernels import address, kernels_for
 from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
+from nobounds.values import dataclass
 
 _WIDTH_BITS = 40  # the clip is at least 2**39 steps wide: rounding is far smaller than any noise
 _VALUE_BITS = 51  # and no value has more than 2**51 steps, which floats hold exactly

@@ -7,7 +7,7 @@ cannot decide from these requests the full fine histogram, so the law of the ans
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from nobounds.counting.kept import Kept
 from nobounds.counting.scan import Chunk, Records, scan
 from nobounds.counting.spans import Spans, selected
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

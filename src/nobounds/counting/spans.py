@@ -1,7 +1,6 @@
 """Spans: intervals of floats, and the records in them, copied in one pass."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.kernels import Kernels, address, kernels_for
 from nobounds.counting.scan import CHUNK, Chunk, blocks
+from nobounds.values import dataclass
 
 _BITS = 8  # of the mantissa, by which most records are left out first
 

@@ -9,13 +9,14 @@ exact up to 65,536 of them).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.scan import CHUNK
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 BITS = 16
 _WAITING = 1 << 24  # records to wait for before they are sorted

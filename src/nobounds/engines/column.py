@@ -7,10 +7,11 @@ Data are refused by public facts only: their type, dtype or number of dimensions
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from nobounds.counting.scan import Chunks
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 CHUNK = 65_536
 """The number of records that are converted at a time."""

@@ -4,7 +4,6 @@ They are kept in memory, eight bytes for a record and for the group of a row, wh
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.engines.column import Column, windows
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,11 +1,12 @@
 """Two columns of the same rows, read together: a row with a missing record in either is missing in both."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from nobounds.counting.scan import Join, Records, first_of, paired, second_of
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ their order: removing a unit removes no more than its rows, and reading again ch
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nobounds.arrays import Ints
@@ -20,6 +19,7 @@ from nobounds.expressions.types import Type
 from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ that public bounds and grids lie where they did for the data.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +16,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.planning import sum_errors
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster, Statistic
+from nobounds.values import dataclass
 
 SIZES = (1_000, 10_000, 100_000)
 SHAPES = ("uniform", "lognormal", "pareto")

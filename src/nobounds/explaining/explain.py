@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nobounds.exact import Number, printable, rational, shown
@@ -18,6 +17,7 @@ from nobounds.explaining.spent import spent
 from nobounds.explaining.statements import ReleaseStatement
 from nobounds.explaining.words import CHOSEN, Paragraph, marked
 from nobounds.release.words import edges_in_words, key_in_words, needed_in_words, shown_in_words
+from nobounds.values import dataclass
 
 _MOST_RECORDS = 10**12
 _SHOWN = 12  # groups or numbers

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +11,7 @@ from nobounds.exact import finite_float, printable, rational, shown
 from nobounds.kinds.kind import NUMBER, Kind
 from nobounds.release.schema import Interval
 from nobounds.release.words import rows_in_words
+from nobounds.values import dataclass
 
 MOST_BYTES = 1 << 28  # a million groups are a quarter of that
 KINDS = (

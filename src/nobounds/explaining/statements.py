@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ from nobounds.ladders.stated import DEFAULT_BITS
 from nobounds.release.digits import said
 from nobounds.release.schema import Interval
 from nobounds.release.words import OF_CLIPPED, between
+from nobounds.values import dataclass
 
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 CLIPPED = ("sum", "mean")

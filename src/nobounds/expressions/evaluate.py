@@ -4,7 +4,6 @@ Logic has three values. A row for which a condition is null is dropped, as if it
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -30,6 +29,7 @@ from nobounds.expressions.tree import (
 )
 from nobounds.expressions.types import BOOLEAN, INTEGER, NULL, NUMBER, Type
 from nobounds.expressions.values import Mask, Values, constant, from_arrow, nulls, to_array
+from nobounds.values import dataclass
 
 _COMPARE: dict[str, Callable[[NDArray[np.int8]], Any]] = {
     "=": lambda sign: sign == 0,

@@ -4,12 +4,13 @@ The same tree is read from SQL, polars and DuckDB, checked by `check`, written b
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TypeAlias
 
 from nobounds.expressions.types import Type
+from nobounds.values import dataclass
 
 Constant: TypeAlias = bool | int | Decimal | str | date | datetime | time | None
 

@@ -1,7 +1,8 @@
 """The types of expressions: public facts that follow from the types of columns, never from records."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

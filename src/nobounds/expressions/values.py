@@ -4,7 +4,6 @@ Booleans, integers and numbers are numpy arrays. Dates are days, times nanosecon
 numbers in their unit, all since 1970 or midnight, as int64. Text and decimals are Arrow arrays. NaN is null.
 """
 
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.expressions.types import Type, to_arrow
+from nobounds.values import dataclass
 
 Mask = NDArray[np.bool_]
 

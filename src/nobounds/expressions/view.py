@@ -5,7 +5,7 @@ stands for its formula.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from nobounds.expressions import check
@@ -15,6 +15,7 @@ from nobounds.expressions.text import text
 from nobounds.expressions.tree import And, Column, Node, check_size, columns, substituted, walk
 from nobounds.expressions.types import Type, to_arrow
 from nobounds.expressions.values import Mask
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ out with an error of 2**-60. If doubles do not decide for a group, the scalar co
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +20,7 @@ from nobounds.mechanisms.flip import flip_rung
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
 from nobounds.noise.discrete import uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 _LEFT_OUT = 2.0 ** (1 - DOUBLE_BITS)
 _CLOSE = 2.0**-30  # relative half-width of the interval around the solution

@@ -4,7 +4,6 @@ They hold data, so their reprs show only their public facts.
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from nobounds.ranks.intervals.extremes import ExtremesPlan
 from nobounds.ranks.intervals.interval import Interval, IntervalPlan
 from nobounds.ranks.question import Question
 from nobounds.ranks.values import Values
+from nobounds.values import dataclass
 
 R = TypeVar("R")
 

@@ -8,7 +8,6 @@ that all of delta is used, are in docs/proofs/key_selection.md, section 7. All o
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from nobounds.groups.noise import Wholes, discrete_laplace_many
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.noise.discrete import decide
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

@@ -11,7 +11,6 @@ exact: a uniform variable is compared with p_n in doubles, and in ball arithmeti
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -29,6 +28,7 @@ from nobounds.exact import ball, privacy_parameter, rational, shown, working_pre
 from nobounds.mechanisms.decisions import Hidden
 from nobounds.noise.discrete import FIRST_BITS, Uniform, decide
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

@@ -1,11 +1,10 @@
 """Arrays that hold groups one after another: room for one more entry per group, and cumulative sums."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.groups.draws import Bools
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

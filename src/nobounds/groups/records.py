@@ -1,7 +1,6 @@
 """The records of many groups on one fine ladder, group after group."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from nobounds.arrays import Ints
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 BLOCK = 1 << 16  # entries processed together: their temporaries stay in the cache
 

@@ -1,7 +1,7 @@
 """The records of many groups as programs for ranks see them: one decision about each group, drawn for all at once."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,7 @@ from nobounds.ranks.framing import HALF, OCTAVES, Around, deviation_octaves, oct
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
 from nobounds.ranks.values import NEVER
 from nobounds.ranks.view import View, walk_of
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

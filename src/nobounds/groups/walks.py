@@ -7,7 +7,7 @@ occupied one form a run, and so do those after the last. Runs far below the thre
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.discrete import Exponential, decide
 from nobounds.ranks.route import Route
 from nobounds.ranks.values import NEVER
+from nobounds.values import dataclass
 
 _LEFT_OUT = 2.0**-60
 _ERROR = 2.0**-42  # relative error allowed for a sum of increments, as in `skip_ahead`

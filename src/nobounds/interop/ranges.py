@@ -1,7 +1,6 @@
 """Private ranges: the bounds, candidates and edges that other libraries require, from quantiles of each column."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from nobounds.accounting.loss import PrivacyLoss
 from nobounds.arrays import Floats
 from nobounds.ask import quantiles
 from nobounds.exact import Number
+from nobounds.values import dataclass
 
 LEVELS = ("0.005", "0.5", "0.995")  # at small epsilons more of them would move the ends inwards
 _APART = 1e-3  # equal ends are moved apart by this part of them: others refuse an empty range

@@ -7,7 +7,7 @@ Answers are numbers, too: `value` writes them in the type, within its range, and
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +18,7 @@ import numpy as np
 from nobounds.exact import Number, finite_float, positive, rational, shown
 from nobounds.kinds.spans import DAY, iso_span, seconds_of
 from nobounds.kinds.zones import zone_of
+from nobounds.values import dataclass
 
 Name: TypeAlias = Literal["number", "integer", "boolean", "decimal", "date", "datetime", "time", "duration"]
 Value: TypeAlias = int | float | Decimal | date | datetime | time | timedelta

@@ -1,11 +1,12 @@
 """Public facts about a numeric column, kept apart from its records: all that a plan may use."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
 from nobounds.accounting.loss import Unit, rows_of
 from nobounds.kinds.kind import BOOLEAN, NUMBER, Kind
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ is exact. One ladder of such deviations then serves data at any location and in 
 An answer is a rung, and what is released for it is the roundest number on it: that follows from what is noisy already.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
 from nobounds.ladders.rungs import FloatBits, Grid, Rungs
 from nobounds.ladders.zoned import Zoned
+from nobounds.values import dataclass
 
 _DIGITS = 17  # no float has more
 _DAY = 86_400

@@ -7,7 +7,7 @@ data on a grid.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX, Number, ball, finite_float, float_at_or_above, positive, rational, working_precision
 from nobounds.ladders.rungs import Edges, FloatBits, Grid, Rungs, smallest_float
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

@@ -8,7 +8,6 @@ all rungs weigh the same. All weights are whole numbers, so a number is drawn ex
 import math
 from bisect import bisect_right
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 from nobounds.ladders.zoned import Zoned
+from nobounds.values import dataclass
 
 CENTER, SPREAD = 4, 69  # of the exponents of 2: the middle, and the square of the width
 ZERO = 20  # the part of the whole that 0 weighs is one over this

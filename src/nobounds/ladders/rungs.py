@@ -5,7 +5,6 @@ never through a computed logarithm: the last bits of a logarithm depend on the l
 """
 
 import sys
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
+from nobounds.values import dataclass
 
 MOST_BITS = 51  # positions on the whole line must fit into 64 bits
 

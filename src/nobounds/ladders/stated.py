@@ -1,6 +1,5 @@
 """What the user states about the values of a column, and the ladder that follows from it and from the column's type."""
 
-from dataclasses import dataclass
 from datetime import date, time, timedelta
 from fractions import Fraction
 
@@ -10,6 +9,7 @@ from nobounds.exact import rational
 from nobounds.kinds.kind import DATE, DATETIME, DURATION, TIME, Given, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 # Steps of 0.2 to 0.4%: the ladder that is counted on first, and that of a walk without a frame.
 DEFAULT_BITS = 8

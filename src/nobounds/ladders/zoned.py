@@ -3,7 +3,6 @@
 Steps are fine where an answer is expected, coarse far out, and few lie on the other side of 0.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.exact import MAX
+from nobounds.values import dataclass
 
 _LAST = 1023  # the last octave of floats
 _MANTISSA = (1 << 52) - 1

@@ -5,7 +5,6 @@ All of them hold data or counts, so their reprs show none of it. `cost` is a fun
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
@@ -26,6 +25,7 @@ from nobounds.noise.laws import laplace_at_least
 from nobounds.noise.source import RandomSource
 from nobounds.programs.law import paths
 from nobounds.programs.program import Decision, Draw, Driver, Program
+from nobounds.values import dataclass
 
 R = TypeVar("R")
 FREE = pure(Fraction(0))

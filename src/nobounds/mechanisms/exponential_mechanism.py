@@ -13,7 +13,6 @@ rate * (the largest distance - the least), the distance itself is not needed, an
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from nobounds.exact import ball
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, RunLaw, Runs, pick, pick_ball, together
 from nobounds.noise.discrete import Exponential, Uniform, decide, truncated_geometric
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

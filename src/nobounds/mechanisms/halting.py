@@ -7,7 +7,6 @@ small probabilities keep their relative precision and laws can be audited by the
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -18,6 +17,7 @@ from nobounds.arrays import Floats
 from nobounds.mechanisms.skip_ahead import halt_position
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 _CELLS = 1 << 16  # threshold nodes times runs (or positions) per block: half a megabyte fits into the cache
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
@@ -70,13 +70,13 @@ class Law:
                 at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
                 last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
                 if self.walk.noise == "gumbel":
-                    halt = np.log(each[:, where]) - np.log1p(at) - np.log1p(at + each[:, where])
+                    halt = np.log(each)[:, where] - np.log1p(at) - np.log1p(at + each[:, where])
                     never = -np.log1p(last)
                 else:
-                    halt = -at + np.log(-np.expm1(-each[:, where])) + weight[:, None]
+                    halt = -at + np.log(-np.expm1(-each))[:, where] + weight[:, None]
                     never = -last + weight
             terms = np.concatenate([np.where(np.isnan(halt), -np.inf, halt), never[:, None]], axis=1)
-            result = np.logaddexp(result, _log_sum(terms))
+            result = np.logaddexp(result, log_sum(terms))
         return result
 
     def pmf(self) -> Floats:
@@ -110,7 +110,8 @@ class Law:
             yield log_weights[start : start + rows], before, each
 
 
-def _log_sum(terms: Floats) -> Floats:
+def log_sum(terms: Floats) -> Floats:
+    """The logarithm of the sum of exponentials along the first axis."""
     top = terms.max(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.isneginf(top), -np.inf, top + np.log(np.exp(terms - top).sum(axis=0)))

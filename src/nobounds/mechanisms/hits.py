@@ -8,7 +8,7 @@ The law of the hits is that of a whole run: see `halting` and `sparse_law`.
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import count
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from nobounds.noise.discrete import Exponential, Noise, decide, discrete_laplace
 from nobounds.noise.source import RandomSource
 from nobounds.noise.unique import Unique
 from nobounds.programs.streams import StreamProgram, Waiting
+from nobounds.values import dataclass
 
 Hits: TypeAlias = tuple[int, ...]  # positions of queries
 

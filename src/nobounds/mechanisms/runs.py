@@ -8,7 +8,6 @@ from the target have a total weight below 2**-bits; they are left out and accoun
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from nobounds.counting.histogram import Histogram
 from nobounds.ladders.prior import Prior
 from nobounds.noise.discrete import Uniform, uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

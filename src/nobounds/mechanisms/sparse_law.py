@@ -6,7 +6,6 @@ classical one is a sum over the lattice of its one threshold noise, given which 
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TypeAlias
@@ -14,10 +13,11 @@ from typing import TypeAlias
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.halting import Law, log_sum
 from nobounds.mechanisms.sparse_vector import Method
 from nobounds.mechanisms.walk import Walk, increments
 from nobounds.noise.discrete import Noise
+from nobounds.values import dataclass
 
 Pattern: TypeAlias = tuple[int, ...]
 
@@ -78,12 +78,19 @@ class SparseLaw:
         log_below = -increments(x, self.noise, a)
         with np.errstate(divide="ignore"):
             log_above = np.log(-np.expm1(log_below))
+        # Sums over the first queries and how many of their terms are -inf, so that those of hits can be taken out.
+        never = np.isneginf(log_below)
+        finite = np.where(never, 0.0, log_below)
+        sums, many = (np.cumsum(np.vstack([0 * each[:1], each]), axis=0) for each in (finite, never.astype(np.int64)))
+        hit = np.where(never, log_above, log_above - finite)
         result = []
         for pattern in self.patterns:
             answered = pattern[-1] + 1 if len(pattern) == self.hits else len(self.queries)
-            below = [k for k in range(answered) if k not in pattern]
-            terms = log_weights + log_below[below].sum(axis=0) + log_above[list(pattern)].sum(axis=0)
-            result.append(float(np.logaddexp.reduce(terms)))
+            terms, left = log_weights + sums[answered], many[answered]
+            for k in pattern:
+                terms, left = terms + hit[k], left - never[k]
+            terms[left > 0] = -np.inf
+            result.append(float(log_sum(terms)))
         return np.array(result)
 
     def _threshold_noise(self) -> tuple[Floats, Floats]:

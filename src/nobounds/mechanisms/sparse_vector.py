@@ -5,7 +5,7 @@ draws the noise on the threshold once, and the noise on the queries grows with `
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
@@ -20,6 +20,7 @@ from nobounds.mechanisms.hits import FreshThreshold, Hits, hits_of
 from nobounds.mechanisms.queries import Query
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.noise.source import Rng
+from nobounds.values import dataclass
 
 Method: TypeAlias = Literal["iterated", "classical"]
 

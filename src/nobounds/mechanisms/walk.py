@@ -11,7 +11,6 @@ With x = eps2 * (noisy threshold - query), the walk does not halt at a query wit
   are the increments.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.noise.discrete import Noise
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb
@@ -92,9 +92,10 @@ def increments(x: Floats, noise: Noise, a: float) -> Floats:
         if noise == "laplace":
             above = -np.log1p(-np.exp(-np.maximum(x, 0.0)) / (1 + np.exp(-a)))
             return np.asarray(np.where(x > 0, above, a - x + np.log1p(np.exp(-a))))
-        near = np.maximum(x, 0.0)
-        certain = np.where(near < 0.6931471805599453, -np.log(-np.expm1(-near)), -np.log1p(-np.exp(-near)))
-        return np.where(x > 0, certain, np.inf)
+        result = np.asarray(-np.log1p(-np.exp(-x)))
+        near = x < 0.6931471805599453
+        result[near] = np.where(x[near] > 0, -np.log(-np.expm1(-x[near])), np.inf)
+        return result
 
 
 def increment_ball(x: "arb", sign: int, noise: Noise, a: "arb") -> "arb":

@@ -5,7 +5,6 @@ rho is given and its root is not needed, `GaussianNoise` has exactly that rho.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -14,6 +13,7 @@ from nobounds.accounting.cost import Cost, gaussian, pure
 from nobounds.noise.discrete import discrete_laplace
 from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 _MANY = 1 << 16  # steps of which one does not matter
 

@@ -1,7 +1,7 @@
 """How many rows a statistic needs to be answered: what its plan marks, with room for a noisy number of rows."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,7 @@ from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_for_groups, plan_separately, plan_together
 from nobounds.ranks.tuning import TUNING
 from nobounds.tables.by_group.agg import COMMON
+from nobounds.values import dataclass
 
 ROOM = TUNING.room
 _SPREADS = 3  # standard deviations of its noise that the number of records around a clip may be too low by

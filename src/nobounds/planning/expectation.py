@@ -6,7 +6,6 @@ until the averages are accurate to about 3%.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.ladders.rungs import FloatBits
+from nobounds.values import dataclass
 
 ROUNDS = (32, 64, 128, 256)  # data sets
 RARE = 2  # data sets for a rare branch

@@ -16,7 +16,6 @@ lines between some of them.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -27,6 +26,7 @@ from nobounds.counting.scan import gathered
 from nobounds.engines.memory.arrays import Column, column
 from nobounds.exact import Number, positive
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 _POISSON_MEAN, _MOST_MEAN = 10.0, 1e6
 _LARGEST = 1e100  # of numbers to plan with: sums and squares are floats

@@ -2,10 +2,11 @@
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from nobounds.plots import plot_forecast
+from nobounds.values import dataclass
 
 _ONE = {"histogram": "a count", "value_counts": "a count", "top_k": "a count", "cdf": "a share"}
 _HEADS = {

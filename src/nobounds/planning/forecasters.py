@@ -5,7 +5,7 @@ No noise is drawn except where answers have no closed law, as for `quantiles`: t
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
@@ -30,6 +30,7 @@ from nobounds.ranks.plan import plan_separately, plan_together
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.view import View
+from nobounds.values import dataclass
 
 Statistic: TypeAlias = Literal[
     "quantile",

@@ -1,6 +1,6 @@
 """Groups and units in a plan: what the answer of one group gets, and how many units a group needs to be shown."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +10,7 @@ from nobounds.exact import Number, shown
 from nobounds.tables.by_group.grouping import check_delta
 from nobounds.tables.by_group.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts
 from nobounds.tables.opened import whole_number
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

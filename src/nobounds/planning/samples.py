@@ -7,7 +7,7 @@ records costs no more than one of ten thousand.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from nobounds.planning.families import Shape
 from nobounds.ranks.framing import Around, octave_counts
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.view import HistogramView
+from nobounds.values import dataclass
 
 ALL = 1 << 13  # up to this many records, all are drawn
 WINDOW = 1 << 11  # ranks in a window

@@ -7,7 +7,7 @@ Noise is taken at points that fill its law evenly, different ones for each data 
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import numpy as np
@@ -32,6 +32,7 @@ from nobounds.planning.samples import Sample, SampleView
 from nobounds.programs.law import paths
 from nobounds.programs.program import alone
 from nobounds.ranks.route import Price
+from nobounds.values import dataclass
 
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises

@@ -11,11 +11,11 @@ The first query that reaches a noisy threshold:
 """
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
 from inspect import GEN_CLOSED, getgeneratorstate
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from nobounds.programs.program import Decision, Program
+from nobounds.values import dataclass
 
 R = TypeVar("R")
 

@@ -9,7 +9,7 @@ A ladder that the user fixes has no frame: one walk or one choice on it, as in t
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -22,6 +22,7 @@ from nobounds.ranks.framing import FrameRule, prior_choice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Route, rank_sensitivity, walk_cost
 from nobounds.ranks.tuning import RankTuning
+from nobounds.values import dataclass
 
 LARGEST = 1 << 32  # plans treat larger sizes as this one
 BOTH_ENDS = (Fraction(0), Fraction(1))

@@ -6,7 +6,7 @@ are not 0, under a prior around a 32nd of the centre.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ from nobounds.mechanisms.runs import Runs
 from nobounds.programs.program import Program
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import ChoiceRoute, RankView
+from nobounds.values import dataclass
 
 HALF = Fraction(1, 2)
 DEEPEST = -300  # deviations of less than 2**-300 of what is expected count as 0

@@ -4,7 +4,6 @@ Defaults were chosen with these laws, and promises are tested against them.
 """
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,7 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.values import floats_at, values_at
 from nobounds.ranks.view import View
+from nobounds.values import dataclass
 
 LEAST = 1e-6  # parts with a lower probability are left out
 MOST = 1 << 20  # answers that are listed one by one

@@ -1,7 +1,6 @@
 """Options of a quantile: what the user states about the data, and the expert settings, all of them public."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +11,7 @@ from nobounds.ladders.rungs import MOST_BITS
 from nobounds.ladders.stated import DEFAULT_BITS, Stated
 from nobounds.noise.discrete import Noise, check_noise
 from nobounds.ranks.problem import Method, check_method, check_rows
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Plans for quantiles, made from public facts alone."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -17,6 +17,7 @@ from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

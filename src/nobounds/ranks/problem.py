@@ -1,7 +1,6 @@
 """A problem: the quantiles of a column, and the options of the search for them; all of it public, and checked."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
@@ -10,6 +9,7 @@ from nobounds.exact import Number, rational
 from nobounds.ladders.ladder import Ladder
 from nobounds.noise.discrete import Noise
 from nobounds.ranks.tuning import TUNING, RankTuning
+from nobounds.values import dataclass
 
 Method: TypeAlias = Literal["auto", "walk", "flip", "exponential"]
 

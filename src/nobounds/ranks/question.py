@@ -4,7 +4,6 @@ The size of the data is public, or a noisy count. It decides the plan (see `auto
 each quantile.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
@@ -21,6 +20,7 @@ from nobounds.ranks.auto import Plan, SizeRule, auto, ends_cost, size_rule
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import OneRoute, RankView
 from nobounds.ranks.values import NEVER, values_at
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
@@ -25,6 +25,7 @@ from nobounds.mechanisms.runs import DOUBLE_BITS, reach
 from nobounds.noise.discrete import Noise
 from nobounds.programs.program import Decision
 from nobounds.ranks.problem import Problem
+from nobounds.values import dataclass
 
 Price: TypeAlias = Callable[[], Cost]
 

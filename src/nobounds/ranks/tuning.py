@@ -4,8 +4,9 @@
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
+
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The records of one column as programs for ranks see them: histograms become decisions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +15,7 @@ from nobounds.noise.discrete import Noise
 from nobounds.ranks.coarse import center_bounds, has_ends, serves, spread_bounds
 from nobounds.ranks.framing import HALF, Around, octave_counts, octave_runs
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
+from nobounds.values import dataclass
 
 FEW = 1 << 13
 MANY = 1 << 12  # records from which a frame is drawn from coarse counts: bounds take longer to compute than fewer

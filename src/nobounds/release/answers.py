@@ -5,7 +5,7 @@ Safe to print, keep and send.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
@@ -26,6 +26,7 @@ from nobounds.release.words import (
     shown_in_words,
     units_in_words,
 )
+from nobounds.values import dataclass
 
 _SHOWN = 12  # groups in the text
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
@@ -14,6 +14,7 @@ from nobounds.release.frames import answer_array, end_arrays, known_ends, named_
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends
 from nobounds.release.shares import STATISTICS
 from nobounds.release.words import SUMMARIES, margin_in_words, rows_in_words, units_in_words
+from nobounds.values import dataclass
 
 _NEGLIGIBLE = 1e-6  # a number this far below the largest of its column is printed as 0
 

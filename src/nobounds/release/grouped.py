@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from nobounds.release.words import (
     shown_in_words,
     units_in_words,
 )
+from nobounds.values import dataclass
 
 _SHOWN = 12  # groups in the text
 

@@ -1,7 +1,7 @@
 """A release: a private answer, how it was made, and what it cost. Safe to print, keep and send."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,6 +14,7 @@ from nobounds.release.digits import said
 from nobounds.release.frames import answer_array, end_arrays, known_ends, named_table, text_array
 from nobounds.release.schema import Interval, from_ends, head, loaded, to_ends, type_in
 from nobounds.release.words import bars_in_words, needed_in_words, rows_in_words, units_in_words
+from nobounds.values import dataclass
 
 _SHOWN = 4  # numbers in the text
 

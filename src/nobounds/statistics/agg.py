@@ -6,7 +6,7 @@ The cost is proven in docs/proofs/agg.md.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,7 @@ from nobounds.statistics.moments.spreads import std, variance
 from nobounds.statistics.quantiles import bounds, maximum, median, minimum, quantile, quantiles
 from nobounds.statistics.split import AggPlan, Name, column_of
 from nobounds.statistics.sums import count, mean, sum
+from nobounds.values import dataclass
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mean": mean,

@@ -9,7 +9,7 @@ standard deviation. Under zCDP rho is split. Its cost is proven in docs/proofs/d
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from statistics import median
@@ -50,6 +50,7 @@ from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
 from nobounds.statistics.door import Request, admit
 from nobounds.statistics.keywords import DescribeKeywords, flag, spelled_out, terms_of
 from nobounds.statistics.typed import typed_summary, types_of
+from nobounds.values import dataclass
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for

@@ -6,7 +6,6 @@ them; the charge comes before the first record is read; what an answer reads is 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -27,6 +26,7 @@ from nobounds.release.release import Release
 from nobounds.release.schema import Interval
 from nobounds.release.words import TOO_FEW_NUMBERS
 from nobounds.statistics.typed import require_type, type_of, typed_intervals, typed_rung, typed_value
+from nobounds.values import dataclass
 
 F_co = TypeVar("F_co", covariant=True)
 F = TypeVar("F")

@@ -6,7 +6,6 @@ by lies below their number: at most `slack` rows in 95% of columns.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from nobounds.engines.memory.frames import FrameFacts
 from nobounds.ladders.facts import Facts
 from nobounds.release.shares import price_of
 from nobounds.statistics.describe import DescribePlan
+from nobounds.values import dataclass
 
 SURE = 0.95  # what is called answerable is answered this often
 _DRAWS = 200

@@ -6,7 +6,6 @@ sizes: a function of public facts and of noisy sizes that were paid for.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median as middle
 from typing import Any
@@ -27,6 +26,7 @@ from nobounds.ranks.problem import check_rank, check_ranks
 from nobounds.release.release import Release
 from nobounds.release.shares import SIZE_SHARE, shared
 from nobounds.release.words import TOO_FEW, TOO_FEW_NUMBERS
+from nobounds.values import dataclass
 
 Name = str | None  # of a column; None stands for the rows
 

@@ -7,7 +7,7 @@ Part of epsilon buys a clip (see `clipping.clip`), the rest pays for noise on th
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -30,6 +30,7 @@ from nobounds.release.release import Release
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
+from nobounds.values import dataclass
 
 
 @spelled_out

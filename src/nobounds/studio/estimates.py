@@ -6,7 +6,6 @@ is read, and nothing is charged.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -24,6 +23,7 @@ from nobounds.release.digits import said
 from nobounds.release.words import TOO_FEW
 from nobounds.studio.fields import Checks, Fields, Mistakes, chosen, text, whole
 from nobounds.studio.questions import LEVELS, Question, ask_in_words
+from nobounds.values import dataclass
 
 SHAPES = {
     "skewed": ("Many small, some large", "waiting times, incomes, prices"),

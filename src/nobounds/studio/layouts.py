@@ -4,13 +4,13 @@ Everything here is stated by the user. Nothing is taken from records: the names 
 shown only once the user says that they are names.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import nobounds as nb
 from nobounds.engines.schemas.known import MAYBE_NUMBERS, is_numeric
 from nobounds.studio.fields import Checks, Fields, Mistakes, chosen, text, whole
 from nobounds.studio.sources import Source
+from nobounds.values import dataclass
 
 TYPES = {
     "": "not stated",

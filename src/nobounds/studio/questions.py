@@ -7,7 +7,6 @@ import csv
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import product
@@ -19,6 +18,7 @@ from nobounds.accounting.spending import Spending
 from nobounds.ask import Ask
 from nobounds.studio.fields import Checks, Fields, Mistakes, chosen, text, whole
 from nobounds.studio.layouts import numeric
+from nobounds.values import dataclass
 
 SUMMARY = "summary"
 STATISTICS = {

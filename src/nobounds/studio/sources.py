@@ -9,13 +9,14 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 import nobounds as nb
 from nobounds.engines.files.formats import KNOWN, Format, format_of
 from nobounds.engines.sql.connect import connect, is_url, table_names, whole_table
+from nobounds.values import dataclass
 
 LARGEST = 2 << 30  # bytes of an upload
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")

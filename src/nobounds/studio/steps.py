@@ -6,7 +6,7 @@ budget.
 
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from nobounds.studio.estimates import Estimate
 from nobounds.studio.fields import Fields
 from nobounds.studio.layouts import Layout, is_ready
 from nobounds.studio.sources import Source
+from nobounds.values import dataclass
 
 STEPS = {"data": "Data", "budget": "Budget", "question": "Question", "estimate": "Estimate", "answers": "Answers"}
 _MOST = 200  # pieces of work

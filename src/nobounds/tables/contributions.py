@@ -7,7 +7,7 @@ of rows that it leaves out (`excess`); its noise is public. All of this is compu
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer
 from nobounds.tables.excess import ASSUMES, Cells, share_beyond
 from nobounds.tables.left_out import NATS
+from nobounds.values import dataclass
 
 _EDGES = tuple(1 << k for k in range(19))
 _CANDIDATES = _EDGES[:11]

@@ -10,12 +10,12 @@ apart. All of it is computed from noisy counts, by posteriors on a fixed lattice
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
+from nobounds.values import dataclass
 
 ASSUMES = "units with more and more rows become fewer and fewer; none with far more rows than the others"
 OCTAVES = 16  # beyond m; the last cell is open

@@ -4,7 +4,6 @@ Units are counted by their number of rows. A unit lies in one cell, so one more 
 many rows it has, and all counts together cost what one does. `excess` reads the share from the noisy counts.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
@@ -18,6 +17,7 @@ from nobounds.programs.program import Program
 from nobounds.release.words import TOO_FEW
 from nobounds.statistics.door import Answer
 from nobounds.tables.excess import ASSUMES, Cells, share_beyond
+from nobounds.values import dataclass
 
 NATS = 40  # units times epsilon that an answer needs
 

@@ -3,7 +3,7 @@
 import operator
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nobounds.accounting.loss import Neighbors, Unit, check_neighbors
@@ -21,6 +21,7 @@ from nobounds.kinds.kind import NUMBER
 from nobounds.ladders.facts import Facts
 from nobounds.mechanisms.decisions import Bits
 from nobounds.programs.program import driver_of
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from nobounds.statistics.agg import AskedColumns

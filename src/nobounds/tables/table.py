@@ -112,7 +112,7 @@ class Table(SharedOnly):
         label: str | None = None,
         progress: Progress | None = None,
     ) -> "Table":
-        """The table that a query gives, on a connection to DuckDB, PostgreSQL, SQLite or another database.
+        """The table that a query gives, by a connection to DuckDB, PostgreSQL or another database, or by SQLAlchemy.
 
         The query selects rows and columns of one table, as `nb.sql` does: one row of the table makes at most one row of
         the result, and whatever else is refused. nobounds computes its expressions, and reads whole columns.

@@ -86,7 +86,7 @@ def sorted_rows(sizes, most):
     data = UnitRows(units, np.zeros(len(units), dtype=np.int64), [np.arange(len(units), dtype=np.float64)])
     with mock.patch.object(unit_rows.np, "argsort", wraps=np.argsort) as sorting:
         chosen(data, KeyOrder.of(()), Bounding("u", most, most, 1))
-    return sum(len(call.args[0]) for call in sorting.call_args_list)
+    return sum(call.args[0].size for call in sorting.call_args_list)
 
 
 def test_only_rows_of_units_with_more_rows_are_sorted():

@@ -166,16 +166,16 @@ def _releases(spent: dict[str, Any], quick: bool) -> Iterator[Case]:
     yield _case("count", spent, {"neighbors": "swap"}, (1.0, MISSING), quick=quick)
     yield _case("count", spent, {}, USERS, users=True, quick=quick)
     yield _case("sum", spent, one, (0, 1), quick=quick)
-    yield _case("sum", spent, {"lower": -3, "upper": 1, "resolution": 4}, (-3, 1), quick=quick and not zcdp)
+    yield _case("sum", spent, {"lower": -3, "upper": 1, "resolution": 4}, (-3, 1))
     yield _case("sum", spent, one, USERS, users=True)
-    yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
+    yield _case("sum", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick and not zcdp)
     if amount >= Fraction(1, 2) if zcdp else amount >= 1:  # few enough values of noise to try all pairs
         yield _case("mean", spent, one, (0, 1), most=2 if amount == 3 else 1, two=True, quick=amount == 3)
     if amount == 3:
         yield _case("mean", spent, one, USERS, most=1, two=True, users=True)
         for statistic in ("sum", "mean"):
             yield _case(statistic, spent, one | {"neighbors": "swap"}, (0, 1, MISSING), most=1, two=True)
-    made = _case("mean", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick)
+    made = _case("mean", spent, one | {"neighbors": "swap"}, (0, 1), nullable=False, quick=quick and not zcdp)
     yield (
         replace(made, tight=()) if zcdp else made
     )  # a mean is clipped to the bounds, which lowers its Renyi divergences

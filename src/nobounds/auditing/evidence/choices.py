@@ -1,6 +1,5 @@
 """Evidence of the rung that permute-and-flip or the exponential mechanism chooses."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import both_ways, largest
 from nobounds.mechanisms.runs import Runs
+from nobounds.values import dataclass
 
 NATS = 35.0  # how improbable a forced outcome may be: samplers drop what is below 2**-60
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)

@@ -1,6 +1,5 @@
 """Evidence of which keys are shown, and with which noisy counts: each independently, from the rows that it has."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from nobounds.arrays import Floats
 from nobounds.auditing.evidence.keys import least_epsilon
 from nobounds.groups.key_counts import KeyCounts
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,13 @@
 """Evidence of which keys are shown: each independently, with a chance that depends on the number of its units."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nobounds.arrays import Floats
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,6 @@
 """Evidence of noisy numbers, and of decisions on them: discrete Laplace and discrete Gaussian noise."""
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.auditing.evidence.compare import ORDERS, both_ways, largest
+from nobounds.values import dataclass
 
 NATS = 300.0  # how improbable a forced outcome may be
 

@@ -4,7 +4,6 @@ The sum over all pairs is taken over the runs of both targets, not step by step 
 way to the same law.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import both_ways, largest
 from nobounds.mechanisms.runs import Runs
+from nobounds.values import dataclass
 
 NATS = 35.0  # how improbable a forced outcome may be
 

@@ -5,13 +5,13 @@ Sums over all places are computed here from the distances of all pairs of stretc
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import ORDERS
 from nobounds.mechanisms.joint.stretches import Stretches
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, eq=False)

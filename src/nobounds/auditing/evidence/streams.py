@@ -1,6 +1,6 @@
 """Evidence of the answers to a stream of queries, which are compared with one noisy threshold."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from nobounds.auditing.evidence.compare import DEEP
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
 from nobounds.noise.discrete import Noise
+from nobounds.values import dataclass
 
 
 @dataclass(slots=True, eq=False)

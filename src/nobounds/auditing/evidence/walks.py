@@ -1,6 +1,6 @@
 """Evidence of the position where a walk halts, by the sum over noisy thresholds."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +9,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import DEEP, KNOWN, ORDERS, both_ways, largest
 from nobounds.mechanisms.halting import Law
 from nobounds.mechanisms.walk import Walk
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,15 +4,15 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from nobounds.ask import Ask
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped
 from nobounds.cli.options.answers import GroupOptions
 from nobounds.cli.options.common import CommonOptions
-from nobounds.cli.output import Printer, say_all, show_table, total_in_words, written
+from nobounds.cli.output import total_in_words, written
+from nobounds.cli.printing.printer import printer, say_all
+from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.release.answers import Answers
@@ -59,14 +59,14 @@ def show_answers(answers: Answers, *, as_json: bool, as_csv: bool = False) -> No
     if as_csv:
         print(csv_text(answers.cells()), end="")
         return
-    console = Printer()
+    console = printer()
     heads, *lines = answers.lines(_SHOWN if sys.stdout.isatty() else None)
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table()
     for place, head in enumerate(heads):
-        table.add_column(printable(head), no_wrap=True, style="bold" if not answers.by and place == 1 else "")
+        table.add_column(printable(head), style="bold" if not answers.by and place == 1 else "")
     for line in lines:
         table.add_row(*map(printable, line))
-    show_table(console, table)
+    console.show(table)
     if answers.by and len(answers.groups) > len(lines):
         console.print(f"and {len(answers.groups) - len(lines)} more groups; --json prints all of them", style="dim")
     console.print()

@@ -19,7 +19,7 @@ from nobounds.auditing.mine import RUNS, audit_mine
 from nobounds.auditing.sampling import CONFIDENCE
 from nobounds.auditing.table import Which, all_cases, exceeded, loose, run
 from nobounds.cli.errors import plain_errors
-from nobounds.cli.output import Printer
+from nobounds.cli.printing.terminal import Terminal
 
 HEADS = ("noise", "setting", "measure", "claimed", "observed", "ratio", "kind", "verdict", "neighbours that show it")
 _STYLES = {"holds": "green", "loose": "yellow", "not refuted": "yellow", "EXCEEDED": "bold red"}
@@ -27,7 +27,7 @@ _STYLES = {"holds": "green", "loose": "yellow", "not refuted": "yellow", "EXCEED
 
 def audit(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Check a part of the claims; takes about half a minute on two cores.")
+        bool, typer.Option("--quick", help="Check a part of the claims; takes about 35 seconds of processor time.")
     ] = False,
     mine: Annotated[
         str | None,
@@ -88,7 +88,7 @@ def show(rows: Sequence[ClaimRow], words: Sequence[str], *, failed: bool, as_jso
         verdict = "failed" if failed else "not refuted" if any(row.kind == "sampled" for row in rows) else "holds"
         print(json.dumps({"verdict": verdict, "rows": [plain(row) for row in rows]}, indent=2, allow_nan=False))
         return
-    console = Printer()
+    console = Terminal()
     widths = [max(len(text) for text in column) for column in zip(HEADS, *map(_cells, rows), strict=True)]
     if not console.is_terminal:  # rows in full, however long
         console.width = sum(widths) + 3 * len(widths)

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from nobounds.accounting.budget import Budget, Statement, read
 from nobounds.accounting.composition import round_down
@@ -16,7 +14,8 @@ from nobounds.accounting.postgres.ledger import install as install_functions
 from nobounds.accounting.postgres.ledger import is_address
 from nobounds.cli.errors import budget_name, plain_errors, require_budget
 from nobounds.cli.help import Command, Group, words
-from nobounds.cli.output import Printer, say, show_table
+from nobounds.cli.printing.printer import printer, say
+from nobounds.cli.printing.tables import Table
 from nobounds.exact import printable
 from nobounds.release.files import check_out, csv_text, write_text
 
@@ -106,12 +105,9 @@ def show(file: File, as_json: Json = False) -> None:
         if as_json:
             print(json.dumps(_plain(statement), indent=2, allow_nan=False))
             return
-        console = Printer()
+        console = printer()
         if statement.history:
-            if console.is_terminal:  # long reasons are wrapped there
-                console.print(_table(statement))
-            else:
-                show_table(console, _table(statement))
+            console.show(_table(statement))
             console.print()
         say(console, f"Budget: {statement}{_for_whom(statement)}{_for_what(statement)}.")
 
@@ -172,13 +168,13 @@ def share(file: File, role: Role, epsilon: Epsilon = None, delta: Delta = None, 
 
 
 def _table(statement: Statement) -> Table:
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("when (UTC)", no_wrap=True)
-    table.add_column("what", overflow="fold", style="bold")
-    table.add_column("cost", no_wrap=True)
+    table = Table()
+    table.add_column("when (UTC)")
+    table.add_column("what", style="bold", folds=True)
+    table.add_column("cost")
     said = [name for name in ("label", "note", "author") if any(getattr(each, name) for each in statement.history)]
     for name in said:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, folds=True)
     for charge in statement.history:
         remark = [printable(getattr(charge, name) or "") for name in said]
         table.add_row(f"{charge.when:%Y-%m-%d %H:%M:%S}", printable(charge.what), statement.price(charge.loss), *remark)

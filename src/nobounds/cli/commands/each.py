@@ -9,7 +9,8 @@ import nobounds as nb
 from nobounds.cli.commands.agg import show_answers
 from nobounds.cli.commands.groups import say_groups, show_groups
 from nobounds.cli.options.common import CommonOptions
-from nobounds.cli.output import Printer, say, show, total_in_words, written
+from nobounds.cli.output import show, total_in_words, written
+from nobounds.cli.printing.printer import printer, say
 from nobounds.cli.sources import Opened, opened
 from nobounds.exact import printable
 from nobounds.release.answers import Answers
@@ -73,7 +74,7 @@ def _show_several(releases: Sequence[GroupedRelease], *, as_json: bool, as_csv: 
     if as_csv:
         write_csv(sys.stdout, cells(releases), printable if sys.stdout.isatty() else str)
         return
-    console = Printer()
+    console = printer()
     for release in releases:
         console.print(printable(column_of(release)), style="bold")
         console.print()

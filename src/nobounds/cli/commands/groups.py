@@ -4,13 +4,12 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from nobounds.cli.keys import grouped
 from nobounds.cli.options.answers import GroupOptions
 from nobounds.cli.options.common import CommonOptions
-from nobounds.cli.output import Printer, clip_in_words, say, say_all, show, show_table, total_in_words, written
+from nobounds.cli.output import clip_in_words, show, total_in_words, written
+from nobounds.cli.printing.printer import Printing, printer, say, say_all
+from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.release.files import write_csv
@@ -50,15 +49,15 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
     if as_csv:
         write_csv(sys.stdout, release.cells(), printable if sys.stdout.isatty() else str)
         return
-    console = Printer()
+    console = printer()
     say_groups(console, release)
     say(console, total_in_words(release))
 
 
-def say_groups(console: Printer, release: GroupedRelease) -> None:
+def say_groups(console: Printing, release: GroupedRelease) -> None:
     """Print the answers of groups as a table, with what is said of them but their cost."""
     shown = _SHOWN if sys.stdout.isatty() else len(release)
-    show_table(console, _table(release, shown))
+    console.show(_table(release, shown))
     if len(release) > shown:
         console.print(f"{cut_in_words(len(release), shown)}; --csv or --json prints all of them", style="dim")
     console.print()
@@ -66,14 +65,14 @@ def say_groups(console: Printer, release: GroupedRelease) -> None:
 
 
 def _table(release: GroupedRelease, shown: int) -> Table:
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table()
     binned = release.statistic in ("histogram", "cdf")
     heads = key_heads(release.statistic, release.by)
     for head in [", ".join(heads)] if binned else heads:
-        table.add_column(head, no_wrap=True)
-    table.add_column(release.statistic, justify="right", no_wrap=True, style="bold")
+        table.add_column(head)
+    table.add_column(release.statistic, justify="right", style="bold")
     if release.intervals is not None:
-        table.add_column(interval_heading(release.parameters), no_wrap=True)
+        table.add_column(interval_heading(release.parameters))
     keys = [array[:shown].to_pylist() for array in release.arrays]
     for *key, answer, ends in zip(*keys, release.said_or_why(shown), release.ranges(shown), strict=True):
         shown_key = [key_in_words(release.statistic, key)] if binned else map(_printable, key)

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 import nobounds as nb
 from nobounds.cli.flat import flat
 from nobounds.cli.options.common import Data
-from nobounds.cli.output import Printer, say, show_table
+from nobounds.cli.printing.printer import printer, say
+from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import stream_of
 from nobounds.engines.csv.layout import HEADER_UNKNOWN
 from nobounds.engines.schemas.known import column_types
@@ -52,18 +51,18 @@ def info(
     if as_json:
         print(json.dumps(schema.to_json(), indent=2, ensure_ascii=False))
         return
-    console = Printer()
+    console = printer()
     console.print(f"Columns of {name}", style="bold")
     console.print()
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("column", no_wrap=True)
-    table.add_column("type", no_wrap=True)
+    table = Table()
+    table.add_column("column")
+    table.add_column("type")
     for column, kind in types.items():
         rule = stated.columns.get(column)
         shown = kind if rule is None or rule.type is None else rule.type
         written = "" if rule is None or rule.format is None else f", {rule.format}"
         table.add_row(printable(column), f"{shown or _NOT_DECLARED}{printable(written)}")
-    show_table(console, table)
+    console.show(table)
     console.print()
     if None in types.values():
         say(console, "A column that is not declared is text, and is read as numbers where a statistic names it.")

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 import nobounds as nb
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.help import words
 from nobounds.cli.options.answers import listed
-from nobounds.cli.output import Printer, say, show_table
+from nobounds.cli.printing.printer import printer, say
+from nobounds.cli.printing.tables import Table
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.files.columns import read_column
 from nobounds.engines.files.formats import format_of
@@ -228,16 +227,16 @@ def show_planned_summary(planned: DescribeForecast, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(planned.to_dict(), indent=2, allow_nan=False))
         return
-    console = Printer()
+    console = printer()
     console.print(f"Before spending: {planned.title()}", style="bold", soft_wrap=not console.is_terminal)
     console.print()
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table()
     cells = planned.cells()
     for k, head in enumerate(cells):
-        table.add_column(head, justify="right" if k else "left", no_wrap=True)
+        table.add_column(head, justify="right" if k else "left")
     for row in zip(*cells.values(), strict=True):
         table.add_row(*row)
-    show_table(console, table)
+    console.show(table)
     console.print()
     for sentence in planned.sentences():
         say(console, sentence)
@@ -252,7 +251,7 @@ def _show_rows(statistic: str, rows: int, goals: dict[str, str], groups: int | N
     goal = "".join(f" with an expected {name.replace('_', ' ')} of {value}" for name, value in goals.items())
     how = goal or " at all, 95% of the time"
     each = "" if groups is None else f": {math.ceil(rows / groups):,} in each of {groups:,} groups"
-    say(Printer(), f"About {rows:,} rows are needed to answer the {statistic}{how}{each}. Nothing was read or spent.")
+    say(printer(), f"About {rows:,} rows are needed to answer the {statistic}{how}{each}. Nothing was read or spent.")
 
 
 def _ranks(statistic: str, q: Numbers) -> Any:
@@ -284,20 +283,20 @@ def show(planned: Forecast, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(planned.to_dict(), indent=2, allow_nan=False))
         return
-    console = Printer()
+    console = printer()
     console.print(f"Errors to expect: {planned.title()}", style="bold", soft_wrap=not console.is_terminal)
     console.print()
-    show_table(console, _table(planned))
+    console.show(_table(planned))
     console.print()
     for sentence in planned.sentences():
         say(console, sentence)
 
 
 def _table(planned: Forecast) -> Table:
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table()
     cells = planned.columns()
     for head in cells:
-        table.add_column(head, justify="right", no_wrap=True, style="bold" if head == planned.spending else None)
+        table.add_column(head, justify="right", style="bold" if head == planned.spending else "")
     for row in zip(*cells.values(), strict=True):
         table.add_row(*row)
     return table

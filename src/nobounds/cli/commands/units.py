@@ -3,13 +3,13 @@
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 import nobounds as nb
 from nobounds.cli.flat import flat
 from nobounds.cli.options.common import NUMBER, CommonOptions, Data, Out, Spend, Whom
-from nobounds.cli.output import Printer, say, show, show_table, total_in_words, written
+from nobounds.cli.output import show, total_in_words, written
+from nobounds.cli.printing.printer import printer, say
+from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
 from nobounds.explaining.words import about
@@ -65,8 +65,8 @@ def suggest(
             show(release, as_json=as_json)
             return
         rows, *groups = release.value if isinstance(release.value, tuple) else (release.value,)
-        console = Printer()
-        show_table(console, _candidates(release))
+        console = printer()
+        console.show(_candidates(release))
         console.print()
         more = f" --groups-per-unit {groups[0]}" if groups else ""
         say(console, f"Smallest error to expect of a count: --unit {printable(unit)} --rows-per-unit {rows}{more}")
@@ -75,9 +75,9 @@ def suggest(
 
 def _candidates(release: nb.Release) -> Table:
     """The error to expect for some numbers of rows per unit."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table()
     for name in ("rows per unit", "rows left out", "noise of a count", "error to expect"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right")
     for each in release.parameters["candidates"]:
         share = f"{100 * each['share_left_out']:.2g}%"
         table.add_row(str(each["rows_per_unit"]), share, about(each["noise"]), about(each["error"]))

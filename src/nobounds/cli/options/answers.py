@@ -1,6 +1,6 @@
 """The options of statistics, in groups: columns, public facts, groups and keys, and how an answer is computed."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, get_args
 
@@ -8,6 +8,7 @@ import typer
 
 from nobounds.cli.options.common import CommonOptions, name, number, part, word
 from nobounds.statistics.keywords import Method, Noise, Of
+from nobounds.values import dataclass
 
 COMPUTED = "How it is computed"  # the heading of options about methods and intervals
 

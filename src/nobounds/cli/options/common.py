@@ -3,7 +3,7 @@
 Numbers stay text until the library reads them: 0.1 on the command line means exactly one tenth.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
@@ -16,6 +16,7 @@ from nobounds.cli.help import words
 from nobounds.cli.options.text import Text
 from nobounds.exact import privacy_parameter
 from nobounds.release.files import check_out
+from nobounds.values import dataclass
 
 NUMBER = "NUMBER"
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
@@ -49,7 +50,9 @@ RowsOf = Annotated[
 ]
 Database = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="The database of --sql: postgresql://..., or a DuckDB or SQLite file."),
+    typer.Option(
+        metavar="URL", help="The database of --sql: postgresql://..., mariadb://..., or a DuckDB or SQLite file."
+    ),
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write the answer to a .csv, .json or .parquet file.")

@@ -1,6 +1,6 @@
 """The options about the types of columns, and about the text of files."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -9,6 +9,7 @@ import typer
 import nobounds as nb
 from nobounds.cli.help import words
 from nobounds.engines.schemas.rules import TYPES
+from nobounds.values import dataclass
 
 _YES_NO = words("yes", "no")
 _TYPES = "Types of columns"  # the heading of their options

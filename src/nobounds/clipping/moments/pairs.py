@@ -5,7 +5,7 @@ noise is pooled. A product of two clipped records is a whole number with a publi
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -28,6 +28,7 @@ from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
 from nobounds.noise.additive import Additive, GaussianNoise
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 _PLACES, _WEIGHTS = 1 << 26, 1 << 16  # steps of a clipped record and of its weight
 _STEPS = 1 << 20  # of a deviation from the mean, on either side

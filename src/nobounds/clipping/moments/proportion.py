@@ -7,7 +7,6 @@ a p for which it is too large is left out of the interval (Fieller 1954).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
@@ -20,6 +19,7 @@ from nobounds.exact import finite_float, round_up
 from nobounds.ladders.facts import Facts
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 _ONE = Lattice(0, 0, 1)  # a record is true if it is nearer to 1 than to 0, or beyond 1
 _CLEAR = 4  # scales of the noise that the number of records must have, for the interval to be one

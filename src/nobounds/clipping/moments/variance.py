@@ -7,7 +7,7 @@ the law of what the squares of the records beyond lack.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +27,7 @@ from nobounds.exact import finite_float
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.programs.program import Program
+from nobounds.values import dataclass
 
 # Of the epsilon for noise, for the mean that squares are taken around: its noise matters by its square alone.
 MEAN = Fraction(1, 8)

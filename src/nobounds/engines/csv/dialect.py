@@ -2,8 +2,10 @@
 
 import codecs
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
+
+from nobounds.values import dataclass
 
 DELIMITERS = ",;\t|"  # detected in a header line, the most likely first
 # In these encodings a broken sequence in one record can change the meaning of later bytes, or they are not text.

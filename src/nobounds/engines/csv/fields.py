@@ -7,7 +7,6 @@ same value either way.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from nobounds.arrays import Floats
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import floats_in
+from nobounds.values import dataclass
 
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1

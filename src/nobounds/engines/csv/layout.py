@@ -1,13 +1,14 @@
 """The layout of a CSV file: the names of its columns and its marks, from the header line and the user."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from nobounds.engines.csv.dialect import DELIMITERS, Csv
 from nobounds.engines.csv.reading import PIECE, WrongByteOrderMark, pieces
 from nobounds.engines.csv.records import Form, first_record
 from nobounds.engines.files.formats import is_tsv, readable
+from nobounds.values import dataclass
 
 HEADER_UNKNOWN = (
     "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) "

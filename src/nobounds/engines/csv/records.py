@@ -11,12 +11,13 @@ is one record (`newlines_in_fields=False`) this cannot happen.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nobounds.values import dataclass
 
 LONGEST = 1 << 26
 """The maximal number of bytes of a record; a longer one is missing."""

@@ -8,7 +8,7 @@ import mmap
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from nobounds.engines.sql.duck import schema_facts
 from nobounds.engines.streams.share import Share
 from nobounds.engines.streams.stream import TableStream
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MOST_KEPT = 256  # columns: later ones are read again each time, unless `only` names them

@@ -7,7 +7,7 @@ decides that and its values never do. A column of another type is skipped, and o
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from nobounds.engines.memory.arrays import column
 from nobounds.engines.memory.arrow import import_pyarrow, in_memory, is_arrow_stream, speaks_arrow
 from nobounds.engines.refusals import raise_alone, replacing_errors
 from nobounds.ladders.facts import Facts
+from nobounds.values import dataclass
 
 _UNNAMED = "value"
 _TEXT = frozenset({"str", "str_", "StringDtype", "String", "string", "large_string", "string_view"})

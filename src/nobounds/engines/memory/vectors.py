@@ -1,7 +1,7 @@
 """Two-dimensional arrays to Rows: one vector per row, refused by their type and shape alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from nobounds.engines.memory.arrow import speaks_arrow
 from nobounds.engines.memory.sequences import nearest_float
 from nobounds.engines.refusals import replacing_errors
 from nobounds.ladders.facts import Facts, VectorFacts
+from nobounds.values import dataclass
 
 _FRAMES = frozenset({"DataFrame", "LazyFrame", "Table", "RecordBatch"})
 _LISTS = {"pandas": "tolist", "polars": "to_list", "pyarrow": "to_pylist"}

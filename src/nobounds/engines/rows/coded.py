@@ -5,7 +5,7 @@ the rows that were chosen of each unit.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.group_totals import StepsMap, Totals, group_totals
+from nobounds.values import dataclass
 
 Codes = NDArray[np.int32]
 

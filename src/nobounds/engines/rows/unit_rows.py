@@ -16,6 +16,7 @@ from nobounds.engines.source import Bounding
 
 Words = NDArray[np.uint64]
 _LEADING = 24  # bits of a value that are enough to tell most values apart
+_WIDE = 4  # places of a matrix with a line for each unit, for each row, at most
 _DENSE = 4  # a table of all whole numbers between the least and the largest may have this many places for each row
 
 
@@ -64,24 +65,25 @@ def chosen(rows: UnitRows, order: KeyOrder, bounding: Bounding) -> tuple[Ints, I
     units, numbers = _numbered(rows.units)
     sizes, most = np.bincount(numbers), bounding.rows
     if bounding.groups < most and len(order.places) > 1:
-        many = (sizes > bounding.groups)[numbers]  # others cannot be in more groups
-        few = np.flatnonzero(~many)
-        some = _in_few_groups(np.flatnonzero(many), numbers, units, rows.codes, order, bounding)
-        sizes = np.bincount(numbers[few], minlength=len(sizes)) + np.bincount(numbers[some], minlength=len(sizes))
-        many = (sizes > most)[numbers[some]]
-        few, sort = np.concatenate([few, some[~many]]), some[many]
+        stays = (sizes <= bounding.groups)[numbers]  # these cannot be in more groups
+        some = _in_few_groups(np.flatnonzero(~stays), numbers, units, rows.codes, order, bounding)
+        stays[some] = True
+        sizes = np.bincount(numbers[stays], minlength=len(sizes))
+        sort = some[(sizes > most)[numbers[some]]]
+        stays[sort] = False
     else:
-        many = (sizes > most)[numbers]
-        few, sort = np.flatnonzero(~many), np.flatnonzero(many)
+        stays = (sizes <= most)[numbers]
+        sort = np.flatnonzero(~stays)
     if not len(sort):
-        return few, numbers[few]
+        kept = np.flatnonzero(stays)
+        return kept, numbers[kept]
     sort = _in_order(sort, numbers[sort], len(sizes), order.places[rows.codes[sort]], len(order.places), rows.values)
     first, size = _runs(numbers[sort])
     start = starts(words(units(numbers[sort[first]])), bounding.salt) % size.astype(np.uint64)
     # Row j of r rows stays if (j * most + start) mod r < most.
     ahead = start.astype(np.int64) - first * most
-    stays = (np.arange(0, len(sort) * most, most) + np.repeat(ahead, size)) % np.repeat(size, size) < most
-    kept = np.concatenate([few, sort[stays]])
+    stays[sort[(np.arange(0, len(sort) * most, most) + np.repeat(ahead, size)) % np.repeat(size, size) < most]] = True
+    kept = np.flatnonzero(stays)
     return kept, numbers[kept]
 
 
@@ -183,6 +185,8 @@ def _in_order(rows: Ints, units: Ints, many: int, places: Ints, groups: int, val
     of_units, of_keys = (many - 1).bit_length(), (groups - 1).bit_length()
     left = 64 - of_units - of_keys
     each = [_ordered_bits(column[rows]) for column in values]
+    if len(each) == 1 and (order := _unit_by_unit(units, places, of_keys, each[0])) is not None:
+        return rows[order]
     if len(each) == 1 and left >= _LEADING:  # in one word with the leading bits of the value
         word = units.astype(np.uint64) << np.uint64(64 - of_units) if of_units else np.zeros(len(rows), np.uint64)
         if of_keys:
@@ -197,6 +201,32 @@ def _in_order(rows: Ints, units: Ints, many: int, places: Ints, groups: int, val
         order = _stably(order, bits[order], 64)
     order = _stably(order, places[order], of_keys)
     return rows[_stably(order, units[order], of_units)]
+
+
+def _unit_by_unit(units: Ints, places: Ints, of_keys: int, bits: Words) -> Ints | None:
+    """The order of rows by unit, place and value, each unit a line of a matrix; None if that is not fit for these rows.
+
+    Lines are filled up with a word above all others: the value of none has all bits set. The last bits of a value give
+    way to its place; None if that puts two rows in the wrong order.
+    """
+    ranks = np.cumsum(np.bincount(units) > 0) - 1
+    order = _stably(np.arange(len(units)), ranks[units], int(ranks[-1]).bit_length())
+    first, size = _runs(units[order])
+    widest = int(size.max())
+    if len(first) * widest > _WIDE * len(units):
+        return None
+    word = bits[order] >> np.uint64(of_keys)
+    if of_keys:
+        word |= places[order].astype(np.uint64) << np.uint64(64 - of_keys)
+    inside = np.arange(widest) < size[:, None]
+    lines = np.full((len(first), widest), np.uint64(_ALL))
+    lines[inside] = word
+    sort = (np.argsort(lines, axis=1) + first[:, None])[inside]
+    order, word = order[sort], word[sort]
+    exact = bits[order]
+    is_wrong = (word[1:] == word[:-1]) & (exact[1:] < exact[:-1])
+    is_wrong[first[1:] - 1] = False  # the last row of a unit and the first of the next
+    return None if bool(is_wrong.any()) else order
 
 
 def _ordered_bits(values: Floats) -> Words:

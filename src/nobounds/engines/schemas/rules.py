@@ -1,13 +1,14 @@
 """A rule: the type of one column, and how its texts are read. All of it is public, and checked before data are read."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.refusals import raise_alone
 from nobounds.engines.schemas.formats import check_format
 from nobounds.kinds.kind import Kind
+from nobounds.values import dataclass
 
 TYPES = "number, integer, text, boolean, date, datetime, datetime(ZONE), time, duration, decimal(P,S) or money"
 """The types of columns, for messages."""

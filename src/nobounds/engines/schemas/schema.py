@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 from nobounds.engines.csv.dialect import Csv
 from nobounds.engines.refusals import raise_alone
 from nobounds.engines.schemas.rules import TYPES, ColumnRule
+from nobounds.values import dataclass
 
 _HELP = (
     f"types: {TYPES}; null declares none. A column may also be an object: type, format, missing, decimal, thousands."

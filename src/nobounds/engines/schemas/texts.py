@@ -8,7 +8,7 @@ before or behind it, groups of digits, and brackets for a negative amount.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from typing import Any
 
@@ -18,6 +18,7 @@ from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.schemas.formats import parser
 from nobounds.engines.schemas.rules import ColumnRule
 from nobounds.kinds.zones import zone_of
+from nobounds.values import dataclass
 
 _BOOLEANS = dict.fromkeys(("true", "yes", "t", "y", "1"), True) | dict.fromkeys(("false", "no", "f", "n", "0"), False)
 _CURRENCY = r"(?:[A-Za-z]{0,3}[$€£¥₹₩₽₺₫₪₴฿₦¢]|[A-Z]{3}|[Kk]r\.?|zł|Fr\.?)"

@@ -8,7 +8,7 @@ import pickle
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial, reduce
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -26,6 +26,7 @@ from nobounds.engines.rows.key_codes import KeyCodes, together
 from nobounds.engines.spark import expressions
 from nobounds.engines.spark.known import MOST, Known
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 P = TypeVar("P")
 

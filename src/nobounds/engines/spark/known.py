@@ -4,7 +4,7 @@ Of many values, one of each class: records of a class have the same leading bits
 coarse ladder.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.scan import Chunk
 from nobounds.engines.spark.expressions import COARSE
 from nobounds.ladders.rungs import FloatBits
+from nobounds.values import dataclass
 
 MOST = 1 << 20  # values that the driver keeps, as many as a second look does
 

@@ -1,7 +1,7 @@
 """The rows of one column by group on a cluster: each pass over them is a job that returns only its small result."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from nobounds.engines.memory.arrow import to_floats
 from nobounds.engines.rows.key_codes import KeyCodes, together
 from nobounds.engines.spark import expressions
 from nobounds.engines.spark.jobs import KeptRows, Passes, merged_results, result_row
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

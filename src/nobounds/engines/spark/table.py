@@ -3,7 +3,7 @@
 Columns are renamed by position, so no name needs quotes or is ambiguous.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from nobounds.expressions.view import View
 from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, TIME, Kind
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 _INTEGRAL = ("byte", "short", "integer", "long")
 _TEXT = ("string", "char", "varchar")

@@ -1,7 +1,6 @@
 """A condition on the rows of a Spark DataFrame, and computed columns: the one evaluator, on the workers."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.expressions.evaluate import Rows
 from nobounds.expressions.types import BOOLEAN, DATE, INTEGER, NUMBER, OTHER, TEXT, TIME, Type, decimal
 from nobounds.expressions.view import View
+from nobounds.values import dataclass
 
 KEPT = "kept"
 """The column that is false in rows which a condition drops, where these stay."""

@@ -1,7 +1,7 @@
 """Tables in this process: their columns, bounded by unit if needed, and the tally of their groups."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from nobounds.expressions.types import Type
 from nobounds.expressions.view import View
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 Read = TypeVar("Read", Tallied, CodedRows, GroupedRecords)
 
@@ -95,9 +96,8 @@ class Local:
 
     def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """One pass over the keys and the values, where the rows are or here."""
-        there = self._elsewhere() if bounding is None else None
-        if there is not None and (tallied := there.tally(name, ladder, keyed)) is not None:
-            return tallied
+        if bounding is None and (there := self._elsewhere()) is not None:
+            return there.tally(name, ladder, keyed)
         codes, growing, units = KeyCodes(keyed.known), Tallying(ladder), _Units(keyed)
         for row_codes, firsts, values in self._coded([] if name is None else [name], keyed, bounding, codes):
             records = values[0] if values else np.zeros(len(row_codes))

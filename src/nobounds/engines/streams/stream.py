@@ -6,7 +6,7 @@ read once, into a spool.
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from nobounds.arrays import Floats
@@ -15,6 +15,7 @@ from nobounds.engines.column import Column
 from nobounds.engines.source import GroupRows, Keyed, Tallied
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.ladder import Ladder
+from nobounds.values import dataclass
 
 
 class Elsewhere(Protocol):
@@ -28,8 +29,8 @@ class Elsewhere(Protocol):
         """The records of some columns."""
         ...
 
-    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied | None:
-        """As of a `source.TableSource`; None if the rows have to be read for it."""
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied:
+        """As of a `source.TableSource`."""
         ...
 
     def group_rows(self, name: str | None, keyed: Keyed) -> GroupRows:

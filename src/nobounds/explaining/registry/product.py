@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nobounds.accounting.loss import PrivacyLoss
@@ -10,6 +9,7 @@ from nobounds.exact import printable
 from nobounds.explaining.reading import ReleaseFields
 from nobounds.explaining.statements import COMPARISON, ReleaseStatement
 from nobounds.explaining.words import listed
+from nobounds.values import dataclass
 
 _SHOWN = 12  # columns of a description
 _TOLERANCE = 1e-12  # relative, between a loss in a release and the same loss in a charge

@@ -5,13 +5,14 @@ are looked up by a key.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from nobounds.exact import shown
 from nobounds.expressions.sql import from_syntax
 from nobounds.expressions.statements.syntax import clauses, only, refused
 from nobounds.expressions.tree import And, Column, Node
+from nobounds.values import dataclass
 
 _HIDDEN = (
     "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) if it is a header"

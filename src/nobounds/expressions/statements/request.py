@@ -1,7 +1,7 @@
 """What a statement asks for: private statistics of the columns of a relation, perhaps for each of its groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from nobounds.ask import STATISTICS, Ask, columns_of, statistic_of
@@ -11,6 +11,7 @@ from nobounds.expressions.statements.relation import Catalogue, Relation, Scope
 from nobounds.expressions.statements.syntax import clauses, only, refused, select
 from nobounds.expressions.text import text
 from nobounds.expressions.tree import Column, Node
+from nobounds.values import dataclass
 
 PREFIX = "private_"
 _ASKED = ("expressions", "from", "joins", "where", "with", "group")

@@ -9,13 +9,13 @@ What the chain says is a proposal: it is drawn from exactly, in whole numbers, a
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.mechanisms.joint.stretches import Stretches
+from nobounds.values import dataclass
 
 _WEIGHT_BITS = 61  # all weights of a choice together have one bit more at most
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -15,6 +14,7 @@ from nobounds.mechanisms.joint.chain import Chain
 from nobounds.mechanisms.joint.draw import drawn_places
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,6 @@ more digits than doubles have (docs/proofs/joint.md).
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,6 +20,7 @@ from nobounds.mechanisms.joint.chain import Chain, whole_weights
 from nobounds.mechanisms.joint.stretches import Stretches
 from nobounds.noise.discrete import Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

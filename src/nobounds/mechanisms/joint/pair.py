@@ -9,7 +9,6 @@ independently among those within D. Distances are whole numbers of one half.
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from nobounds.mechanisms.decisions import Hidden
 from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, pick, pick_ball
 from nobounds.noise.discrete import Uniform, decide, uniform_below
 from nobounds.noise.source import RandomSource
+from nobounds.values import dataclass
 
 if TYPE_CHECKING:
     from flint import arb

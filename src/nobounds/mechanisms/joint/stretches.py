@@ -6,7 +6,6 @@ adds one point and moves none. All places of a stretch have the same rank, the n
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -15,6 +14,7 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.counting.histogram import Histogram
 from nobounds.ladders.prior import Prior
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, eq=False)

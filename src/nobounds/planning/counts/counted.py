@@ -5,7 +5,7 @@ A count is never below 0, and counts of bins fit together, so the errors of smal
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ from nobounds.planning.groups import PlannedGroups
 from nobounds.statistics.bins.edges import MOST
 from nobounds.statistics.bins.plan import BinPlan
 from nobounds.statistics.histograms import SURE, bins_of
+from nobounds.values import dataclass
 
 VALUED = ("value_counts", "top_k")
 BINNED = {"histogram": "edges", "cdf": "points"}  # and what their edges are called

@@ -6,7 +6,7 @@ It uses public facts alone: the number of columns, and a number of rows that the
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from nobounds.accounting.terms import Terms
 from nobounds.exact import Number, rational, round_up, shown, text_up
 from nobounds.release.shares import NEEDS, PARTS
 from nobounds.statistics.foreseen import Foreseen
+from nobounds.values import dataclass
 
 _MOST_COLUMNS, _MOST_ROWS = 10_000, 10**12
 _RATIO = Fraction(101, 100)  # to which the epsilon for one more statistic is searched

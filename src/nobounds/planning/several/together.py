@@ -5,7 +5,6 @@ It uses public facts alone: the statistics, and a number of rows and of groups t
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.loss import Neighbors, Unit
@@ -21,6 +20,7 @@ from nobounds.planning.plan import MOST_RECORDS
 from nobounds.statistics.split import CAREFUL, AggPlan, Name, column_of
 from nobounds.tables.by_group.agg import COMMON, COUNTS, GroupSplit, counts_of
 from nobounds.tables.by_group.key_choice import beside
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

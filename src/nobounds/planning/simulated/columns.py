@@ -6,7 +6,6 @@ Each of them is a truth on a data set, and a program for a plan that is made fro
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +26,7 @@ from nobounds.ranks.answerable import answers
 from nobounds.ranks.options import Options
 from nobounds.ranks.plan import plan_together
 from nobounds.ranks.view import View
+from nobounds.values import dataclass
 
 Answered = Callable[[Any], Program[float | None]]  # from records; None where it is not answered
 

@@ -6,12 +6,12 @@ ties, and a margin for those with ties. `guaranteed` adds up bounds that hold fo
 """
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from nobounds.arrays import Floats
+from nobounds.values import dataclass
 
 POINTS = 1 << 13  # of a law on a lattice
 SMALL = 1e-9  # tails below this are summed up without Fourier transforms

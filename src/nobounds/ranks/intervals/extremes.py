@@ -9,7 +9,7 @@ public bound.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,6 +29,7 @@ from nobounds.ranks.intervals.interval import Interval, Wanted, rounded_up
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import RankView, Route
+from nobounds.values import dataclass
 
 HALF = Fraction(1, 2)
 

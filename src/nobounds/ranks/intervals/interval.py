@@ -12,7 +12,6 @@ that is possible, and the error of the noisy size counts |q - 1/2| times.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -41,6 +40,7 @@ from nobounds.ranks.route import placed
 from nobounds.ranks.tuning import RankTuning
 from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
+from nobounds.values import dataclass
 
 Interval: TypeAlias = tuple[float, float]
 Of: TypeAlias = Literal["population", "sample"]

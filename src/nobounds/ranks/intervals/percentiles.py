@@ -5,7 +5,6 @@ on heaps of equal records too, where the answer of a choice alone says nothing o
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
@@ -15,6 +14,7 @@ from nobounds.mechanisms.decisions import NoisyMany
 from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.ranks.view import View
+from nobounds.values import dataclass
 
 SHARE = Fraction(1, 10)  # of epsilon
 CHANCE = 0.05  # that the true percentiles are not within those released

@@ -20,7 +20,7 @@ Its cost is proven in docs/proofs/halving.md.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import groupby
@@ -60,6 +60,7 @@ from nobounds.ranks.route import placed
 from nobounds.ranks.tuning import RankTuning
 from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
+from nobounds.values import dataclass
 
 HALF = Fraction(1, 2)
 _LOWERED = 12  # nats by which rungs at a rank may well be lowered

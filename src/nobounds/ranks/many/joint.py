@@ -12,7 +12,6 @@ Its cost is proven in docs/proofs/joint.md.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -27,6 +26,7 @@ from nobounds.programs.program import Program
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.values import value_of
 from nobounds.ranks.view import FEW, View
+from nobounds.values import dataclass
 
 _NATS, _NATS_EACH = 20, 10  # of the ranks around each target that are read again, and for each quantile
 _BEYOND = 5  # ranks more

@@ -8,7 +8,6 @@ and ties, which are most of the data on a grid, are split at the rank that is ai
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from nobounds.ladders.prior import Prior
 from nobounds.mechanisms.runs import Runs, ranks
 from nobounds.mechanisms.walk import Walk
 from nobounds.ranks.tuning import TUNING
+from nobounds.values import dataclass
 
 MOST_OCTAVES = 40  # that are lowered
 _MOST_RANKS = 1 << 46  # that an octave lowers by: all octaves together, in places, fit into 64 bits

@@ -8,7 +8,6 @@ width w have the volume w**k / k!; over another measure w is the mass of the int
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Unpack
 
@@ -23,6 +22,7 @@ from nobounds.release.release import Release
 from nobounds.research.baselines.measures import FLAT, Measure
 from nobounds.research.baselines.records import Ranged, check_bounds, check_rng, described, records_of
 from nobounds.statistics.keywords import spelled_out
+from nobounds.values import dataclass
 
 
 @spelled_out

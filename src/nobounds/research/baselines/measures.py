@@ -6,12 +6,12 @@ It has no atoms, and it is the same for a mechanism on the line after the public
 """
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from nobounds.arrays import Floats
+from nobounds.values import dataclass
 
 _LARGEST = np.finfo(float).max
 

@@ -1,13 +1,13 @@
 """Piecewise constant densities with regard to a public measure: the laws of the exponential mechanism."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.research.baselines.measures import FLAT, Measure
+from nobounds.values import dataclass
 
 Places = np.ndarray[Any, np.dtype[np.intp]]
 _EVEN = 1e-12  # tilts below this are none

@@ -1,13 +1,14 @@
 """Cells of the comparison: a statistic of a family at an offset, with n, epsilon and a relation."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.research.bench.families import FAMILIES
+from nobounds.values import dataclass
 
 Relation = Literal["add-remove", "swap"]
 CAP = 10  # an error counts for at most this many times the range of the data

@@ -1,12 +1,12 @@
 """Synthetic data: families of known spread, at any distance from 0, the same draws at every distance."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 
 from nobounds.arrays import Floats
+from nobounds.values import dataclass
 
 Draw = Callable[[np.random.Generator, int], Floats]
 

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from nobounds.research.bench.cells import Cell
+from nobounds.values import dataclass
 
 OURS = "nobounds"
 LEAST = 1e-9  # errors in spreads below this count as this: there is nothing to compare

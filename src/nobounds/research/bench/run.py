@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
@@ -11,6 +10,7 @@ from nobounds.research.bench.families import FAMILIES, SMOOTH, TIED
 from nobounds.research.bench.methods import methods_for, of_others
 from nobounds.research.bench.results import Outcome
 from nobounds.research.bench.rivals import RIVALS
+from nobounds.values import dataclass
 
 STATISTICS = ("q=0.25", "q=0.5", "q=0.75", "q=0.9", "q=0.95", "q=0.99", "maximum", "minimum", "deciles", "mean", "sum")
 RIVAL_NAMES = tuple(dict.fromkeys(name for rivals in RIVALS.values() for name in rivals))

@@ -8,7 +8,6 @@ those of the unchanged data, and answers on integer data are rounded.
 import csv
 import gzip
 import math
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from nobounds.arrays import Floats
 from nobounds.counting.scan import gathered
 from nobounds.engines.files.columns import read_column
+from nobounds.values import dataclass
 
 ROWS = 1000  # in a repetition
 

@@ -1,7 +1,6 @@
 """Which method wins where, our losses included: nobounds' defaults against the best of the other methods."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from nobounds.research.paper.experiments import many, scales, sizes
 from nobounds.research.paper.experiments.summaries import QuantileErrors, mean_and_error, repeated
 from nobounds.research.paper.published import EPSILONS, METHODS, SETS, published
 from nobounds.research.paper.work import Result
+from nobounds.values import dataclass
 
 Results = dict[str, Result]
 DEFAULT, SWAP = "nobounds, add-remove", "nobounds, swap"

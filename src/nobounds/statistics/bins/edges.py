@@ -5,7 +5,6 @@ are the float64 nearest to them, and so are edges: a decimal 0.3 lies at an edge
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import chain, count
@@ -19,6 +18,7 @@ from nobounds.counting.scan import Chunk, Chunks, blocks, present, scan
 from nobounds.exact import finite_float
 from nobounds.kinds.kind import Kind
 from nobounds.kinds.spans import DAY
+from nobounds.values import dataclass
 
 Edges: TypeAlias = tuple[Fraction, ...]
 

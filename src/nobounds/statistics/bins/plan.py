@@ -6,7 +6,7 @@ records than quantiles in the tails, and edges need not be precise: counts hold 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from nobounds.accounting.cost import Cost
@@ -26,6 +26,7 @@ from nobounds.ranks.plan import plan_together
 from nobounds.ranks.question import Question
 from nobounds.ranks.view import View
 from nobounds.statistics.bins.edges import Edges, round_edges
+from nobounds.values import dataclass
 
 EDGE_SHARE = Fraction(1, 4)  # of the spending, for edges that are chosen privately
 QUARTILES = (Fraction(1, 4), Fraction(3, 4))

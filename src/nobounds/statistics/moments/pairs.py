@@ -5,7 +5,7 @@ A row with a missing record in either column is missing. Each column is clipped 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from nobounds.accounting.cost import Cost
@@ -28,6 +28,7 @@ from nobounds.statistics.door import Answer, ColumnPlan, release_column
 from nobounds.statistics.keywords import PairKeywords, flag, spelled_out, stated_of_two, terms_of
 from nobounds.statistics.sums import averaged
 from nobounds.statistics.typed import require_type
+from nobounds.values import dataclass
 
 C = TypeVar("C", bound=ColumnPlan)
 

@@ -1,6 +1,6 @@
 """The interquartile range of data whose bounds nobody knows: the public function."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -24,6 +24,7 @@ from nobounds.release.release import Release
 from nobounds.statistics.door import Answer, release_column
 from nobounds.statistics.keywords import RangeKeywords, flag, spelled_out, terms_of
 from nobounds.statistics.quantiles import described, marked, stated_rows, wanted_of, with_interval
+from nobounds.values import dataclass
 
 QUARTILES = (Fraction(1, 4), Fraction(3, 4))
 

@@ -5,7 +5,6 @@ The SVG has no colours of its own: classes take them from the page, light or dar
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -19,6 +18,7 @@ from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.release.schema import type_in
 from nobounds.release.words import key_in_words
+from nobounds.values import dataclass
 
 _WIDE, _LABEL, _VALUE, _ROW, _AXIS = 640, 150, 96, 26, 30  # units of the drawing
 _LONGEST = 22  # characters of a label

@@ -6,7 +6,6 @@ script takes it from the environment.
 
 import json
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from nobounds.engines.sql.connect import is_sqlite, whole_table
 from nobounds.studio.layouts import Layout
 from nobounds.studio.questions import Question
 from nobounds.studio.sources import ENVIRONMENT, Source
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

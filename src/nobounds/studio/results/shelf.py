@@ -8,7 +8,6 @@ import json
 import os
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from nobounds.studio.layouts import Layout
 from nobounds.studio.questions import Question
 from nobounds.studio.results.recipes import Recipe
 from nobounds.studio.sources import Source
+from nobounds.values import dataclass
 
 _LARGEST = 1 << 26  # bytes of a file
 _NAME = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")

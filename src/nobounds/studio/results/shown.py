@@ -1,7 +1,6 @@
 """How a budget and answers are shown: tables of texts with their charts, and what they mean in sentences."""
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from nobounds.release.words import between, needed_in_words, rows_in_words, rows
 from nobounds.studio.questions import ask_in_words
 from nobounds.studio.results.charts import LEVEL, Chart
 from nobounds.studio.results.shelf import KeptAnswers
+from nobounds.values import dataclass
 
 _EXPLAINED = 20  # answers that `explain` takes at once
 

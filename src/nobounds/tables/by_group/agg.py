@@ -6,7 +6,7 @@ for all groups by its own program. The cost is proven in docs/proofs/agg.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -27,6 +27,7 @@ from nobounds.release.shares import shared
 from nobounds.statistics.door import INSIDE
 from nobounds.statistics.split import NATS, RANKS, AggPlan, Name, column_of
 from nobounds.tables.by_group.answers import SEEN, GroupedColumn, Learned
+from nobounds.values import dataclass
 
 COUNTS = Fraction(1, 20)  # of what is split, for counts of groups that are not requested
 COMMON = {"mean": 20, "sum": 20}  # records of a group times epsilon, where all groups share one clip

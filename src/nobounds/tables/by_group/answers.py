@@ -7,7 +7,7 @@ their own clip, and the bias from clipping is then weighed against the noise of 
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -37,6 +37,7 @@ from nobounds.release.grouped import ordered
 from nobounds.release.words import NONE_SEEN, TOO_FEW
 from nobounds.statistics.quantiles import described
 from nobounds.tables.by_group.key_choice import KeyChoice
+from nobounds.values import dataclass
 
 Read = TypeVar("Read", Tallied, GroupRows)
 

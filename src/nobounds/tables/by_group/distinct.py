@@ -6,7 +6,6 @@ of a unit are (see `engines.source`).
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from nobounds.programs.program import Program
 from nobounds.tables.by_group.answers import in_order, listed, taken
 from nobounds.tables.by_group.key_choice import KeyChoice
 from nobounds.tables.opened import MOST_ROWS
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

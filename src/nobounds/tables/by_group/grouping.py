@@ -4,7 +4,7 @@ Keys that are chosen privately cost a part of epsilon, and a delta. What is comp
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
@@ -51,6 +51,7 @@ from nobounds.tables.by_group.distinct import GroupedDistinct
 from nobounds.tables.by_group.key_choice import KeyChoice, beside, chosen_before, chosen_by_counts, described
 from nobounds.tables.by_group.one_by_one import Columns, GroupedColumns, Shown, cost_of, without_records
 from nobounds.tables.by_group.sums import sums_by_group
+from nobounds.values import dataclass
 
 MOMENT_BITS = 31  # of datetimes in groups: seconds since 1970 have as many
 MOST_INTERVALS = 10_000  # public keys with intervals: these are chosen group by group, some dozens a second

@@ -6,7 +6,6 @@ without records.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from nobounds.release.schema import type_in
 from nobounds.release.shares import RANKS, STATISTICS
 from nobounds.statistics.typed import type_of
 from nobounds.tables.by_group.answers import listed, taken
+from nobounds.values import dataclass
 
 R = TypeVar("R")
 Columns = dict[str, Column]  # of one group

@@ -1,7 +1,7 @@
 """The tables that a statement may name: those of a dict, or those of a database; and the rows of a relation of them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -19,6 +19,7 @@ from nobounds.expressions.statements.request import Request
 from nobounds.expressions.statements.syntax import refused
 from nobounds.expressions.view import View
 from nobounds.tables.sql import RESULT, SOURCE
+from nobounds.values import dataclass
 
 
 def is_declared(rows_of: object) -> bool:
@@ -106,7 +107,7 @@ class Shelf:
             stream = (
                 from_query(self._data, f"select * from {table.sql}")
                 if table.result
-                else from_table(self._data, table.sql)
+                else from_table(self._data, table.sql, table.parts)
             )
             stream = replace(stream, query=table.result)
             self._held[table.sql] = Held(stream, Base(table.sql, *_names(stream)))

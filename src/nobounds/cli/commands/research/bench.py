@@ -15,7 +15,7 @@ from rich.table import Table
 from nobounds.accounting.loss import check_neighbors
 from nobounds.cli.errors import plain_errors
 from nobounds.cli.help import Command, Group, words
-from nobounds.cli.output import Printer
+from nobounds.cli.printing.terminal import Terminal
 from nobounds.research.bench.families import FAMILIES
 from nobounds.research.bench.report import as_markdown, picture, rows, summary
 from nobounds.research.bench.results import Outcome
@@ -121,7 +121,7 @@ def _run(setting: Setting, methods: list[str], rivals: list[str] | None, process
 
 
 def _show(table: list[list[str]]) -> None:
-    console = Printer()
+    console = Terminal()
     if not console.is_terminal:
         console.width = sum(max(map(len, column)) + 3 for column in zip(*table, strict=True)) + 3
     shown = Table(box=SIMPLE_HEAD)

@@ -1,7 +1,7 @@
 """The command for one SQL statement with private statistics."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -26,6 +26,7 @@ from nobounds.expressions.statements.request import request_of
 from nobounds.release.files import check_out
 from nobounds.tables.sql.shelf import Shelf, is_declared
 from nobounds.tables.sql.statement import answered, opened
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """Summaries of the results: means, standard errors, and ranges of repetitions."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nobounds.arrays import Floats
 from nobounds.research.paper.experiments import quantile_errors
 from nobounds.research.paper.published import published
 from nobounds.research.paper.work import Result
+from nobounds.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
