@@ -39,11 +39,14 @@ PHRASES = {
     r"(?:is|are|was|were|be|been) found": "is chosen, is computed, or: lies",
     r"by now": "already",
     r"goes? (?:with|without)": "needs, or: cannot be combined with",
-    r"(?<=,\s)say(?=[,.;)\"'])": "for example",
+    r"(?<=,\s)say(?=[,.;)\"']|$)": "for example",
     r"hardly ever": "almost never",
     r"sign(?:s|ed)? off|who signs": "approve",
     r"hangs? on": "depends on",
     r"whoever|somebody who": "anyone who, or the person who",
+    r"tells? of": "reveals",
+    r"dearest": "most expensive",
+    r"to the letter": "exactly",
 }
 # In code on pages as well.
 PERCENTAGES = {

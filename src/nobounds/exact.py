@@ -52,7 +52,8 @@ def _checked(value: object, name: str) -> Fraction:
     try:
         number = _parsed(value)
     except (InvalidOperation, OverflowError, ZeroDivisionError, ValueError):
-        raise ValueError(f"{name} must be a finite number, got {name}={shown(value)}") from None
+        point = "; write decimals with a point" if isinstance(value, str) and "," in value else ""
+        raise ValueError(f"{name} must be a finite number, got {name}={shown(value)}{point}") from None
     if number is None or max(abs(number.numerator), number.denominator) > _LARGEST:
         raise ValueError(f"{name} must have at most {MOST_DIGITS} digits, got {name}={shown(value)}")
     return number

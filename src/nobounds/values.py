@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
 
-    def dataclass(
+    def _dataclass(
         *, frozen: bool = False, slots: bool = False, init: bool = True, repr: bool = True, eq: bool = True
     ) -> Callable[[type], type]:
         """As `dataclasses.dataclass`; only the methods of frozen classes wait."""
@@ -37,6 +37,8 @@ else:
             return cls
 
         return made
+
+    dataclass = _dataclass
 
 
 class _Later:

@@ -142,6 +142,20 @@ def test_the_table_of_rows_is_that_of_the_library():
         assert [int(number.replace(",", "")) for number in rows] == needed, statistic
 
 
+def test_the_rows_of_every_question_are_those_of_the_library():
+    """The numbers of rows in the table of docs/questions.md, one for all statistics of a line or one for each."""
+    compared = 0
+    for line in (ROOT / "docs" / "questions.md").read_text().splitlines():
+        numbers = re.fullmatch(r"\| \[.*\| (`.*`) \| .* \| ([\d,; ]+) \|", line)
+        statistics = re.findall(r"`(\w+)(?:\((\S+)\))?`", numbers[1]) if numbers else []
+        for k, (name, q) in enumerate(statistics):
+            options = {"q": q} if q else {"q": [0.25, 0.5, 0.75]} if name == "quantiles" else {}
+            rows = [int(number.replace(",", "")) for number in numbers[2].split(";")]
+            assert rows[k if len(rows) > 1 else 0] == nobounds.rows_needed(name, epsilon=1, **options), line
+            compared += 1
+    assert compared >= 15
+
+
 def test_a_page_that_is_wrong_is_caught():
     """Another value, another word or a number far off."""
     check_value(2.5, "2.5; what is left", "here")

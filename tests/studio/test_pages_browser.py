@@ -281,6 +281,35 @@ def test_a_file_with_semicolons_and_decimal_commas(tmp_path, page):
         (tmp_path / "script.py").write_text(script)
 
 
+@pytest.mark.slow
+def test_a_summary_of_every_column(tmp_path, page):
+    """One box: each column has its own table and chart, also in the report, and a script that asks the same again."""
+    people(tmp_path / "people.parquet", rows=20_000)
+    with started(tmp_path) as studio:
+        enter(page, studio)
+        open_file(page, "people.parquet")
+        new_budget(page)
+        page.get_by_label("A summary of every column").check()
+        tick(page, "income is never below 0")
+        to_estimate(page)
+        page.fill("#rows", "20000")
+        press(page, "Estimate")
+        expect(page.locator("#said tbody tr").filter(has_text="of age")).to_have_count(7)
+        look(page)
+        spend(page)
+        page.wait_for_url("**/answers/*")
+        look(page)
+        expect(page.locator("h1")).to_have_text("Summary of income, age, user_id")
+        shown = {name: value.replace(",", "") for name, value, *_ in cells(page, "age")}
+        assert list(shown)[:2] == ["Smallest", "25th percentile"] and 52 < float(shown["Median"]) < 55
+        assert cells(page, "income")[-1][0] == "Spread" and page.locator("svg.chart").count() == 3
+        name, script = saved(page, "Python script")
+        assert name.endswith(".py") and script.count(b"maximum(") == 3
+        page.goto(f"{page.url}/report")
+        look(page)
+        assert len(cells(page, "age")) == 7
+
+
 @pytest.mark.medium
 def test_mistakes_stand_beside_their_fields(funded, page):
     """Each in words, tied to its field for a screen reader, and the first one has the focus."""
@@ -551,6 +580,8 @@ def test_everyone_can_read_it(browser, tmp_path, scheme, width):
 
 
 def look(page):
+    """Axe finds no fault with a page that has loaded with its style, and nothing sticks out of the window."""
+    page.wait_for_load_state()
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url

@@ -36,6 +36,34 @@ def test_boxes_are_statistics_with_what_is_known():
     )
 
 
+def test_a_summary_is_seven_statistics_and_the_number_of_rows():
+    """With what is known of the column, and intervals where there can be one; ticked twice, a statistic is one."""
+    question = asked(ask=["summary:pay", "median:pay", "sum:age"], positive="pay")
+    known, interval = ("lower", "0"), ("interval", "0.95")
+    assert question.asks == (
+        Ask("count"),
+        Ask("mean", ("pay",), (), (known,)),
+        Ask("std", ("pay",), (), (known,)),
+        Ask("minimum", ("pay",), (), (known, interval)),
+        Ask("quantile", ("pay",), ("0.25",), (known, interval)),
+        Ask("median", ("pay",), (), (known, interval)),
+        Ask("quantile", ("pay",), ("0.75",), (known, interval)),
+        Ask("maximum", ("pay",), (), (known, interval)),
+        Ask("sum", ("age",), (), ()),
+    )
+    assert question.title() == "summary of pay, total of age"
+
+
+def test_every_column_can_be_summarised_but_those_of_groups():
+    """Those of numbers and dates; too many of them are refused with a number."""
+    assert asked(every="yes").summaries == ("pay", "age", "born")
+    assert asked(every="yes", by1="age", keys="18,19").summaries == ("pay", "born")
+    assert asked(every="yes").title() == "summary of pay, age, born"
+    many = {f"c{k}": "number" for k in range(40)}
+    with pytest.raises(Mistakes, match=r"At most 200 .* 281 are ticked. A summary of a column has 7"):
+        Question.of({"every": ["yes"]}, many)
+
+
 def test_expert_settings():
     """Bounds by line, a rho, another level, and no intervals."""
     question = asked(
@@ -89,7 +117,7 @@ def test_listed_groups_have_the_types_of_their_columns():
 def test_mistakes_name_their_fields(fields, wrong):
     """In words, beside the field that has to change."""
     if wrong is None:  # the same box ticked twice is one question
-        assert len(asked(**fields).asks) == 16
+        assert len(asked(**fields).asks) == 17
         return
     with pytest.raises(Mistakes) as found:
         asked(**fields)

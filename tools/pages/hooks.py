@@ -27,6 +27,7 @@ _MARKS = re.compile(
 _TEX = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 _POWER = re.compile(r"\b(10|[en2])\^(-?\d+(?:\.\d+)?|epsilon)\b")
 _NO_TEXT = re.compile(r"(<(pre|code|math|script|style)\b.*?</\2>|<[^>]*>)", re.DOTALL)
+_LONG = 30  # characters of TeX that may not fit into a line on a phone
 _COMMANDS = "<!-- commands -->"
 
 
@@ -87,6 +88,8 @@ def _raised(match: re.Match[str]) -> str:
 def _mathml(match: re.Match[str]) -> str:
     tex = html.unescape(match[3]).strip().replace("{aligned}", "{align*}")
     made = convert(tex, display="block" if match[2] == "[" else "inline")
+    if match[2] == "(" and len(tex) > _LONG:
+        made = made.replace("<math ", '<math class="long" ', 1)
     if "\\" in made or "&amp;" in made:
         raise PluginError(f"latex2mathml does not know all of {tex}")
     return made

@@ -18,7 +18,7 @@ from nobounds.exact import printable
 _KEYWORD = re.compile(
     r"\b(got|[Uu]se|either|or|and|at|of|by|give|example|with|for|needs) "
     r"(epsilon|rho|delta|q|lower|upper|resolution|beta|noise|method|rows|interval|unit|neighbors|rows_per_unit"
-    r"|groups_per_unit|label|note|author|rows_of)=('[^']*'|[^\s,;:)]*)"
+    r"|groups_per_unit|label|note|author|rows_of|bins|k)=('[^']*'|[^\s,;:)]*)"
 )
 CHARGED = "the budget was charged"  # the start of the note on an error after a charge
 
@@ -36,7 +36,9 @@ def require_budget(path: str) -> str:
 
     if not is_address(path) and not Path(path).exists():
         name = printable(str(path))
-        raise FileNotFoundError(f"there is no {name}: make it with nobounds budget create {name} --epsilon 3, say")
+        raise FileNotFoundError(
+            f"there is no budget {name}; create it, for example with: nobounds budget create {name} --epsilon 3"
+        )
     return path
 
 
@@ -50,6 +52,9 @@ def in_shell(error: BaseException) -> str:
     if isinstance(error, NotCovered):
         allow = f"nobounds budget allow FILE {shlex.quote(error.label)}"
         text = text.replace(f"with budget.allow({error.label!r})", f"with: {allow}")
+    text = text.replace("csv=nb.Csv(header=True)", "--header yes").replace(
+        "columns with schema=", "columns with --type"
+    )
     text = re.sub(r"\bBudget\(path=('[^']*'|\.\.\.)\)", lambda given: f"--budget {_unquoted(given[1])}", text)
     return _KEYWORD.sub(lambda given: f"{given[1]} --{given[2].replace('_', '-')}{_value(given[3])}", text)
 

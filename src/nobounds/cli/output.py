@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def show(*releases: nb.Release, as_json: bool) -> None:
         _show_one(console, release)
         if len(releases) > 1:
             console.print()
-    say(console, total_in_words(replace(releases[0], loss=total(releases))))
+    say(console, total_in_words(releases[0], total(releases)))
 
 
 def _show_one(console: Printing, release: nb.Release) -> None:
@@ -92,7 +91,7 @@ def written(*releases: Answer, out: Path | None) -> Iterator[None]:
         if out is not None and len(releases) == 1:
             write(releases[0], out)
         elif out is not None:
-            write_all([release for release in releases if isinstance(release, nb.Release)], out)
+            write_all([release for release in releases if isinstance(release, nb.Release | GroupedRelease)], out)
     finally:
         yield
 
@@ -132,9 +131,11 @@ def _summaries(described: nb.Description, names: list[str]) -> Table:
     return table
 
 
-def total_in_words(release: nb.Release | nb.Description | GroupedRelease | Answers) -> str:
-    """One sentence on the total cost of the answers, and on the neighbouring data sets."""
-    loss = release.loss
+def total_in_words(
+    release: nb.Release | nb.Description | GroupedRelease | Answers, loss: nb.PrivacyLoss | None = None
+) -> str:
+    """One sentence on the total cost of the answers, its own or `loss`, and on the neighbouring data sets."""
+    loss = release.loss if loss is None else loss
     sets = "query results" if of_query(release.parameters) else "data sets"
     change = "replaced by another" if loss.neighbors == "swap" else "added or removed"
     rho = "" if loss.rho == math.inf else f"rho {text_up(loss.rho, 4)}"

@@ -161,7 +161,7 @@ class ClipTuning:
         return None if frame > total * (self.most_two_sided if two_sided else self.most_one_sided) else frame
 
     def clip_parts(self, total: Fraction, neighbors: Neighbors, two_sided: bool) -> tuple[Fraction, ...]:
-        """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the dearest.
+        """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the most expensive.
 
         Where no walk follows a frame, it costs next to nothing with very many records.
         """

@@ -26,7 +26,7 @@ class Deviation:
     unit: Fraction | None = None
 
     def __call__(self, values: Floats) -> Floats:
-        with np.errstate(all="ignore"):  # a warning would tell of a record
+        with np.errstate(all="ignore"):  # a warning would reveal a record
             bounded = self.low > -math.inf or self.high < math.inf
             kept: Floats = np.clip(values, self.low, self.high) if bounded else values
             away: Floats = points_of(kept, self.unit) - self.center

@@ -97,7 +97,7 @@ def points_of(values: Floats, unit: Fraction | None) -> Floats:
     """The values in units of the grid, rounded to whole numbers."""
     if unit is None:
         return values
-    with np.errstate(all="ignore"):  # a warning would tell of a record
+    with np.errstate(all="ignore"):  # a warning would reveal a record
         points: Floats = np.rint(values / float(unit))
     return points
 

@@ -150,7 +150,7 @@ class Grid:
 
     def leading(self, values: Floats, room: Ints | None = None) -> Ints:
         """The leading bits of the nearest grid point; they determine whole numbers up to 2**bits."""
-        with np.errstate(all="ignore"):  # a warning would tell of a record
+        with np.errstate(all="ignore"):  # a warning would reveal a record
             points = np.divide(values, float(self.unit), out=None if room is None else room.view(np.float64))
         np.rint(points, out=points)
         return _leading(points, self.bits, points.view(np.int64))

@@ -17,7 +17,15 @@ from nobounds.release.frames import answer_array, end_arrays, named_table, text_
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.release.schema import head, loaded, type_in
-from nobounds.release.words import between, cut_in_words, needed_in_words, rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import (
+    between,
+    cut_in_words,
+    needed_in_words,
+    rows_in_words,
+    rows_needed,
+    shown_in_words,
+    units_in_words,
+)
 from nobounds.values import dataclass
 
 _SHOWN = 12  # groups in the text
@@ -169,7 +177,7 @@ def _cells(release: Any) -> tuple[str, str]:
     """The answer and the interval of a release, in words."""
     kind, bar = type_in(release.parameters), release.interval
     if release.value is None:
-        return f"not answered, {release.reason}{needed_in_words(release.parameters)}", ""
+        return f"not answered, {release.reason}{needed_in_words(rows_needed(release.parameters))}", ""
     if isinstance(release.value, tuple):
         between_them = " to " if release.statistic == "bounds" else ", "
         return between_them.join("-" if each is None else said(each, None, kind) for each in release.value), ""

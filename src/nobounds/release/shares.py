@@ -74,7 +74,7 @@ def shared(amount: Fraction, needs: Sequence[Fraction | None]) -> list[Fraction]
     """What each of several statistics gets, by its need; 0 for those that do not fit, or that nothing helps (None).
 
     All get the same, as long as that covers what each needs. One that needs more gets what it needs, and the others
-    share the rest equally. What does not fit gets nothing, the dearest first (docs/proofs/agg.md).
+    share the rest equally. What does not fit gets nothing, the most expensive first (docs/proofs/agg.md).
 
     >>> [str(part) for part in shared(Fraction(1), [Fraction(1, 10), Fraction(1, 2), Fraction(1, 5), None])]
     ['1/4', '1/2', '1/4', '0']

@@ -60,6 +60,12 @@ def needed_in_words(parameters: Mapping[str, Any]) -> str:
     return f": {' or '.join(ways)} would do" if ways else ""
 
 
+def rows_needed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with the rows that would do alone: an epsilon would be that of one answer, and of several not all."""
+    rows = {name: number for name, number in parameters.get("needed", {}).items() if name == "rows"}
+    return {**parameters, "needed": rows} if rows else dict(parameters)
+
+
 def units_in_words(parameters: Mapping[str, Any], unit: str) -> str:
     """How many rows of a unit count, or how many values, where some may be left out."""
     of = next((what for what in ("row", "value") if f"{what}s_per_unit" in parameters), None)

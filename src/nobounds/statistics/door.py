@@ -81,7 +81,7 @@ def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | 
     facts = data.public(request.neighbors == "swap" and request.sized)
     plan = request.plan(facts)
     loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
-    with np.errstate(all="ignore"):  # a warning would tell of a record, such as a NaN that signals
+    with np.errstate(all="ignore"):  # a warning would reveal a record, such as a NaN that signals
         return driver.run(request.answer(plan, facts, data, loss))
 
 

@@ -6,6 +6,7 @@ It is read from the fields of a form. Numbers stay text until the library reads 
 import csv
 import math
 import re
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import product
@@ -19,7 +20,9 @@ from nobounds.studio.fields import Checks, Fields, Mistakes, chosen, text, whole
 from nobounds.studio.layouts import numeric
 from nobounds.values import dataclass
 
+SUMMARY = "summary"
 STATISTICS = {
+    SUMMARY: ("Summary", "Average, spread, smallest value, quartiles, median and largest value at once."),
     "mean": ("Average", "The usual average: the total divided by the number."),
     "median": ("Median", "Half of the values are below it, half above."),
     "sum": ("Total", "All values added up."),
@@ -39,8 +42,17 @@ LEVELS = {
 
 INTERVALS = {"0.95": "95%", "0.9": "90%", "0.99": "99%", "": "none"}
 DELTA = "1e-6"
-MOST = 60  # statistics in one question
-_RANKED = ("median", "percentiles", "minimum", "maximum")
+MOST = 200  # statistics in one question
+_RANKED = ("median", "quantile", "minimum", "maximum")
+_SUMMARY = (  # what a summary of a column has, beside the number of rows
+    ("mean", ()),
+    ("std", ()),
+    ("minimum", ()),
+    ("quantile", ("0.25",)),
+    ("median", ()),
+    ("quantile", ("0.75",)),
+    ("maximum", ()),
+)
 _BOUNDS = re.compile(r"(.+):\s*(\S+)?\s+to\s*(\S+)?\s*")
 
 
@@ -57,6 +69,7 @@ class Question:
     delta: str | None = None
     groups_per_unit: int | None = None
     neighbors: Neighbors = "add-remove"
+    summaries: tuple[str, ...] = ()  # the columns with a summary
 
     @classmethod
     def of(cls, fields: Fields, columns: dict[str, str], unit: str | None = None) -> "Question":
@@ -75,7 +88,8 @@ class Question:
         if delta is not None and spending == "rho":
             checks.fields["spending"] = "Groups without listed names need an epsilon."
         checks.done()
-        return cls(asks, amount, spending, text(fields, "where"), by, keys, delta, most, neighbors)  # type: ignore[arg-type]
+        where, summaries = text(fields, "where"), _summaries(fields, offered)
+        return cls(asks, amount, spending, where, by, keys, delta, most, neighbors, summaries)  # type: ignore[arg-type]
 
     @property
     def spent(self) -> dict[str, str]:
@@ -110,9 +124,14 @@ class Question:
 
     def title(self) -> str:
         """The question in one line."""
-        named = [ask_in_words(ask) for ask in self.asks]
-        first = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+        others = [ask for ask in self.asks if not self.summaries or (ask.columns and not self.in_summary(ask))]
+        named = [f"summary of {_listed(self.summaries)}"] if self.summaries else []
+        first = _listed([*named, *(ask_in_words(ask) for ask in others)])
         return f"{first} by {' and '.join(self.by)}" if self.by else first
+
+    def in_summary(self, ask: Ask) -> bool:
+        """Whether a statistic is a part of the summary of its column."""
+        return any(name in self.summaries for name in ask.columns) and (ask.statistic, ask.q) in _SUMMARY
 
     def key_list(self, columns: dict[str, str]) -> list[Any] | None:
         """The listed names of groups in the types of their columns."""
@@ -132,6 +151,11 @@ class Question:
     def _texts(self) -> list[tuple[str, ...]]:
         """All combinations of the listed names."""
         return list(product(*(self.keys or ())))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first three of some names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def ask_in_words(ask: Ask) -> str:
@@ -171,25 +195,35 @@ def _asks(fields: Fields, offered: list[str]) -> tuple[Ask, ...]:
     level = checks.get(lambda: chosen(fields, "interval", list(INTERVALS), "0.95"), "0.95")
     ranks = checks.get(lambda: _ranks(fields), ())
     bounds = checks.get(lambda: _bounds(fields, offered), {})
-    asks = [Ask("count")] if fields.get("count") else []
-    for value in fields.get("ask", ()):
-        statistic, _, column = value.partition(":")
-        if statistic not in STATISTICS or column not in offered:
+    summaries = _summaries(fields, offered)
+    asks = [Ask("count")] if fields.get("count") or summaries else []
+    for value in (*(f"{SUMMARY}:{name}" for name in summaries), *fields.get("ask", ())):
+        ticked, _, column = value.partition(":")
+        if ticked not in STATISTICS or column not in offered:
             checks.fields["ask"] = "A ticked column is not in the table, or is not one of numbers."
             continue
-        known = _facts(fields, column, bounds) | ({"interval": level} if level and statistic in _RANKED else {})
-        options = tuple(known.items())
-        if statistic == "percentiles":
-            asks += [Ask("quantile", (column,), (q,), options) for q in ranks]
-        else:
-            asks.append(Ask(statistic, (column,), (), options))
+        known = _facts(fields, column, bounds)
+        several = {SUMMARY: _SUMMARY, "percentiles": [("quantile", (q,)) for q in ranks]}
+        for statistic, q in several.get(ticked, [(ticked, ())]):
+            own = known | ({"interval": level} if level and statistic in _RANKED else {})
+            asks.append(Ask(statistic, (column,), q, tuple(own.items())))
     asks = list(dict.fromkeys(asks))
     if not asks and not checks.fields:
         checks.fields["ask"] = "Tick at least one box: the number of rows, or a statistic of a column."
     if len(asks) > MOST:
-        checks.fields["ask"] = f"At most {MOST} statistics fit into one question, and {len(asks)} are ticked."
+        each = f" A summary of a column has {len(_SUMMARY)}." if summaries else ""
+        checks.fields["ask"] = (
+            f"At most {MOST} statistics fit into one question, and {len(asks)} are ticked.{each} Tick fewer boxes."
+        )
     checks.done()
     return tuple(asks)
+
+
+def _summaries(fields: Fields, offered: list[str]) -> tuple[str, ...]:
+    """The columns with a summary: those that are ticked, or all."""
+    ticked, keys = fields.get("ask", ()), [text(fields, name) for name in ("by1", "by2")]
+    every = [name for name in offered if name not in keys] if fields.get("every") else []
+    return tuple(name for name in offered if name in every or f"{SUMMARY}:{name}" in ticked)
 
 
 def _ranks(fields: Fields) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ class StepPages:
             study,
             step="question",
             value=value_of(fields),
-            ticked={name: set(fields.get(name, ())) for name in ("ask", "positive", "whole", "count")},
+            ticked={name: set(fields.get(name, ())) for name in ("ask", "every", "positive", "whole", "count")},
             statistics=STATISTICS,
             columns={name: type_in_words(kind) for name, kind in columns.items()},
             numeric=numeric(columns, unit),

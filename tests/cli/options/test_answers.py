@@ -18,19 +18,20 @@ def test_values_stand_between_commas():
     assert listed("1, 2,3") == ["1", "2", "3"] and listed(None) is None
 
 
-@pytest.mark.parametrize("keys", [{}, {"keys": ["a"], "delta": "1e-6"}])
-def test_groups_need_their_keys_in_one_way(keys):
+def test_groups_need_their_keys_in_one_way():
     """Public ones or a delta, and not both."""
-    with pytest.raises(ValueError, match="--by needs --keys, --keys-file or --delta"):
-        GroupOptions(["region"], **keys)
+    with pytest.raises(ValueError, match=r"--by needs the groups: .*--keys or --keys-file .*--delta"):
+        GroupOptions(["region"])
+    with pytest.raises(ValueError, match="give one of --keys, --keys-file and --delta, got --keys and --delta"):
+        GroupOptions(["region"], keys=["a"], delta="1e-6")
 
 
 def test_values_can_be_counted_in_groups_whose_keys_are_public_or_not():
     """One delta is for the values and for the groups."""
-    assert KeyOptions(keys=["a"]).groups() is None
-    assert KeyOptions(delta="1e-6", by=["region"]).groups() == GroupOptions(["region"], delta="1e-6")
+    assert KeyOptions(keys=["a"]).groups(1) is None
+    assert KeyOptions(delta="1e-6", by=["region"]).groups(1) == GroupOptions(["region"], delta="1e-6")
     with pytest.raises(ValueError, match="--by-keys needs --by"):
-        KeyOptions(keys=["a"], by_keys=["b"]).groups()
+        KeyOptions(keys=["a"], by_keys=["b"]).groups(1)
 
 
 def test_groups_take_an_interval_and_no_method():

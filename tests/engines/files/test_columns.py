@@ -181,7 +181,7 @@ def test_errors_name_the_public_fact(tmp_path):
         read_column(tmp_path / "x.docx", "a")
     with pytest.raises(ValueError, match=r"is read from a CSV, TSV or Parquet file, got x\.xlsx"):
         read_column(tmp_path / "x.xlsx", "a")
-    with pytest.raises(ValueError, match=r"column 'income' is not in the file; the first line .* --header yes"):
+    with pytest.raises(ValueError, match=r"column 'income' is not in the file; the first line .* csv=nb.Csv"):
         read_column(path, "income")
     with pytest.raises(ValueError, match=r"column 'income' is not in the file; the columns are 'age', 'pay', 'age'$"):
         read_column(path, "income", nobounds.Csv(header=True))

@@ -109,7 +109,7 @@ def test_columns_that_may_not_be_shown_are_not():
     """A header line may be a record."""
     with pytest.raises(
         ValueError,
-        match=r"^column 'x' is not in the table; .* its names are hidden: add --header yes",
+        match=r"^column 'x' is not in the table; .* its names are hidden: use csv=",
     ):
         asked("select private_mean(x) from hidden")
 

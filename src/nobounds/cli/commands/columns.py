@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-import nobounds as nb
-from nobounds.cli.commands.agg import show_answers
-from nobounds.cli.commands.groups import answer_once, show_groups
+from nobounds.cli.commands.each import answer_each
+from nobounds.cli.commands.groups import answer_once
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped
 from nobounds.cli.options.answers import (
@@ -25,10 +24,8 @@ from nobounds.cli.options.answers import (
     per_column,
 )
 from nobounds.cli.options.common import CommonOptions
-from nobounds.cli.output import show, written
-from nobounds.cli.sources import opened
+from nobounds.cli.sources import Opened
 from nobounds.expressions.view import named
-from nobounds.release.answers import Answers
 
 
 @flat
@@ -183,30 +180,9 @@ def _answer(
     if by and len(names) > 1:
         example = " ".join(f"--ask 'mean({each})'" for each in names)
         raise ValueError(f"--by takes a single --column; for several use nobounds agg, for example with {example}")
-    spend = common.spend.each(len(names))
-    with opened(common, *names, *by) as handle:
-        if len(names) > 1:
-            _require_all(common)
+
+    def ask(handle: Opened, name: str | None, amount: dict[str, Any]) -> Any:
         table = grouped(handle, groups) if by else handle.table
-        releases = [getattr(table, statistic)(name, *given, **spend.amount, **options) for name in names]
-    with handle.shown(), written(*releases, out=common.out):
-        if isinstance(releases[0], Answers):
-            show_answers(releases[0], as_json=common.as_json, as_csv=groups.csv)
-        elif by:
-            show_groups(releases[0], as_json=common.as_json, as_csv=groups.csv)
-        else:
-            show(*releases, as_json=common.as_json)
+        return getattr(table, statistic)(name, *given, **amount, **options)
 
-
-def _require_all(common: CommonOptions) -> None:
-    """Refuse several answers that do not fit in the budget together, before the first of them is charged."""
-    spend = common.spend
-    if spend.budget is None:
-        return
-    from nobounds.accounting.budget import read
-
-    statement, whom, unit = read(spend.budget), common.whom.checked_neighbors, common.whom.unit or "row"
-    if spend.epsilon is not None:
-        statement.check(nb.PrivacyLoss.pure(spend.epsilon, neighbors=whom, unit=unit))
-    elif spend.rho is not None and statement.terms.rho is not None:
-        statement.check(nb.PrivacyLoss.zcdp(spend.rho, neighbors=whom, unit=unit))
+    answer_each(common, names, ask, beside=by, delta=groups.delta, as_csv=groups.csv)

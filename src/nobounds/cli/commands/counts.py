@@ -1,20 +1,20 @@
 """The commands that count the values of a column, one by one or in bins."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from nobounds.cli.commands.groups import answer_once, show_groups
+from nobounds.cli.commands.each import answer_each
 from nobounds.cli.flat import flat
 from nobounds.cli.keys import grouped, public_keys
-from nobounds.cli.options.answers import BinnedGroups, ColumnName, FactOptions, GroupOptions, KeyOptions, listed
+from nobounds.cli.options.answers import BinnedGroups, ColumnNames, FactOptions, GroupOptions, KeyOptions, listed
 from nobounds.cli.options.common import NUMBER, CommonOptions
-from nobounds.cli.output import written
-from nobounds.cli.sources import opened
+from nobounds.cli.sources import Opened
 
 
 @flat
-def value_counts(column: ColumnName, common: CommonOptions, keys: KeyOptions) -> None:
+def value_counts(column: ColumnNames, common: CommonOptions, keys: KeyOptions) -> None:
     """The private number of rows for each value of a column. Values are public, or chosen privately.
 
     Example: nobounds value-counts people.csv --column age --keys 18,19 --epsilon 1
@@ -26,7 +26,7 @@ def value_counts(column: ColumnName, common: CommonOptions, keys: KeyOptions) ->
 
 @flat
 def top_k(
-    column: ColumnName,
+    column: ColumnNames,
     k: Annotated[int, typer.Option("--k", metavar=NUMBER, help="Show at most this number of values.")],
     common: CommonOptions,
     keys: KeyOptions,
@@ -38,17 +38,21 @@ def top_k(
     _show_values("top_k", column, common, keys, k)
 
 
-def _show_values(statistic: str, column: str, common: CommonOptions, keys: KeyOptions, *given: Any) -> None:
-    values, groups = keys.values(column), keys.groups()
-    values.check(common)
-    with opened(common, column, *(keys.by or [])) as handle:
-        known: dict[str, Any] = {"keys": public_keys(handle, values)}
+def _show_values(statistic: str, columns: list[str], common: CommonOptions, keys: KeyOptions, *given: Any) -> None:
+    names = list(dict.fromkeys(columns))
+    values, groups = keys.values(names), keys.groups(len(names))
+    for each in values.values():
+        each.check(common)
+
+    def ask(handle: Opened, name: str | None, amount: dict[str, Any]) -> Any:
+        own = values[str(name)]
+        known: dict[str, Any] = {"keys": public_keys(handle, own)}
         if groups is None:
-            known |= {"delta": keys.delta, "groups_per_unit": keys.groups_per_unit}
+            known |= {"delta": own.delta, "groups_per_unit": own.groups_per_unit}
         table = handle.table if groups is None else grouped(handle, groups)
-        release = getattr(table, statistic)(column, *given, **known, **common.spend.amount)
-    with handle.shown(), written(release, out=common.out):
-        show_groups(release, as_json=common.as_json, as_csv=keys.csv)
+        return getattr(table, statistic)(name, *given, **known, **amount)
+
+    answer_each(common, names, ask, beside=keys.by or (), delta=keys.delta, as_csv=keys.csv)
 
 
 @flat
@@ -56,7 +60,8 @@ def count_distinct(
     common: CommonOptions,
     groups: GroupOptions,
     column: Annotated[
-        str | None, typer.Option("--column", metavar="NAME", help="The column. Default: that of --unit.")
+        list[str] | None,
+        typer.Option("--column", metavar="NAME", help="The column. Repeatable. Default: that of --unit."),
     ] = None,
     values_per_unit: Annotated[
         int | None,
@@ -67,17 +72,37 @@ def count_distinct(
 
     Example: nobounds count-distinct people.csv --unit user_id --epsilon 1
     """
-    of_units = column in (None, common.whom.unit)
+    names: list[str | None] = [*column] if column else [None]
+    of_units = all(name in (None, common.whom.unit) for name in names)
     limited = values_per_unit is None and not (of_units and (not groups.by or groups.groups_per_unit is not None))
-    names = [] if column is None else [column]
-    answer_once(
+    _answer_each(common, groups, "count_distinct", names, rows_limited=limited, values_per_unit=values_per_unit)
+
+
+def _answer_each(
+    common: CommonOptions,
+    groups: GroupOptions,
+    statistic: str,
+    columns: Sequence[str | None],
+    *,
+    rows_limited: bool = True,
+    **options: Any,
+) -> None:
+    """Print a statistic of each column, or of its groups."""
+    groups.check(common)
+    own = groups.each(len(set(columns)))
+
+    def ask(handle: Opened, name: str | None, amount: dict[str, Any]) -> Any:
+        table = grouped(handle, own) if own.by else handle.table
+        return getattr(table, statistic)(name, **amount, **options)
+
+    answer_each(
         common,
-        groups,
-        "count_distinct",
-        names,
-        column,
-        rows_limited=limited,
-        values_per_unit=values_per_unit,
+        columns,
+        ask,
+        beside=groups.by or (),
+        delta=groups.delta,
+        as_csv=groups.csv,
+        rows_limited=rows_limited,
     )
 
 
@@ -94,7 +119,7 @@ Bins = Annotated[
 
 @flat
 def histogram(
-    column: ColumnName,
+    column: ColumnNames,
     common: CommonOptions,
     groups: BinnedGroups,
     facts: FactOptions,
@@ -107,12 +132,12 @@ def histogram(
 
     Example: nobounds histogram people.csv --column age --bins 10 --epsilon 1
     """
-    answer_once(common, groups, "histogram", [column], column, edges=listed(edges), bins=bins, **facts.known)
+    _answer_each(common, groups, "histogram", column, edges=listed(edges), bins=bins, **facts.known)
 
 
 @flat
 def cdf(
-    column: ColumnName,
+    column: ColumnNames,
     common: CommonOptions,
     groups: BinnedGroups,
     facts: FactOptions,
@@ -123,4 +148,4 @@ def cdf(
 
     Example: nobounds cdf people.csv --column age --points 18,30,65 --epsilon 1
     """
-    answer_once(common, groups, "cdf", [column], column, points=listed(points), bins=bins, **facts.known)
+    _answer_each(common, groups, "cdf", column, points=listed(points), bins=bins, **facts.known)

@@ -8,7 +8,7 @@ from nobounds.cli.keys import grouped
 from nobounds.cli.options.answers import GroupOptions
 from nobounds.cli.options.common import CommonOptions
 from nobounds.cli.output import clip_in_words, show, total_in_words, written
-from nobounds.cli.printing.printer import printer, say_all
+from nobounds.cli.printing.printer import Printing, printer, say, say_all
 from nobounds.cli.printing.tables import Table
 from nobounds.cli.sources import opened
 from nobounds.exact import printable
@@ -50,12 +50,18 @@ def show_groups(release: GroupedRelease, *, as_json: bool, as_csv: bool) -> None
         write_csv(sys.stdout, release.cells(), printable if sys.stdout.isatty() else str)
         return
     console = printer()
+    say_groups(console, release)
+    say(console, total_in_words(release))
+
+
+def say_groups(console: Printing, release: GroupedRelease) -> None:
+    """Print the answers of groups as a table, with what is said of them but their cost."""
     shown = _SHOWN if sys.stdout.isatty() else len(release)
     console.show(_table(release, shown))
     if len(release) > shown:
         console.print(f"{cut_in_words(len(release), shown)}; --csv or --json prints all of them", style="dim")
     console.print()
-    say_all(console, _clip(release), *release.notes(), total_in_words(release))
+    say_all(console, _clip(release), *release.notes())
 
 
 def _table(release: GroupedRelease, shown: int) -> Table:

@@ -1,12 +1,12 @@
 """The options of statistics, in groups: columns, public facts, groups and keys, and how an answer is computed."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 import typer
 
-from nobounds.cli.options.common import CommonOptions, name, number, word
+from nobounds.cli.options.common import CommonOptions, name, number, part, word
 from nobounds.statistics.keywords import Method, Noise, Of
 from nobounds.values import dataclass
 
@@ -68,7 +68,11 @@ class KeyOptions:
     panel: ClassVar = "Which values are counted"
 
     keys: Annotated[
-        list[str] | None, typer.Option(metavar="KEY,...", help="The public values; all of them are counted.")
+        list[str] | None,
+        typer.Option(
+            metavar="KEY,...",
+            help="The public values; all of them are counted. With several --column, one --keys for each, in order.",
+        ),
     ] = None
     keys_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file of public values, one per line.")] = (
         None
@@ -82,22 +86,29 @@ class KeyOptions:
     ] = None
     csv: Annotated[bool, typer.Option("--csv", help="Print the values and counts as CSV.")] = False
 
-    def values(self, column: str) -> "GroupOptions":
-        """The groups that these values make."""
+    def values(self, columns: list[str]) -> dict[str, "GroupOptions"]:
+        """The groups that these values make, by column; several columns share delta evenly."""
         if [self.keys, self.keys_file, self.delta].count(None) != 2:
             raise ValueError("give --keys or --keys-file (public), or --delta (values are chosen privately)")
-        return GroupOptions([column], self.keys, self.keys_file, self.delta, self.groups_per_unit, self.csv)
+        many = len(columns)
+        if many > 1 and (self.keys_file or (self.keys and len(self.keys) != many)):
+            raise ValueError("several --column need one --keys each, in the same order, or --delta")
+        keys = [self.keys] if many == 1 else [[each] for each in self.keys] if self.keys else [None] * many
+        delta = part(self.delta, "delta", many)
+        return {
+            column: GroupOptions([column], own, self.keys_file, delta, self.groups_per_unit, self.csv)
+            for column, own in zip(columns, keys, strict=True)
+        }
 
-    def groups(self) -> "GroupOptions | None":
-        """The groups that values are counted in, if there are any."""
+    def groups(self, many: int) -> "GroupOptions | None":
+        """The groups that values of each of `many` columns are counted in, if there are any."""
         if not self.by and self.by_keys:
             raise ValueError("--by-keys needs --by, the column of the groups")
         if self.by and (self.by_keys is None) == (self.delta is None):
             got = "none of them" if self.delta is None else "--by-keys and --delta"
             raise ValueError(f"--by needs --by-keys (public) or --delta (keys are chosen privately), got {got}")
-        return (
-            GroupOptions(self.by, self.by_keys, None, self.delta, self.groups_per_unit, self.csv) if self.by else None
-        )
+        delta = part(self.delta, "delta", many)
+        return GroupOptions(self.by, self.by_keys, None, delta, self.groups_per_unit, self.csv) if self.by else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +138,17 @@ class GroupOptions:
         if not self.by and given:
             raise ValueError(f"{given[0]} needs --by, the column of the groups")
         key_options = [name for name in given if name in {"--keys", "--keys-file", "--delta"}]
-        if self.by and len(key_options) != 1:
-            got = " and ".join(key_options) or "none of them"
-            raise ValueError(f"--by needs --keys, --keys-file or --delta (keys are chosen privately), got {got}")
+        if self.by and not key_options:
+            raise ValueError(
+                "--by needs the groups: list them with --keys or --keys-file if they are public, "
+                "or add --delta 1e-6 to choose them privately"
+            )
+        if len(key_options) > 1:
+            raise ValueError(f"give one of --keys, --keys-file and --delta, got {' and '.join(key_options)}")
+
+    def each(self, many: int) -> Self:
+        """The same groups for each of several columns, with an even part of delta."""
+        return replace(self, delta=part(self.delta, "delta", many))
 
     def check(self, common: CommonOptions) -> None:
         """Refuse other options that groups cannot be combined with, or that lack a unit."""

@@ -105,7 +105,8 @@ class Data:
         if any(not (name.strip() and formula) for name, formula in self.formulas):
             raise ValueError("--with must be NAME=FORMULA, for example --with 'rate=late / trips'")
         if bool(self.files) == (self.sql is not None):
-            raise ValueError(f"give files or --sql, got {'both' if self.files else 'neither'}")
+            got = "both" if self.files else "neither; for example nobounds count people.csv --epsilon 1"
+            raise ValueError(f"give files or --sql, got {got}")
         if self.database is not None and self.sql is None:
             raise ValueError("--database needs --sql, the query to run on it")
         if self.rows_of != "source" and self.sql is None:
@@ -163,9 +164,7 @@ class Spend:
         """An even part of the amount, rounded down, so that no more than the amount is spent by all."""
         if many == 1:
             return self
-        if self.rho is not None:
-            return replace(self, rho=_part(self.rho, "rho", many))
-        return replace(self, epsilon=_part(self.epsilon, "epsilon", many))
+        return replace(self, rho=part(self.rho, "rho", many), epsilon=part(self.epsilon, "epsilon", many))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,5 +220,8 @@ class CommonOptions:
             check_out(self.out)
 
 
-def _part(amount: str | None, name: str, many: int) -> str:
+def part(amount: str | None, name: str, many: int) -> str | None:
+    """An even part of an amount, rounded down; None if there is none."""
+    if amount is None or many == 1:
+        return amount
     return repr(round_down(privacy_parameter(amount, name) / many))

@@ -168,7 +168,7 @@ def weighted_mean(plan: PairPlan, joined: Joined) -> Program[Weighted]:
 def _weighted(low: float, high: float, top: float, below: bool, x: Floats, weights: Floats) -> Floats:
     """The weight of each record times its distance from the low or the high end of a clip, in whole numbers."""
     width = high / 2 - low / 2
-    with np.errstate(all="ignore"):  # a warning would tell of a record
+    with np.errstate(all="ignore"):  # a warning would reveal a record
         places = (np.clip(x, low, high) / 2 - low / 2) / width if width > 0 else np.where(np.isnan(x), np.nan, 0.0)
         shares = np.clip(weights, 0.0, top) / top if top > 0 else np.where(np.isnan(weights), np.nan, 0.0)
         steps = np.rint(np.clip(places, 0.0, 1.0) * _PLACES)
@@ -198,7 +198,7 @@ class Side:
         """The deviations of clipped values from the mean, in whole numbers from -_STEPS to _STEPS."""
         if self.radius == 0:
             return np.where(np.isnan(values), np.nan, 0.0)
-        with np.errstate(all="ignore"):  # a warning would tell of a record
+        with np.errstate(all="ignore"):  # a warning would reveal a record
             away = (np.clip(values, self.low, self.high) / 2 - self.center / 2) / (self.radius / 2)
             return np.asarray(np.rint(np.clip(away, -1.0, 1.0) * _STEPS))
 

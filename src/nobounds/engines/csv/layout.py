@@ -11,8 +11,8 @@ from nobounds.engines.files.formats import is_tsv, readable
 from nobounds.values import dataclass
 
 HEADER_UNKNOWN = (
-    "the first line of the file may be a record, so its names are hidden: add --header yes (csv=nb.Csv(header=True)) "
-    "if it is a header, or declare columns with --type (schema=)"
+    "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) "
+    "if it is a header, or declare the columns with schema="
 )
 _HEADER = 1 << 12  # bytes to read at a time, up to the end of the header line
 

@@ -41,8 +41,7 @@ def expand(given: object) -> list[Path]:
     for path in map(fspath, given):
         matches = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))
         if not matches:
-            also = ", and as a glob it matches no file" if glob.has_magic(path) else ""
-            raise ValueError(f"no file is named {path}{also}")
+            raise ValueError(f"no file {'matches' if glob.has_magic(path) else 'is named'} {path}")
         if Path(path).is_dir():
             raise ValueError(f"{path} is a folder; name its files, for example {Path(path) / '*.csv'}")
         for match in map(Path, matches):

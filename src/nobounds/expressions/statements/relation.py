@@ -15,8 +15,7 @@ from nobounds.expressions.tree import And, Column, Node
 from nobounds.values import dataclass
 
 _HIDDEN = (
-    "the first line of the file may be a record, so its names are hidden: "
-    "add --header yes (csv=nb.Csv(header=True)) if it is a header"
+    "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) if it is a header"
 )
 
 

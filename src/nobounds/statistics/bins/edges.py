@@ -41,7 +41,7 @@ def stated_edges(given: Any, kind: Kind, name: str) -> Edges:
     if not 1 <= len(edges) <= MOST:
         raise ValueError(f"{name} must have from 1 to {MOST} values, got {len(edges)}")
     if not _rise(edges):
-        raise ValueError(f"{name} must rise, and differ as floats")
+        raise ValueError(f"{name} must be in rising order, without repetition")
     return edges
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from nobounds.accounting.budget import Statement
 from nobounds.accounting.composition import text_down
+from nobounds.ask import Ask
 from nobounds.exact import printable
 from nobounds.explaining.explain import paragraphs
 from nobounds.explaining.words import Paragraph
@@ -13,7 +14,7 @@ from nobounds.release.digits import said
 from nobounds.release.grouped import GroupedRelease
 from nobounds.release.release import Release
 from nobounds.release.schema import type_in
-from nobounds.release.words import between, needed_in_words, rows_in_words, shown_in_words, units_in_words
+from nobounds.release.words import between, needed_in_words, rows_in_words, rows_needed, shown_in_words, units_in_words
 from nobounds.studio.questions import ask_in_words
 from nobounds.studio.results.charts import LEVEL, Chart
 from nobounds.studio.results.shelf import KeptAnswers
@@ -70,16 +71,25 @@ def sections(kept: KeptAnswers) -> list[Section]:
             for ask in question.asks
         ]
     named = [(ask, answers[ask.name]) for ask in question.asks]
-    rows = tuple(_single(_capital(ask_in_words(ask)), release) for ask, release in named)
+    loose = [(ask, release) for ask, release in named if not set(ask.columns) & set(question.summaries)]
+    rows = tuple(_single(_capital(ask_in_words(ask)), release) for ask, release in loose)
     tables = [Section("Answers", ("Statistic",), rows)]
     for column in question.columns:
-        own = [(ask, release) for ask, release in named if ask.columns == (column,) and ask.statistic in LEVEL]
-        ordered = sorted(own, key=lambda pair: float(_rank(pair[0])))
-        short = [(ask_in_words(ask).removesuffix(f" of {column}"), release) for ask, release in ordered]
-        chart = Chart.of_column(f"{printable(column)}", short)
-        if chart is not None:
+        own = [(ask, release) for ask, release in named if ask.columns == (column,)]
+        level = sorted((pair for pair in own if pair[0].statistic in LEVEL), key=lambda pair: float(_rank(pair[0])))
+        chart = Chart.of_column(printable(column), [(_short(ask), release) for ask, release in level])
+        if column in question.summaries:  # in the order of the chart, with the spread at the end
+            others = [pair for pair in own if pair[0].statistic not in LEVEL]
+            rows = tuple(_single(_capital(_short(ask)), release) for ask, release in (*level, *others))
+            tables.append(Section(printable(column), ("Statistic",), rows, chart))
+        elif chart is not None:
             tables.append(Section(printable(column), (), (), chart))
     return tables
+
+
+def _short(ask: Ask) -> str:
+    """A statistic without its column."""
+    return ask_in_words(ask).removesuffix(f" of {' and '.join(ask.columns)}")
 
 
 def overview(kept: KeptAnswers) -> tuple[tuple[str, ...], list[tuple[tuple[str, ...], list[Row]]]]:
@@ -145,7 +155,7 @@ def _grouped(title: str, release: GroupedRelease) -> Section:
             zip(*columns, strict=True), release.said(), release.ranges(), reasons, strict=True
         )
     )
-    note = needed_in_words(release.parameters).removeprefix(": ") if any(reasons) else ""
+    note = needed_in_words(rows_needed(release.parameters)).removeprefix(": ") if any(reasons) else ""
     shown = shown_in_words(release.parameters, len(release), release.loss.unit)
     sentences = [f"For an answer, {note}." if note else "", shown]
     heads = tuple(printable(name) for name in release.by)
@@ -155,7 +165,8 @@ def _grouped(title: str, release: GroupedRelease) -> Section:
 def _single(name: str, release: Release) -> Row:
     value, bar, kind = release.value, release.interval, type_in(release.parameters).of_answer(release.statistic)
     if value is None:
-        return Row((name,), "", "", f"{release.reason}{needed_in_words(release.parameters)}")
+        known = {key: each for key, each in release.parameters.items() if key != "values_read"}  # for people who type
+        return Row((name,), "", "", f"{release.reason}{needed_in_words(rows_needed(known))}")
     assert not isinstance(value, tuple)
     return Row((name,), said(value, bar, kind), "" if bar is None else between(bar, kind, value))
 

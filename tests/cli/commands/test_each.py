@@ -1,0 +1,87 @@
+"""Statistics of several columns in one command, for one epsilon and one delta in total."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import nobounds as nb
+from nobounds.cli.app import app
+
+
+def run(*words):
+    """The result of one command."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+SHARED = [
+    ["histogram", "--edges", "30"],
+    ["cdf", "--points", "30", "--by", "sex", "--keys", "f,m"],
+    ["value-counts", "--keys", "30,40", "--keys", "20,21"],
+    ["top-k", "--k", "2", "--delta", "1e-6"],
+    ["value-counts", "--delta", "1e-6", "--by", "sex"],
+    ["count-distinct"],
+]
+
+
+@pytest.fixture
+def adults(tmp_path, monkeypatch):
+    """A file of 4,000 adults with two columns of numbers and one of texts, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    rows = (f"{20 + i % 50},{i % 40},{'fm'[i % 2]}\n" for i in range(4000))
+    (tmp_path / "adults.csv").write_text("age,hours,sex\n" + "".join(rows))
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", SHARED, ids=" ".join)
+def test_several_columns_share_one_epsilon_and_one_delta(adults, words):
+    """Each is answered in the order of the options, and all of them cost what was stated."""
+    both = [words[0], "adults.csv", "--header", "yes", "--column", "age", "--column", "hours", *words[1:]]
+    answer = json.loads(run(*both, "--epsilon", 8, "--json").stdout)
+    named = [each["parameters"].get("column") or each["by"][-1] for each in answer["releases"]]
+    assert named == ["age", "hours"]
+    assert 7.999 < answer["loss"]["epsilon"] <= 8
+    delta = answer["loss"].get("delta", 0)
+    assert 0.9e-6 < delta <= 1e-6 if "--delta" in words else not delta
+    shown = run(*both, "--epsilon", 8).stdout
+    assert shown.index("age\n") < shown.index("hours\n") and shown.count("Total privacy loss: ") == 1
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("words", SHARED[:4], ids=" ".join)
+def test_several_columns_are_one_table(adults, words, suffix):
+    """A row for each answer, which starts with the name of its column; the same in files."""
+    import pyarrow.parquet as pq
+
+    both = [words[0], "adults.csv", "--header", "yes", "--column", "age", "--column", "hours", *words[1:]]
+    out = adults / f"out.{suffix}"
+    printed = run(*both, "--epsilon", 1000, "--csv", "--out", out).stdout.splitlines()
+    assert printed[0].startswith("column,") and {line.partition(",")[0] for line in printed[1:]} == {"age", "hours"}
+    if suffix == "csv":
+        assert out.read_text().splitlines() == printed
+    elif suffix == "parquet":
+        table = pq.read_table(out)
+        assert ",".join(table.column_names) == printed[0] and len(table) == len(printed) - 1
+    else:
+        assert [len(each["values"]) for each in json.loads(out.read_text())["releases"]] == [
+            sum(line.startswith(f"{name},") for line in printed) for name in ("age", "hours")
+        ]
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "sex"])
+@pytest.mark.parametrize("command", ["mean", "histogram"])
+def test_nothing_is_charged_if_one_of_the_columns_is_refused(adults, command, wrong):
+    """Neither the one that is not there nor the one before it."""
+    run("budget", "create", "adults.budget", "--epsilon", 1)
+    words = [command, "adults.csv", "--column", "age", "--column", wrong, "--epsilon", 1, "--budget", "adults.budget"]
+    refused = run(*words, "--header", "yes", "--type", "age=integer", "--type", "sex=text")
+    assert refused.exit_code == 2 and wrong in refused.stderr and not refused.stdout
+    assert not nb.Budget(path="adults.budget").history
+
+
+def test_values_of_several_columns_need_their_own_lists(adults):
+    """One list for two columns is refused, and so is a file of values."""
+    words = ["value-counts", "adults.csv", "--column", "age", "--column", "hours", "--epsilon", 1]
+    assert "several --column need one --keys each" in run(*words, "--keys", "20").stderr
+    (adults / "keys.txt").write_text("20\n")
+    assert "several --column need one --keys each" in run(*words, "--keys-file", "keys.txt").stderr
