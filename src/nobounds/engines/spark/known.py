@@ -119,7 +119,7 @@ def _coarse(low: Floats, high: Floats, counts: Ints) -> Known:
     _, places = np.unique(keys, return_inverse=True)
     size = int(places.max(initial=-1)) + 1
     least, most, sums = np.full(size, np.inf), np.full(size, -np.inf), np.zeros(size, dtype=np.int64)
-    with np.errstate(invalid="ignore"):  # a warning would tell of a missing record
+    with np.errstate(invalid="ignore"):  # a warning would reveal a missing record
         np.minimum.at(least, places, low)
         np.maximum.at(most, places, high)
     np.add.at(sums, places, counts)
