@@ -18,6 +18,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.classes import Classes
 from nobounds.counting.compiled import LeadingCounts
 from nobounds.counting.deviation import Deviation
+from nobounds.counting.few import InOrder
 from nobounds.counting.scan import Chunk, Chunks, blocks, changed, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
@@ -115,6 +116,9 @@ class Counted:
         return Classes(self.ladder, self.deviation)
 
     def __call__(self, chunks: Iterable[Chunk]) -> Histogram:
+        if isinstance(chunks, InOrder):
+            values = chunks[0] if self.deviation is None else self.deviation(chunks[0])
+            return Histogram(self.ladder, *_repeated(self.ladder.rungs(values)))  # in order: the maps are monotone
         if self.deviation is not None and self.deviation.unit is not None:
             return _counted(self.ladder, None, changed(chunks, self.deviation))
         return _counted(self.ladder, self.deviation, chunks)
@@ -273,15 +277,16 @@ def _distinct(rungs: Ints, weights: Ints | None = None) -> tuple[Ints, Ints]:
         return rungs, rungs
     low, high = int(np.minimum.reduce(rungs)), int(np.maximum.reduce(rungs))  # without the wrappers of the methods
     if high - low >= _SPARSE * len(rungs):
-        return _sorted(rungs) if weights is None else merged([(rungs, weights)])
+        return _repeated(np.sort(rungs)) if weights is None else merged([(rungs, weights)])
     counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
     occupied = counts.nonzero()[0]
     return occupied + low, counts[occupied]
 
 
-def _sorted(rungs: Ints) -> tuple[Ints, Ints]:
-    """The distinct rungs, in order, and how often each occurs."""
-    rungs, begins = np.sort(rungs), np.ones(len(rungs) + 1, dtype=bool)
+def _repeated(rungs: Ints) -> tuple[Ints, Ints]:
+    """The distinct rungs of a sorted array, and how often each occurs."""
+    begins = np.empty(len(rungs) + 1, dtype=bool)
+    begins[0] = begins[-1] = True
     np.not_equal(rungs[1:], rungs[:-1], out=begins[1:-1])
     firsts = begins.nonzero()[0]
     return rungs[firsts[:-1]], firsts[1:] - firsts[:-1]
