@@ -119,5 +119,5 @@ def present(values: Floats, counts: Ints | None) -> tuple[Floats, Ints | None]:
     """A block without its missing records."""
     if not math.isnan(np.maximum.reduce(values, initial=0.0)):  # the fastest way to see that none is missing
         return values, counts
-    kept = ~np.isnan(values)
+    kept = (~np.isnan(values)).nonzero()[0]  # faster than to select by marks
     return values[kept], None if counts is None else counts[kept]
