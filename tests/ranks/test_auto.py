@@ -128,6 +128,17 @@ def test_few_records_have_no_frame_and_many_have_one(neighbors):
     assert many.routes[0].ladder.map.bits < more.routes[0].ladder.map.bits
 
 
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_few_records_are_aimed_a_little_nearer_to_the_middle(neighbors):
+    """By a hundredth at most, up to the rank with 20 nats beyond it: 120 records at q = 1/4, 160 under swap."""
+    for q in (F(1, 4), F(3, 10), HALF, F(3, 4)):
+        problem, enough = problem_of((q,), neighbors), 120 if neighbors == "add-remove" else 160
+        aimed = [auto(problem, F(1), size).routes[0].rank for size in (30, enough - 1, enough, 400)]
+        assert all(abs(rank - HALF) <= abs(q - HALF) and abs(rank - q) <= F(1, 100) for rank in aimed)
+        assert aimed[2] == aimed[3] == q
+        assert (aimed[0] != q) == (aimed[1] != q or q == F(3, 10)) == (q != HALF)
+
+
 @pytest.mark.parametrize("q", [F(0), F(1, 100), F(99, 100), F(1)], ids=str)
 def test_tails_are_walked_to_on_their_own_side_of_the_centre(q):
     """Under add-remove, with a frame: fine rungs lie on the side of the quantile."""

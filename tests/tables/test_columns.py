@@ -42,7 +42,7 @@ def test_public_values_are_counted_in_their_order(column, keys):
     listed = column.to_pylist() if isinstance(column, pa.Array) else list(column)
     assert release.groups == keys
     assert release.values.tolist() == [sum(key == one for one in listed) for key in keys]
-    assert GroupedRelease.from_json(release.to_json()).to_json() == release.to_json()
+    assert GroupedRelease.from_json(release.to_json()) == release
 
 
 def test_all_engines_count_the_same(tmp_path):

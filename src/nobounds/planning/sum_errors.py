@@ -6,6 +6,7 @@ Noise is taken at points that fill its law evenly, different ones for each data 
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -35,7 +36,7 @@ from nobounds.ranks.route import Price
 LEAST = 1e-5  # clips with less probability are left out
 POINTS, STRIDE = 64, 19  # a lattice of points for two noises
 LOOKS = (0.125, 0.375, 0.625, 0.875)  # where the law of the number of records is evaluated
-TAIL_LOOKS = 4  # at the noise of the counts of octaves
+TAIL_LOOKS = 4  # at the halts of a walk and the noise of the counts of octaves, for each data set
 _MOST = 1 << 20  # of a count's errors are taken one by one
 
 
@@ -141,30 +142,31 @@ def _rungs(search: Search, width_walk: WidthWalk, number: int) -> tuple[list[int
 def _moved(
     plan: SumPlan, start: ClipStart, around: Histogram, halts: list[tuple[list[int], Floats]], number: int
 ) -> list[tuple[list[int], Floats]]:
-    """The rungs after the counts of octaves have moved them; the noise of the counts is taken at a few points."""
+    """The rungs after the counts of octaves have moved them, for a few halts of the walks and noises of the counts."""
     signs = plan.tailing.signs(start.center)
     most = [rungs[int(np.argmax(chances))] for rungs, chances in halts]
+    points = (np.arange(TAIL_LOOKS) + spread(number)) / TAIL_LOOKS
     result = []
     for which, (rungs, chances) in enumerate(halts):
         others = most[:which] + most[which + 1 :]
-        anchors = [anchored([rung, *others])[0] for rung in rungs]
+        passed = np.cumsum(chances)
+        drawn = [rungs[place] for place in np.searchsorted(passed[:-1] / passed[-1], points).tolist()]
+        anchors = [anchored([rung, *others])[0] for rung in drawn]
         own = signs[which : which + 1] if plan.search.two_sided else signs
         counts = np.array([[cells(around, sign, anchor) for sign in own] for anchor in anchors], dtype=np.float64)
-        chance: dict[int, float] = {}
-        for look in range(TAIL_LOOKS):
-            noise = _count_noise(plan, counts.shape, TAIL_LOOKS * number + look)
-            moves = plan.tailing.moves(counts + noise, start.outside).reshape(len(anchors))
-            for rung, anchor, move, mass in zip(rungs, anchors, moves.tolist(), chances.tolist(), strict=True):
-                end = moved_rung(anchor, move) if anchor else rung
-                chance[end] = chance.get(end, 0.0) + mass / TAIL_LOOKS
-        result.append((list(chance), np.array(list(chance.values()))))
+        noise = _count_noise(plan, counts.shape, (number, which))
+        moves = plan.tailing.moves(counts + noise, start.outside)
+        moved = moves.reshape(TAIL_LOOKS).tolist()
+        ends = zip(drawn, anchors, moved, strict=True)
+        times = Counter(moved_rung(anchor, move) if anchor else rung for rung, anchor, move in ends)
+        result.append((list(times), np.array(list(times.values())) / TAIL_LOOKS))
     return result
 
 
-def _count_noise(plan: SumPlan, shape: tuple[int, ...], number: int) -> Floats:
-    """Noise for the counts of octaves, the same for a number each time."""
+def _count_noise(plan: SumPlan, shape: tuple[int, ...], seed: tuple[int, int]) -> Floats:
+    """Noise for the counts of octaves, the same for a seed each time."""
     noise = plan.tail.count_noise
-    points = np.random.default_rng(number).random(shape)
+    points = np.random.default_rng(seed).random(shape)
     if noise.gaussian:
         return noise.scale * normal_quantile(points)
     return np.asarray(-noise.scale * np.sign(points - 0.5) * np.log(2 * np.minimum(points, 1 - points)))

@@ -144,9 +144,10 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     tuning, swap = problem.tuning, problem.neighbors == "swap"
     tails = [min(q, 1 - q) for q in problem.qs]
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
-    whole = FrameRule.affordable(problem, careful, epsilon)
+    inner = min(tails) >= tuning.inner_tail
+    whole = FrameRule.affordable(problem, careful, epsilon, inner)
     nats = float(careful * epsilon) / twice
-    if min(tails) >= tuning.inner_tail:
+    if inner:
         return whole if nats >= tuning.framed_inner else None
     in_tail = float(careful * (epsilon - whole.epsilon)) * float(min(tails)) / len(tails)
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
@@ -177,10 +178,16 @@ def _route(aim: Aim, frame: FrameRule | None) -> OneRoute:
 
 
 def _kept(aim: Aim) -> Fraction:
-    """The rank to aim at with few records: not so near an end that empty numbers beyond it outweigh the records."""
-    nats = max(math.floor(aim.nats), 1)
-    least = min(Fraction(aim.tuning.end_nats, nats), aim.tuning.inner_tail)
-    return min(max(aim.q, least), 1 - least)
+    """The rank to aim at without a frame: with few records beyond it, a little nearer to the middle.
+
+    There empty numbers beyond the end of the data may outweigh the records: each nat more makes that e times rarer.
+    """
+    tail, nats = aim.tail, Fraction(max(math.floor(aim.size * aim.epsilon), 1))
+    # The rank r with `answered_nats` beyond it: nats r / 2 under swap, and nats r / (2 - 2 r) under add-remove.
+    wanted = 2 * aim.tuning.answered_nats / nats
+    enough = wanted if aim.problem.neighbors == "swap" else wanted / (1 + wanted)
+    aimed = min(max(tail, min(enough, tail + aim.tuning.nudge)), Fraction(1, 2))
+    return aimed if 2 * aim.q <= 1 else 1 - aimed
 
 
 def _tail(aim: Aim) -> OneRoute:
@@ -217,9 +224,7 @@ def _outward(aim: Aim) -> Route:
     step = min(tuning.outward_longer * aim.step, (1 + aim.in_tail) * tuning.outward_step)
     ladder = octave_ladder(step_bits(step, tuning.most_bits), not upper)
     # Near the end more goes to the threshold, and it is raised less because a walk halts early.
-    share = (
-        tuning.inner if aim.tail >= tuning.wide_tail else max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
-    )
+    share = max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
     eps1, eps2 = walk_split(problem, aim.q, upper, aim.epsilon, share, aim.zcdp)
     rise = Fraction(min(tuning.rise, aim.in_tail / 8)) / aim.epsilon
     drop = -Fraction(round(rise * aim.q.denominator), aim.q.denominator)

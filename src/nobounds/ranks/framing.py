@@ -52,10 +52,14 @@ class FrameRule:
         return cls(prior_choice(problem, HALF, eps_center, bits), eps_scale, problem.neighbors)
 
     @classmethod
-    def affordable(cls, problem: Problem, size: int, epsilon: Fraction) -> "FrameRule":
-        """The rule for about `size` records and an epsilon: nats of a centre and a scale, twice as many under swap."""
+    def affordable(cls, problem: Problem, size: int, epsilon: Fraction, inner: bool = False) -> "FrameRule":
+        """The rule for about `size` records and an epsilon: nats of a centre and a scale, twice as many under swap.
+
+        With `inner` it is for inner quantiles alone.
+        """
         times = 2 if problem.neighbors == "swap" else 1
-        nats = problem.tuning.frame_nats(size * epsilon / times)
+        nats_of = problem.tuning.inner_frame_nats if inner else problem.tuning.frame_nats
+        nats = nats_of(size * epsilon / times)
         return cls.of(problem, *(Fraction(part * times, size) for part in nats))
 
     @property

@@ -25,13 +25,20 @@ class RankTuning:
     more_center: int = 30
     more_scale: int = 160
     sure_share: Fraction = Fraction(1, 50)  # of epsilon, at most, for each of these
-    framed_inner: int = 450  # nats from which a frame is bought for inner quantiles, ...
+    # A frame for inner quantiles is cheaper: a scale that is too low does them no harm. It has fewer nats for the scale
+    # and at most this many more for each part, for at most this part of epsilon.
+    inner_scale: int = 30
+    more_inner: int = 30
+    inner_share: Fraction = Fraction(1, 100)
+    framed_inner: int = 700  # nats from which a frame is bought for inner quantiles, ...
+    framed_interval: int = 400  # ... for an interval around one, ...
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
     most_center: Fraction = Fraction(2, 5)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
-    wide_tail: Fraction = Fraction(1, 10)  # from which the shares of a walk outward are equal
     inner_tail: Fraction = Fraction(1, 4)  # quantiles with less in their tail are no inner ones
-    end_nats: int = 30  # without a frame no rank is aimed at with less than this beyond it
+    end_nats: int = 30  # without a frame halving aims at no rank with less than this beyond it
+    # Without a frame an inner rank with fewer than `answered_nats` beyond it is aimed at so much nearer the middle.
+    nudge: Fraction = Fraction(1, 100)
     # Bits of the numbers under the prior: for a centre, and beyond log2 of the nats for an answer. More bits serve data
     # farther from 0 for their spread; fewer make heaps heavier, which 16 bits hit for 11 nats.
     center_bits: int = 16
@@ -84,7 +91,7 @@ class RankTuning:
     # outer ones; the bits of the numbers beyond log2 of its nats; and of epsilon for the size under swap, at least.
     joint_most: int = 39
     joint_most_added: int = 19
-    joint_tail: float = 24.0
+    joint_tail: float = 16.0
     joint_bits: int = 10
     joint_nats: int = 1 << 32  # at most: places of finer rungs would not fit into 64 bits
     joint_size_share: Fraction = Fraction(1, 20)
@@ -118,6 +125,11 @@ class RankTuning:
         """The nats of a centre and of a scale, where there are this many in all; `part` of them make each surer."""
         more = math.floor(nats * (self.sure_share if part is None else part))
         return self.center_nats + min(self.more_center, more), self.scale_nats + min(self.more_scale, more)
+
+    def inner_frame_nats(self, nats: Fraction) -> tuple[int, int]:
+        """The same where the frame is for inner quantiles alone."""
+        more = min(self.more_inner, math.floor(nats * self.inner_share))
+        return self.center_nats + more, self.inner_scale + more
 
 
 TUNING = RankTuning()

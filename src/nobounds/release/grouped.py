@@ -120,6 +120,13 @@ class GroupedRelease(Answer):
         fields["keys"] = {name: [_finite(key) for key in keys] for name, keys in fields["keys"].items()}
         return json.dumps(fields, allow_nan=False)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether two releases say the same."""
+        return self.to_json() == other.to_json() if isinstance(other, GroupedRelease) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
     @classmethod
     def from_json(cls, text: str) -> "GroupedRelease":
         """The release that `to_json` wrote; keys of types without a JSON form come back as text."""

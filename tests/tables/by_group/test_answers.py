@@ -40,7 +40,9 @@ def test_intervals_of_groups_hold_and_have_the_answer_inside(q):
     assert release.reasons[many] in ("no rows seen", "too few rows")
     assert release.intervals[many].tolist() == [-np.inf, np.inf]
     assert release.parameters["interval"]["level"] == 0.95
-    assert nb.GroupedRelease.from_json(release.to_json()).intervals.tolist() == release.intervals.tolist()
+    again = nb.GroupedRelease.from_json(release.to_json())
+    assert again == release and hash(again) == hash(release) and again != again.to_json()
+    assert again.intervals.tolist() == release.intervals.tolist()
 
 
 def test_too_many_keys_for_intervals_are_refused():

@@ -181,7 +181,8 @@ class IntervalPlan:
             return None
         tuning, times = self.tuning, self._times
         if self._is_framed(size):
-            return FrameRule.affordable(self.problem, self.least(size), self._left)
+            inner = min(self.q, 1 - self.q) >= tuning.inner_tail
+            return FrameRule.affordable(self.problem, self.least(size), self._left, inner)
         nats_scale = Fraction(tuning.scale_alone * times, self.least(size))
         return FrameRule.of(self.problem, Fraction(0), min(nats_scale, self._left * tuning.most_scale))
 
@@ -192,7 +193,7 @@ class IntervalPlan:
 
     def _is_framed(self, size: int) -> bool:
         """Whether there are records enough for a centre and a scale."""
-        return bool(self.least(size) * self._left >= self.tuning.framed_inner * self._times)
+        return bool(self.least(size) * self._left >= self.tuning.framed_interval * self._times)
 
     @lru_cache(maxsize=256)  # noqa: B019 - a small public value
     def setting(self, size: int) -> Setting:
