@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 from support.cpu import pytest_runtest_logstart, pytest_runtest_makereport, pytest_terminal_summary  # noqa: F401
+from support.mariadb import mariadb  # noqa: F401
 from support.postgres import postgres  # noqa: F401
 from support.thinning import pytest_addoption, pytest_collection_modifyitems  # noqa: F401
 

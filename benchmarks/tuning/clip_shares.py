@@ -45,7 +45,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "octaves a quarter": {"tail": Fraction(1, 4), "tail_swap": Fraction(1, 4)},
     "not widened": {"widened": 0},
     "widened by three eighths": {"widened": 3},
-    "walks under swap always": {"walked": 0},
 }
 
 

@@ -222,3 +222,47 @@ def test_functions_of_the_database_are_not_called():
     answers = nb.sql(statement, connection, epsilon=1, rng=random.Random(1))
     expected = nb.sql(statement, in_memory(), epsilon=1, rng=random.Random(1))
     assert str(answers) == str(expected)
+
+
+COMPUTED = "create table made (x integer, y integer generated always as (abs(x)) virtual)"
+
+
+@pytest.mark.parametrize("connect", [in_duckdb, in_sqlite])
+def test_columns_that_the_database_computes_are_declared(connect):
+    """Such a column may fail on a row, as abs does on the lowest integer, so whether it does would tell of the rows."""
+    connection = connect()
+    connection.execute(COMPUTED)
+    with pytest.raises(ValueError, match=r"^made has a column that the database computes .*rows_of='result'"):
+        nb.sql("select private_mean(y) from made", connection, epsilon=1)
+    connection.execute("insert into made (x) values (3)")
+    answers = nb.sql("select private_mean(y) from made", connection, epsilon=1, rows_of="result")
+    assert answers.parameters["rows_of"] == "query result"
+    connection.close()
+
+
+@pytest.mark.medium
+def test_columns_that_mariadb_computes_are_declared(mariadb):
+    """As in the others."""
+    with mariadb.begin() as connection:
+        for statement in ("drop table if exists made", COMPUTED):
+            connection.exec_driver_sql(statement)
+    with pytest.raises(ValueError, match=r"^made has a column that the database computes"):
+        nb.sql("select private_mean(y) from made", mariadb, epsilon=1)
+
+
+@pytest.mark.medium
+def test_a_part_on_another_server_is_declared(postgres):
+    """A table may have partitions and children that are foreign tables."""
+    with psycopg.connect(postgres) as connection:
+        for statement in (
+            "create table whole (x float8)",
+            "create table part () inherits (whole)",
+            "create foreign data wrapper nothing",
+            "create server nowhere foreign data wrapper nothing",
+            "create foreign table far (x float8) server nowhere",
+            "alter foreign table far inherit part",
+        ):
+            connection.execute(statement)
+        with pytest.raises(ValueError, match=r"^whole has a part that is a foreign table"):
+            nb.sql("select private_mean(x) from whole", connection, epsilon=1)
+        connection.rollback()

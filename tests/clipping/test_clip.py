@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 from scipy import stats
 from support.paid import Paid
 
+from nobounds.accounting.terms import Terms
 from nobounds.auditing.claims.clips import CROWDS, LINE, MISSING, floats, searching, viewed, walks_of, widths_seen
 from nobounds.clipping.clip import ClipStart
 from nobounds.clipping.law import clip_law
+from nobounds.clipping.plan import SumPlan
 from nobounds.clipping.tuning import CLIP_TUNING
 from nobounds.clipping.widths import DEVIATIONS, _octaves_beyond
 from nobounds.counting.histogram import Histogram
+from nobounds.engines.memory.arrays import column
 from nobounds.ladders.ladder import Ladder
+from nobounds.ladders.stated import Stated
 from nobounds.mechanisms.halting import Law
 from nobounds.programs.program import Draw
 
@@ -311,3 +315,17 @@ def test_octaves_begin_at_powers_of_two():
     for k in (-40, -3, 0, 7, 1000):
         rungs = DEVIATIONS.rungs(np.array([2.0**k, np.nextafter(2.0 ** (k + 1), 0), 2.0 ** (k + 1)]))
         assert _octaves_beyond(rungs, k).tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("epsilon", [0.1, 1, 1.9])
+def test_no_noisy_size_costs_more_than_is_charged(centered, epsilon):
+    """The rho of all parts is at most that of the plan, whatever part of epsilon a noisy size gives to the clip."""
+    facts = column(np.arange(10.0)).public(False)
+    plan = SumPlan.of(facts, Terms.of(epsilon, None, "add-remove"), Stated(), centered)
+    spent = []
+    for size in np.geomspace(1, 1e12, 200).astype(int).tolist():
+        parts = plan.at(size).parts()
+        assert sum(part.epsilon for part in parts.values()) == plan.cost().epsilon
+        spent.append(sum(part.rho for part in parts.values()))
+    assert 0.99 * plan.cost().rho <= max(spent) <= plan.cost().rho

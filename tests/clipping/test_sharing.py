@@ -14,7 +14,7 @@ from nobounds.clipping.tail import Side, TailRule
 from nobounds.clipping.tailing import Tailed
 from nobounds.ladders.ladder import Ladder
 
-COUNTS = (0, 0, 0, 0, 900, 300, 60, 12, 3, 1)
+COUNTS = (0, 0, 0, 0, 0, 0, 900, 300, 60, 12, 3, 1, 0, 0, 0, 0)
 
 
 @pytest.mark.medium
@@ -39,7 +39,7 @@ def test_intervals_of_groups_hold(statistic):
 def tailed(lower=None):
     """A clip at 100 with octaves above it, and below if there may be records."""
     sides = [Side(1, COUNTS, Fraction(100), 0)]
-    sides += [Side(-1, (0,) * 10, Fraction(100), 0)] if lower is None else []
+    sides += [Side(-1, (0,) * len(COUNTS), Fraction(100), 0)] if lower is None else []
     ladder = Ladder.float_bits(16).limited(None if lower is None else Fraction(lower), None)
     clip = Clip(Fraction(-100 if lower is None else lower), Fraction(100), Fraction(0), True)
     return Tailed(clip, tuple(sides), TailRule(Fraction(1, 10), "add-remove"), ladder)

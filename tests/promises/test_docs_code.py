@@ -17,6 +17,7 @@ MARKED = marked()
 MARKS = {
     "peer": "the code of another library, which has an environment of its own",
     "needs=spark": "needs a Spark session; docs/examples/spark.ipynb runs one",
+    "needs=mariadb": "needs a server of MariaDB; tests/engines/sql/alchemy start one",
     "needs=postgres": "",  # run where there is a server
     "run=protocol": "the signature of a function that the reader writes",
 }

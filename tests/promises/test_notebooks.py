@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-NAMES = ("pandas", "polars", "duckdb", "postgres", "spark", "paper")
+NAMES = ("pandas", "polars", "duckdb", "sql", "postgres", "sqlalchemy", "spark", "paper")
 MOST = {"paper": 60}  # cells; others are short
 WITHOUT = [
     reason
@@ -85,6 +85,8 @@ def test_a_notebook_runs(name, tmp_path, jupyter, request, monkeypatch):
         for part in request.getfixturevalue("postgres").split():
             key, _, value = part.partition("=")
             monkeypatch.setenv({"host": "PGHOST", "user": "PGUSER", "dbname": "PGDATABASE"}[key], value)
+    if name == "sqlalchemy":
+        pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy: pip install sqlalchemy")
     if name == "spark" and WITHOUT:
         pytest.skip(WITHOUT[0])
     assert all(cell.outputs for cell in code(executed(name, tmp_path)))

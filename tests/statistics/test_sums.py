@@ -197,11 +197,14 @@ def expected_width(data, neighbors):
 @pytest.mark.medium
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_clips_are_as_wide_in_any_unit_and_at_any_location(neighbors):
-    """The expected width of a clip where walks halt is that many times as large, or the same; to 5%."""
+    """The expected width that octaves are counted around is that many times as large, or the same; to 10%.
+
+    It is a power of two, so a unit that is none changes how often the scale is one octave or the next.
+    """
     data = np.random.default_rng(3).normal(0, 1, 5000)
     plain = expected_width(data, neighbors)
     for unit, offset in ((1e-9, 0.0), (1e9, 0.0), (1.0, 17.3), (1.0, -1000.0)):
-        assert expected_width(data * unit + offset, neighbors) == pytest.approx(plain * unit, rel=0.05)
+        assert expected_width(data * unit + offset, neighbors) == pytest.approx(plain * unit, rel=0.1)
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)

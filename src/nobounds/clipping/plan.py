@@ -154,8 +154,10 @@ class SumPlan:
         eps_clip, walked = Fraction(0), True
         if not search.ladder.is_settled:
             given = self.careful(size), search.neighbors, search.two_sided
-            walked = self.power > 1 or tuning.walks_for(self.after_tail, *given)
+            walked = self.power > 1 or self.groups > 1 or tuning.walks_for(self.after_tail, *given)
             eps_clip = self._shared(tuning.clip_part(self.after_tail, *given, walked=walked))
+            if not walked and search.neighbors == "swap" and search.nullable:
+                eps_clip = max(eps_clip, tuning.sparse_part(self.after_tail, size))
         eps_noise = rest(self.after_tail, [eps_clip], self.zcdp)
         # One record more is clipped for each unit of noise in each group.
         outside = math.ceil((self.groups - 1) / eps_noise)

@@ -24,21 +24,23 @@ from nobounds.counting.histogram import Histogram
 from nobounds.mechanisms.decisions import AddedNoise, NoisyMany
 from nobounds.noise.additive import Additive, GaussianNoise
 
-LOWEST, HIGHEST = -6, 3  # the first and the last edge over the width, as powers of two
+LOWEST, HIGHEST = -8, 7  # the first and the last edge over the width, as powers of two
 CELLS = HIGHEST - LOWEST + 1  # for each side; the last one has no upper edge
 MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width may be moved by
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
-SURE = 8  # scales of the noise above which a count is no noise, wherever it is
-RISES = 6  # scales of the noise by which a count beyond the clip may be above the one before it
-OUTWEIGHS = 2.5  # standard deviations of all counts beyond the clip that they must reach, to outweigh those below it
+SURE = 8  # scales of the noise above which a count is no noise; one more for each octave further out
+RISES = 7  # scales of the noise by which a count beyond the clip may be above the one before it
+OUTWEIGHS = 2.5  # standard deviations that the first counts beyond the clip must reach, to outweigh those below it
 SEEN, SEEN_BEFORE = (
     10,
     30,
 )  # scales of noise that an octave below the clip must have, to say something of squares beyond
-CARRIED = 2.5  # standard deviations of the sum of all counts that it must reach, else the clip may have run away
+CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, else the clip may have run away
+CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
 _BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
+_FURTHER = 1 + np.arange(HIGHEST + 2) / SURE
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
 
 
@@ -87,7 +89,8 @@ class TailRule:
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
-    return sum(noisy) >= CARRIED * noise.deviation(len(noisy))
+    near = np.reshape(noisy, (-1, CELLS))[:, :CARRYING]
+    return bool(near.sum() >= CARRIED * noise.deviation(near.size))
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:
@@ -114,7 +117,9 @@ def biases(noisy: Floats, less: float, sure: float = math.inf, power: int = 1) -
     """
     counts = np.maximum(noisy - less * _BEYOND_CLIP, 0.0)
     beyond_clip = counts[..., _FALLING:]
-    counts[..., _FALLING:] = np.where(beyond_clip > sure, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1))
+    counts[..., _FALLING:] = np.where(
+        beyond_clip > sure * _FURTHER, beyond_clip, np.minimum.accumulate(beyond_clip, axis=-1)
+    )
     slopes = np.log(counts + 1)
     slopes[..., 1:] -= slopes[..., :-1].copy()
     edges, widths = (_EDGES, _WIDTHS) if power == 1 else (_EDGES**power, _WIDTHS**power)
@@ -140,13 +145,14 @@ class Side:
     def rises(self, noise: CountNoise) -> bool:
         """Whether counts clearly rise beyond the clip: then nothing is known of what lies there.
 
-        One may be far above the one before it, or all of them together above the octaves just below the clip, which by
-        the assumption have more.
+        One may be far above the one before it, or the first few together above the two octaves just below the clip,
+        which by the assumption have more.
         """
         first = self.move - LOWEST
-        below, beyond = self.noisy[first - BELOW : first], self.noisy[first:]
-        at_once = np.any(np.diff((below[-1], *beyond)) > RISES * noise.scale)
-        return bool(at_once) or sum(beyond) > max(sum(below), OUTWEIGHS * noise.deviation(len(beyond)))
+        below, beyond = self.noisy[first - 2 : first], self.noisy[first:]
+        at_once = np.any(np.diff(np.maximum((below[-1], *beyond), 0)) > RISES * noise.scale)
+        likely = OUTWEIGHS * noise.deviation(1) * np.sqrt(np.arange(1, len(beyond) + 1))
+        return bool(at_once or np.any(np.cumsum(beyond) > np.maximum(sum(below), likely)))
 
     def seen(self, noise: CountNoise) -> bool:
         """Whether one of the two octaves below the clip clearly has records, so that they say how counts go on."""

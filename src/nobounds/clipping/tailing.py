@@ -12,8 +12,8 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
 from nobounds.clipping.interval import CHANCE, reach
-from nobounds.clipping.octaves.excess import ASSUMES, BELOW
-from nobounds.clipping.octaves.moving import AWAY, errors, errors_of_both
+from nobounds.clipping.octaves.excess import ASSUMES
+from nobounds.clipping.octaves.moving import AWAY, BELOW, errors, errors_of_both
 from nobounds.clipping.tail import CELLS, LOWEST, MOVES, SURE, Side, TailRule, anchored, biases, carried, moved_rung
 from nobounds.clipping.widths import BITS
 from nobounds.exact import MAX, finite_float

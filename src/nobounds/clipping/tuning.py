@@ -51,10 +51,14 @@ class ClipTuning:
     walks: Fraction = Fraction(1, 10)
     walks_swap: Fraction = Fraction(3, 20)
     few: Fraction = Fraction(9, 20)
-    # Under swap walks fail more often than they help with less than this many records times their epsilon: octaves are
-    # counted around this many octaves above the scale then, and nothing is paid for walks.
-    walked: int = 400
+    # Where a frame has a centre, nothing is paid for walks: octaves are counted around this many octaves above the
+    # scale. A sum around 0 needs them: all records may lie within one octave far from 0.
     unwalked: int = 2
+    # Under swap the split is made for all rows. Where a type has missing records, a frame is enough for one record in
+    # this many rows, and gets at least and for that at most these parts.
+    rows_for_one: int = 7
+    least_frame: Fraction = Fraction(1, 32)
+    most_frame: Fraction = Fraction(1, 5)
     fewer_nats: Fraction = Fraction(3, 4)  # of those of a frame are enough, where a noisy number of records is smaller
     octaves: Fraction = Fraction(2, 5)
     # Of what is left after the size, for the counts of octaves around a clip; under swap they have twice the noise.
@@ -138,14 +142,18 @@ class ClipTuning:
             )
         return frame + (total - frame) * self.walks_part(neighbors)
 
+    def sparse_part(self, total: Fraction, rows: int) -> Fraction:
+        """What a frame gets at least where many of the rows may have no record, and no walk follows."""
+        nats = self.rows_for_one * self.fewer_nats * sum(self.frame_nats("swap", True))
+        return max(min(nats / max(rows, 1), total * self.most_frame), total * self.least_frame)
+
     def walks_part(self, neighbors: Neighbors) -> Fraction:
         """The part of what a frame leaves that walks get."""
         return self.walks_swap if neighbors == "swap" else self.walks
 
     def walks_for(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> bool:
-        """Whether walks follow the frame for about `size` records; see `walked`."""
-        frame = self._frame_part(total, size, neighbors, two_sided) if neighbors == "swap" else None
-        return frame is None or (total - frame) * self.walks_swap * size >= self.walked
+        """Whether walks search for the clip of about `size` records; see `unwalked`."""
+        return not two_sided or self._frame_part(total, size, neighbors, two_sided) is None
 
     def _frame_part(self, total: Fraction, size: int, neighbors: Neighbors, two_sided: bool) -> Fraction | None:
         """What a frame costs at least; None if that is too much."""
@@ -153,11 +161,15 @@ class ClipTuning:
         return None if frame > total * (self.most_two_sided if two_sided else self.most_one_sided) else frame
 
     def clip_parts(self, total: Fraction, neighbors: Neighbors, two_sided: bool) -> tuple[Fraction, ...]:
-        """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the dearest."""
+        """The ends of what `clip_part` returns for any size: no frame, the cheapest, and the dearest.
+
+        Where no walk follows a frame, it costs next to nothing with very many records.
+        """
         alone = self.few if neighbors == "swap" else self.octaves
         most = self.most_two_sided if two_sided else self.most_one_sided
         walks = self.walks_part(neighbors)
-        return total * alone, total * walks, total * (most + (1 - most) * walks)
+        cheapest = Fraction(0) if two_sided else walks
+        return total * alone, total * cheapest, total * (most + (1 - most) * walks)
 
 
 CLIP_TUNING = ClipTuning()

@@ -18,8 +18,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.classes import Classes
 from nobounds.counting.compiled import LeadingCounts
 from nobounds.counting.deviation import Deviation
-from nobounds.counting.few import InOrder
-from nobounds.counting.scan import Chunk, Chunks, blocks, changed, present, scan
+from nobounds.counting.scan import Chunk, Chunks, InOrder, blocks, changed, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 

@@ -9,8 +9,7 @@ Data are refused by public facts only: their type, dtype or number of dimensions
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from nobounds.counting.few import read_once
-from nobounds.counting.scan import Chunks
+from nobounds.counting.scan import Chunks, read_once
 from nobounds.ladders.facts import Facts
 
 CHUNK = 65_536

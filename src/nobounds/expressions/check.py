@@ -316,6 +316,8 @@ def _literal_type(value: Constant) -> Type:
         case str():
             if len(value) > _LONGEST:
                 raise ValueError(f"a text in an expression may have at most {_LONGEST} characters, got {len(value)}")
+            if not value.isascii() and value.encode(errors="replace").decode() != value:  # half of a surrogate pair
+                raise ValueError(f"a text in an expression must be Unicode, got {value!a}")
             return TEXT
         case datetime():
             return Type("datetime", unit="us", zone=None if value.tzinfo is None else "UTC")

@@ -194,6 +194,9 @@ def _in(given: Any, inner: Callable[[Any], Node]) -> Node:
 
 
 def _cast(given: Any, inner: Callable[[Any], Node]) -> Node:
+    others = [name for name, part in given.args.items() if part and name not in ("this", "to")]
+    if others:
+        refused(f"a cast with {others[0]}", "what cannot be cast is null")
     target, operand = given.to, inner(given.this)
     plain = str(getattr(target.this, "name", target.this))
     if isinstance(operand, Literal) and isinstance(operand.value, str) and plain in _TIMES:

@@ -13,7 +13,7 @@ from nobounds.clipping.moments.proportion import ProportionPlan
 from nobounds.clipping.moments.variance import VariancePlan
 from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.plan import SumPlan, smallest
-from nobounds.clipping.tail import CARRIED, CELLS
+from nobounds.clipping.tail import CARRIED, CARRYING
 from nobounds.ladders.facts import Facts
 from nobounds.ladders.stated import Stated
 from nobounds.planning.groups import PlannedGroups
@@ -102,7 +102,7 @@ def _searched(plan: SumPlan) -> int:
     room = math.ceil(ROOM / plan.eps_size) if plan.eps_size else 0
     room = room if plan.outer is None else 3 * room // 2  # the number is then the sum of two noisy ones
     noise = plan.tail.count_noise if plan.eps_tail else CountNoise(0.0, False)
-    deviation = noise.scale * math.sqrt((1 if noise.gaussian else 2) * 2 * CELLS)
+    deviation = noise.scale * math.sqrt((1 if noise.gaussian else 2) * 2 * CARRYING)
     return max(_enough(plan) + room, math.ceil((CARRIED + _SPREADS) * deviation))
 
 

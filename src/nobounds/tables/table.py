@@ -112,7 +112,7 @@ class Table(SharedOnly):
         label: str | None = None,
         progress: Progress | None = None,
     ) -> "Table":
-        """The table that a query gives, on a connection to DuckDB, PostgreSQL, SQLite or another database.
+        """The table that a query gives, by a connection to DuckDB, PostgreSQL or another database, or by SQLAlchemy.
 
         The query selects rows and columns of one table, as `nb.sql` does: one row of the table makes at most one row of
         the result, and whatever else is refused. nobounds computes its expressions, and reads whole columns.
@@ -362,7 +362,7 @@ class Table(SharedOnly):
         >>> people = Table({"age": [18 + i % 60 for i in range(6000)], "pay": [i % 900 for i in range(6000)]})
         >>> answers = people.agg(mean("pay", lower=0), median("age"), "count()", epsilon=1, rng=random.Random(1))
         >>> round(answers["median(age)"].value)
-        48
+        47
         """
         from nobounds.statistics.agg import agg
 

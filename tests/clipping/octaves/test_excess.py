@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nobounds.clipping.octaves import excess as module
-from nobounds.clipping.octaves.excess import BELOW, CountNoise, excess, fitted
+from nobounds.clipping.octaves.excess import BELOW, RELATIVE, CountNoise, excess, fitted
 
 NOISE = CountNoise(5.0, False)
 FAMILIES = {
@@ -16,7 +16,7 @@ FAMILIES = {
 
 
 def noisy_octaves(values, clip, rng):
-    """Noisy counts of the octaves from two below the clip on."""
+    """Noisy counts of the octaves from BELOW below the clip on."""
     edges = clip * 2.0 ** np.arange(-BELOW, 4)
     counts = np.append(np.histogram(values, edges)[0], np.sum(values > edges[-1]))
     return np.rint(counts + rng.laplace(0, NOISE.scale, len(counts))).astype(np.int64)
@@ -44,20 +44,20 @@ def test_a_far_cluster_is_not_seen():
 
 def test_an_empty_side_has_hardly_any_excess():
     """Where all counts may be noise, most of the law is at 0."""
-    points = excess(np.array([2, -4, 1, 5, -3, 0]), NOISE)
+    points = excess(np.array([3, 1, -2, 2, -4, 1, 5, -3, 0]), NOISE)
     assert np.mean(points == 0) > 0.5
     assert np.median(points) == 0
 
 
 def test_public_bounds_bound_the_excess():
     """No record exceeds the clip by more than a public bound allows."""
-    counts = np.array([400, 300, 100, 40, 20, 10])
+    counts = np.array([300, 400, 500, 400, 300, 100, 40, 20, 10])
     assert excess(counts, NOISE, most=0.5).max() < 0.5 * excess(counts, NOISE).max()
 
 
 def test_wider_noise_gives_a_wider_law():
     """The same counts tell less if they are noisier."""
-    counts = np.array([400, 150, 30, 5, 1, 0])
+    counts = np.array([500, 600, 600, 400, 150, 3, 1, 0, 1])
     ends = [np.quantile(excess(counts, CountNoise(scale, True)), 0.95) for scale in (1.0, 20.0)]
     assert ends[0] < ends[1]
 
@@ -67,10 +67,11 @@ def test_wider_noise_gives_a_wider_law():
 def test_the_likelihood_of_a_noisy_count_is_that_of_all_whole_numbers(scale, count):
     """Whatever the noise, up to prior odds of 2 for 0 records: with larger ones intervals miss at small epsilons."""
     noise = CountNoise(scale, False)
-    cell = module._cell(count, noise, 70)
-    failures, success = module._logs(70)
+    shape = 1 / RELATIVE**2
+    cell = module._cell(count, noise, 70, shape)
+    failures, success = module._logs(70, shape)
     numbers = np.arange(np.ceil(max(count, 0) + 14 * scale) + 1)
-    ways = np.array([module._ways(x) for x in numbers]) - module.math.lgamma(module._SHAPE)
+    ways = np.array([module._ways(x, shape) for x in numbers]) - module.math.lgamma(shape)
     whole = np.logaddexp.reduce(ways + noise.log_density(numbers - count) + failures + numbers * success, axis=1)
     likely = whole > whole.max() - 5
     more = (cell.likelihood - whole)[likely]
@@ -87,3 +88,18 @@ def test_the_excess_beyond_a_clip_within_an_octave(clip):
     true = np.maximum(values / 4 - clip, 0).sum()
     assert np.mean(law.excess(law.numbers, clip=clip)) == pytest.approx(true, rel=0.2)
     assert np.mean(law.excess(law.numbers, clip=clip + 0.1)) < np.mean(law.excess(law.numbers, clip=clip))
+
+
+def test_a_curve_that_bends_more_and_more_leaves_less_beyond():
+    """The same counts just below the clip leave less after octaves that bend than after a straight line."""
+    bent, straight = (np.array([*before, 100, 30, 3, 0, 1, -1]) for before in ([150, 200, 190], [3600, 1100, 330]))
+    ends = [np.quantile(excess(counts, NOISE), 0.975) for counts in (bent, straight)]
+    assert ends[0] < 0.6 * ends[1]
+
+
+def test_octaves_before_a_sharp_beginning_say_nothing():
+    """Pareto data begin at once: that there is nothing before does not make their tail end."""
+    begins = np.array([2, -3, 820, 145, 26, 4, 1, 0, 1])
+    rest = np.array([26_000, 4600, 820, 145, 26, 4, 1, 0, 1])
+    ends = [np.quantile(excess(counts, NOISE), 0.975) for counts in (begins, rest)]
+    assert ends[0] >= 0.9 * ends[1]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from nobounds.clipping.octaves.excess import BELOW, CountNoise
-from nobounds.clipping.octaves.moving import AWAY, errors, errors_of_both
+from nobounds.clipping.octaves.excess import CountNoise
+from nobounds.clipping.octaves.moving import AWAY, BELOW, errors, errors_of_both
 
 NOISE = CountNoise(5.0, False)
 UNIT = 1.5

@@ -45,3 +45,19 @@ def test_an_error_of_a_server_does_not_name_its_password():
     with ExitStack() as stack, pytest.raises(ValueError, match="cannot be reached") as found:
         connect("postgresql://me:hunter2@127.0.0.1:1/none", stack)
     assert "hunter2" not in str(found.value) and found.value.__context__ is None
+
+
+@pytest.mark.medium
+def test_mariadb_is_opened_to_be_read(mariadb):
+    """Its tables are listed and read, nothing can be written, and an error does not name the password."""
+    with mariadb.begin() as writer:
+        for statement in ("drop table if exists opened", "create table opened (x double)"):
+            writer.exec_driver_sql(statement)
+    with ExitStack() as stack:
+        engine, name = connect(mariadb.url.set(drivername="mariadb").render_as_string(hide_password=False), stack)
+        assert name == "tests" and "opened" in table_names(engine)
+        with engine.connect() as connection, pytest.raises(Exception, match="READ ONLY"):
+            connection.exec_driver_sql("insert into opened values (1)")
+    with ExitStack() as stack, pytest.raises(ValueError, match="cannot be reached") as found:
+        connect("mariadb://me:hunter2@127.0.0.1:1/none", stack)
+    assert "hunter2" not in str(found.value) and found.value.__context__ is None

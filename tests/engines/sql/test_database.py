@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import namedtuple
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -194,6 +195,21 @@ def test_types_of_ones_own_are_text(psycopgs):
     assert [keys(stream, name) for name in "majl"] == [["sad"], [41], ["{}"], ["{1,2}"]]
 
 
+def test_a_text_that_a_function_of_somebody_makes_is_no_key(psycopgs):
+    """A cast may fail on a record, or do something; no query asks for it."""
+    execute(psycopgs, "drop type if exists odd cascade; create type odd as (a int, b int)")
+    execute(
+        psycopgs,
+        "create function odd_text(odd) returns text language sql as 'select (1 / ($1).a)::text';"
+        "create cast (odd as text) with function odd_text(odd)",
+    )
+    stream = from_query(psycopgs, "select row(0, 1)::odd as o, 1 as x")
+    assert stream.others == {"o": "PostgreSQL type odd"} and list(stream.kinds) == ["x"]
+    with pytest.raises(TypeError, match="column 'o' must be of text, numbers or dates to be a unit or a key"):
+        Local(stream).check_keys(("o",))
+    execute(psycopgs, "drop type odd cascade")
+
+
 def test_names_are_quoted(psycopgs):
     """Any name that a column can have may be asked for."""
     stream = from_query(psycopgs, 'select 1 as "a b", 2 as "select", 3 as "q""q", 4 as "É%s"')
@@ -288,6 +304,18 @@ def test_bytes_that_are_no_text_fail_nothing(sqlite):
     assert keys(stream, "g") == ["\xffA", "b"]
     assert np.array_equal(values(stream, "x"), [1, NAN], equal_nan=True)
     assert sqlite.text_factory is bytes
+
+
+def test_no_converter_of_a_type_is_called():
+    """With detect_types, sqlite3 would call one for the type of a column, and that would fail on some rows alone."""
+    parsing = sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES
+    with closing(sqlite3.connect(":memory:", detect_types=parsing)) as connection:
+        connection.execute('create table t (d date, m timestamp, "x [date]" real)')
+        connection.execute("insert into t values (cast(x'6e6f' as text), 'never', 3)")
+        stream = from_query(connection, "select * from t")
+        assert [keys(stream, name) for name in stream.facts] == [["no"], ["never"], ["3.0"]]
+        with pytest.raises(ValueError, match="not enough values"):  # what the driver does by itself
+            connection.execute("select m from t").fetchall()
 
 
 def test_rows_of_any_shape_are_read(sqlite):

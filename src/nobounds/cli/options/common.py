@@ -49,7 +49,9 @@ RowsOf = Annotated[
 ]
 Database = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="The database of --sql: postgresql://..., or a DuckDB or SQLite file."),
+    typer.Option(
+        metavar="URL", help="The database of --sql: postgresql://..., mariadb://..., or a DuckDB or SQLite file."
+    ),
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write the answer to a .csv, .json or .parquet file.")

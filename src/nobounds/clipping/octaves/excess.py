@@ -1,8 +1,10 @@
 """The excess: how much the records beyond a clip, or their squares, are beyond it, from noisy counts of octaves.
 
-The true sum is the clipped sum plus the excess, which no private method can bound without an assumption. Ours: octave t
-of the deviations holds about exp(s + d t - g t**2) records, g >= 0, so counts fall log-concavely beyond the clip; they
-scatter by RELATIVE around that as well as like Poisson counts. The posterior under a flat prior on a grid of (s, d, g)
+The true sum is the clipped sum plus the excess, which no private method can bound without an assumption. Ours: the
+logarithm of the number of records in an octave falls along a curve that bends down, by 2 g before the clip and by r
+times as much with each octave further out. So r = 1 is a parabola (lognormal data), 2 and 4 end like
+exponential and normal data, and g = 0 is a Pareto tail. Counts scatter by RELATIVE around that as well as like Poisson
+counts. The posterior under a public prior on a grid of (s, d, g, r), where s is the level and d the slope at the clip,
 gives points that fill the law of the excess evenly. All of it is post-processing of noisy counts, in floats.
 """
 
@@ -16,14 +18,16 @@ import numpy as np
 from nobounds.arrays import Floats, Ints
 
 POINTS = 512  # that stand for the law of the excess
-BELOW = 2  # octaves below the clip that the model is fitted to
+BELOW = 5  # octaves below the clip that the model is fitted to
 ASSUMES = "values beyond the clip become rarer and rarer, with no separate group of very large ones"
-RELATIVE = 0.2  # standard deviation of a count over its mean, where the mean is large
+RELATIVE = 0.13  # standard deviation of a count over its mean, where the mean is large
 _CURVES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.5])  # g
-_PRIOR = np.log(np.array([20.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))
+_PRIOR = np.log(np.array([40.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))
 _PRIOR -= np.logaddexp.reduce(_PRIOR)
+_RATIOS = np.array([0.6, 1.0, 2.0, 4.0])  # r
+_RATIO_PRIOR = np.log(np.array([0.3, 1, 1, 1]) / 3.3)
 _EMPTY = math.log(4.0)  # prior odds that a side has no records at all in these octaves
-_FALLS = -0.8  # beyond the clip log-means fall by at least this from octave to octave
+_FALLS = -1.0  # beyond the clip log-means fall by at least this from octave to octave
 _SLOPES = np.arange(-4.0, 1.6, 0.35)  # d, at the octave below the clip
 _STEP, _LEAST = 0.4, -4.0  # of s
 _FINE, _LOWEST = 0.2, -10.0  # of the logarithms of means in tables
@@ -34,8 +38,9 @@ _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for th
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
 _PLACES = 2.0 ** ((np.arange(16) + 0.5) / 16)  # that stand for an octave
-_SHAPE = 1 / RELATIVE**2  # of the negative binomial law of a count
-_SHAPES = len(_SLOPES) * len(_CURVES)
+_FIRST = 0.4  # the same as RELATIVE for the first octave: the further below the clip, the less it says
+_BEGINS, _BEGINNING = 3.0, 0.6  # data begin where counts rise by this factor, and the scatter there
+_SHAPES = len(_SLOPES) * len(_CURVES) * len(_RATIOS)
 
 
 class CountNoise(NamedTuple):
@@ -106,11 +111,12 @@ def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
     """The posterior given the noisy counts of octaves; points without any records beyond the clip have none at all."""
     top = math.log(max(float(np.max(noisy)), 0.0) + 4 * noise.scale + 4)
     table = math.ceil((top + 3 - _LOWEST) / _FINE)
-    cells = [_cell(float(count), noise, table) for count in noisy]
+    kept, scatters = _scatters(noisy, noise)
+    cells = [_cell(float(count), noise, table, 1 / each**2) for count, each in zip(noisy[kept:], scatters, strict=True)]
     starts = math.ceil((top + 1 - _LEAST) / _STEP)
     places = _places(len(noisy), 1 << starts.bit_length(), power > 1)[:, : starts * _SHAPES]
-    fit = np.tile(_PRIOR, starts * len(_SLOPES))
-    for at, cell in zip(places, cells, strict=True):
+    fit = np.tile(np.add.outer(_PRIOR, _RATIO_PRIOR).ravel(), starts * len(_SLOPES))
+    for at, cell in zip(places[kept:], cells, strict=True):
         fit += np.take(cell.likelihood, at, mode="clip")
     fit -= math.log(starts * len(_SLOPES))
     empty = _EMPTY + float(noise.log_density(noisy.astype(np.float64)).sum()) if power == 1 else -math.inf
@@ -124,25 +130,40 @@ def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
     means = _means(*_parameters(which), len(noisy) + _FAR, straight=power > 1)
     uniform = even_points(2 * len(noisy) + 2)
     first = BELOW - 1
-    numbers = [_number(cells[k], places[k], uniform[2 * k]) for k in range(first, len(noisy))]
+    numbers = [_number(cells[k - kept], places[k], uniform[2 * k]) for k in range(first, len(noisy))]
     return Fitted(np.where(some, numbers, 0.0), means[:, first - 1 :], uniform[2 * first + 1 :: 2], power)
 
 
-def _means(s: Floats, d: Floats, g: Floats, many: int, straight: bool) -> Floats:
+def _scatters(noisy: Ints, noise: CountNoise) -> tuple[int, list[float]]:
+    """The first octave that the model is fitted to, and for each from there on how much its count scatters.
+
+    Where counts rise at once, data begin sharply: octaves before say nothing about the tail, and this one little.
+    """
+    scatters = [_FIRST] * (BELOW - 2) + [RELATIVE] * (len(noisy) - BELOW + 2)
+    before, counts = noisy[: BELOW - 2], noisy[1 : BELOW - 1]
+    begins = np.flatnonzero(counts > _BEGINS * np.maximum(before, noise.scale))
+    if not len(begins):
+        return 0, scatters
+    kept = int(begins[-1]) + 1
+    return kept, [_BEGINNING, *scatters[kept + 1 :]]
+
+
+def _means(s: Floats, d: Floats, g: Floats, r: Floats, many: int, straight: bool) -> Floats:
     """The log-means of octaves; beyond the clip they fall, `straight` or along the curve."""
-    steps = np.zeros(many - BELOW) if straight else np.arange(many - BELOW)
-    rises = d[:, None] - g[:, None] * (2 * steps + 1)  # from the octave below the clip on
-    rises = np.minimum(rises, _FALLS)
-    below = np.arange(BELOW - 1, 0, -1)
-    before = s[:, None] - d[:, None] * below - g[:, None] * below**2
-    return np.column_stack([before, s, s[:, None] + np.cumsum(rises, axis=1)])
+    last = (d + g)[:, None]  # how much the octave below the clip is above the one before
+    earlier = last + 2 * g[:, None] * np.cumsum(r[:, None] ** -np.arange(BELOW - 2.0), axis=1)
+    bends = np.ones((len(s), 1)) if straight else np.cumsum(r[:, None] ** np.arange(1.0, many - BELOW + 1), axis=1)
+    rises = np.minimum(np.broadcast_to(last - 2 * g[:, None] * bends, (len(s), many - BELOW)), _FALLS)
+    before = s[:, None] - np.cumsum(np.column_stack([last, earlier]), axis=1)
+    return np.column_stack([before[:, ::-1], s, s[:, None] + np.cumsum(rises, axis=1)])
 
 
-def _parameters(which: Ints) -> tuple[Floats, Floats, Floats]:
-    """The grid of (s, d, g) at these places."""
+def _parameters(which: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    """The grid of (s, d, g, r) at these places."""
     start, shape = np.divmod(which, _SHAPES)
     starts = np.arange(_LEAST, _LEAST + (2 + start.max()) * _STEP, _STEP)
-    return starts[start], _SLOPES[shape // len(_CURVES)], _CURVES[shape % len(_CURVES)]
+    slope, curve, ratio = np.unravel_index(shape, (len(_SLOPES), len(_CURVES), len(_RATIOS)))
+    return starts[start], _SLOPES[slope], _CURVES[curve], _RATIOS[ratio]
 
 
 @lru_cache(maxsize=32)
@@ -155,18 +176,18 @@ def _places(many: int, starts: int, straight: bool) -> Ints:
 
 
 @lru_cache(maxsize=64)
-def _logs(many: int) -> tuple[Floats, Floats]:
-    """Log-probabilities of negative binomial laws at `many` log-means: of _SHAPE failures, and of one success."""
+def _logs(many: int, shape: float) -> tuple[Floats, Floats]:
+    """Log-probabilities of negative binomial laws at `many` log-means: of `shape` failures, and of one success."""
     mean = np.exp(np.arange(_LOWEST, _LOWEST + (many + 1) * _FINE, _FINE)[:many])[:, None]
-    return _SHAPE * -np.log1p(mean / _SHAPE), -np.log1p(_SHAPE / mean)
+    return shape * -np.log1p(mean / shape), -np.log1p(shape / mean)
 
 
 @lru_cache(maxsize=1 << 16)
-def _ways(number: float) -> float:
-    return math.lgamma(number + _SHAPE) - math.lgamma(number + 1)
+def _ways(number: float, shape: float) -> float:
+    return math.lgamma(number + shape) - math.lgamma(number + 1)
 
 
-def _cell(count: float, noise: CountNoise, table: int) -> _Cell:
+def _cell(count: float, noise: CountNoise, table: int, shape: float) -> _Cell:
     """A noisy count: numbers of records around it, negative binomial with variance m + (RELATIVE m)**2, and noise."""
     around = _AROUND * noise.scale
     low, high = max(math.floor(count - around), 0), max(math.ceil(count + around), math.ceil(around))
@@ -176,9 +197,9 @@ def _cell(count: float, noise: CountNoise, table: int) -> _Cell:
     steps = np.diff(middles, prepend=numbers[0] - 0.5, append=numbers[-1] + 0.5)  # whole numbers that each stands for
     if numbers[0] == 0:
         steps[0] *= min(max(noise.scale / _SEEN, 1.0), _NONE)
-    own = np.array([_ways(x) for x in numbers.tolist()]) - math.lgamma(_SHAPE)
+    own = np.array([_ways(x, shape) for x in numbers.tolist()]) - math.lgamma(shape)
     own += np.log(steps) + noise.log_density(numbers - count)
-    failures, success = _logs(table)
+    failures, success = _logs(table, shape)
     joint = own + failures + numbers * success
     peak = joint.max(axis=1, keepdims=True)
     joint -= peak

@@ -1,7 +1,8 @@
 """How far the side of a clip is moved: to where the error that noisy counts of octaves suggest is least.
 
-The counts around the side are fitted by the curves of `excess`: octave t holds about exp(s + d t - g t**2) records. The
-posterior on a small grid of (s, d, g) gives the expected error of a sum for each width near the side: what lies beyond
+The counts around the side are fitted by the parabolas among the curves of `excess`: octave t holds about
+exp(s + d t - g t**2) records. The posterior on a small grid of (s, d, g) gives the expected error of a sum for each
+width near the side: what lies beyond
 it, and noise that grows with it. So an octave that holds few records but follows others that fall slowly is believed,
 and one like it behind a sharp end is not. An interval must also hold on data that are unlike most, so its grid and its
 prior (see `excess`) have heavier tails. Floats throughout: this is post-processing of noisy counts.
@@ -15,9 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nobounds.arrays import Floats
-from nobounds.clipping.octaves.excess import BELOW, RELATIVE, CountNoise
+from nobounds.clipping.octaves.excess import CountNoise
 from nobounds.clipping.widths import BITS
 
+BELOW = 2  # octaves below the side that curves are fitted to
+RELATIVE = 0.2  # standard deviation of a count over its mean, where the mean is large
 AWAY = np.arange(-(1 << BITS), (2 << BITS) + 1)  # candidates that a side may end at, from where it is
 _WIDTHS = 2.0 ** (AWAY / (1 << BITS))
 _SLOPES = np.arange(-4.0, 1.6, 0.5)  # d, at the octave below the side

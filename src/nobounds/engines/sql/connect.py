@@ -1,4 +1,4 @@
-"""Read-only connections to databases: a PostgreSQL URL, or a DuckDB or SQLite file.
+"""Read-only connections to databases: a PostgreSQL or MariaDB URL, or a DuckDB or SQLite file.
 
 Connections are closed, and temporary files removed, when the stack that they are opened on closes. Messages never hold
 a URL, which may have a password in it.
@@ -12,20 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from nobounds.engines.refusals import raise_alone
+from nobounds.engines.sql.alchemy.session import is_alchemy
 
 _POSTGRES = ("postgresql://", "postgres://")
+_MARIADB = ("mariadb://", "mysql://", "mariadb+pymysql://", "mysql+pymysql://")
 _TABLES = "select table_name from information_schema.tables where table_schema = current_schema() order by table_name"
 _SQLITE = "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by name"
 
 
 def connect(database: str, stack: ExitStack) -> tuple[Any, str]:
     """A read-only connection, and the name of the database."""
+    if database.startswith(_MARIADB):
+        return _mariadb(database, stack)
     if is_url(database):
         connection = _postgres(database, stack)
         return connection, str(connection.info.dbname)
     path = Path(database)
     if not path.is_file():
-        raise ValueError(f"the database must be a postgresql:// URL or a DuckDB or SQLite file, and {path} is no file")
+        raise ValueError(
+            f"the database must be a postgresql:// or mariadb:// URL or a DuckDB or SQLite file, and {path} is no file"
+        )
     if is_sqlite(path):
         # DuckDB may fetch batches from a thread of its own, one after the other.
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
@@ -36,7 +42,7 @@ def connect(database: str, stack: ExitStack) -> tuple[Any, str]:
 
 
 def is_url(database: str) -> bool:
-    """Whether a database is named by a URL."""
+    """Whether a database is named by a URL of PostgreSQL."""
     return database.startswith(_POSTGRES)
 
 
@@ -65,6 +71,9 @@ def duckdb_connection(path: str, stack: ExitStack) -> Any:
 
 def table_names(connection: Any) -> list[str]:
     """The names of the tables of a database, from its catalogue; no table is read."""
+    if is_alchemy(connection):
+        inspector = _driver("sqlalchemy", "sqlalchemy").inspect(connection)
+        return sorted([*inspector.get_table_names(), *inspector.get_view_names()])
     with closing(connection.cursor()) as cursor:
         cursor.execute(_SQLITE if isinstance(connection, sqlite3.Connection) else _TABLES)
         return [str(row[0]) for row in cursor.fetchall()]
@@ -83,6 +92,21 @@ def _postgres(url: str, stack: ExitStack) -> Any:
         raise_alone(ValueError(f"the database cannot be reached: {str(error).splitlines()[0]}"))
     connection.read_only = True
     return connection
+
+
+def _mariadb(url: str, stack: ExitStack) -> tuple[Any, str]:
+    """An engine of SQLAlchemy; every release reads in a read-only transaction of its own."""
+    sqlalchemy = _driver("sqlalchemy", "sqlalchemy")
+    _driver("pymysql", "sqlalchemy")
+    try:
+        parsed = sqlalchemy.make_url(url).set(drivername="mariadb+pymysql")
+        reading = {"init_command": "set session transaction read only"}
+        engine = sqlalchemy.create_engine(parsed, isolation_level="REPEATABLE READ", connect_args=reading)
+        stack.callback(engine.dispose)
+        with engine.connect():
+            return engine, str(parsed.database or "mariadb")
+    except Exception:  # whatever the message is made of, the URL may be in it
+        raise_alone(ValueError("the database cannot be reached; check its host, its name, the user and the password"))
 
 
 def _driver(module: str, extra: str) -> Any:

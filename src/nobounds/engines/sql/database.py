@@ -1,10 +1,10 @@
-"""A query to a database as a TableStream: by a connection of DuckDB, of ADBC, or of any DB-API 2 driver of Python.
+"""A query to a database as a TableStream: by a connection of DuckDB, ADBC or SQLAlchemy, or of any DB-API 2 driver.
 
 Names and types come from the query without rows. The query itself runs each time the table is read, in batches. When
 it fails, the driver's message is discarded, since it can contain values.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -16,31 +16,63 @@ from nobounds.arrays import Floats
 from nobounds.counting.scan import gathered
 from nobounds.engines.column import CHUNK
 from nobounds.engines.key_columns import key_array
-from nobounds.engines.keys import plain, text_of
+from nobounds.engines.keys import plain
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.memory.sequences import from_sequence
 from nobounds.engines.numbers import parse_number
+from nobounds.engines.sql.alchemy.session import driver_of, is_alchemy, is_typed, sqlite_rows
+from nobounds.engines.sql.alchemy.table import from_stored
 from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
-from nobounds.engines.sql.pushed.table import opened_table
-from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
+from nobounds.engines.sql.pushed.table import Pushed, opened_table
+from nobounds.engines.sql.text import around, bare, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
 
 
-def from_table(connection: Any, table: str) -> TableStream:
-    """The TableStream of a table that a database stores, by its name in SQL; passes run in PostgreSQL."""
+def from_table(connection: Any, table: str, parts: tuple[str, str] | None = None) -> TableStream:
+    """The TableStream of a table that a database stores, by its name in SQL; passes run in PostgreSQL.
+
+    parts: its schema and its name, in a database that SQLAlchemy reads the types of.
+    """
+    if is_alchemy(connection):
+        stream = from_stored(connection, table, *parts) if parts is not None and is_typed(connection) else None
+        return _through(connection, lambda own: from_table(own, table)) if stream is None else stream
     stream = from_query(connection, f"select * from {table}")
-    return replace(stream, elsewhere=partial(opened_table, connection, table)) if _is_psycopg(connection) else stream
+    if not _is_psycopg(connection):
+        return stream
+    there = partial(opened_table, connection, table)
+    return replace(stream, batches=partial(_in_snapshot, there, stream.batches), elsewhere=there)
+
+
+def _in_snapshot(
+    opened: Callable[[], Pushed | None], here: Callable[..., Iterator[Any]], keys: list[str], values: list[str]
+) -> Iterator[Any]:
+    """The batches of a table from a snapshot of it, which ADBC may fetch, or by the user's own connection."""
+    there = opened()
+    yield from here(keys, values) if there is None else there.snapshot.fetched.batches(keys, values)
+
+
+def _through(source: Any, open_with: Callable[[Any], TableStream]) -> TableStream:
+    """The stream of a driver's connection that SQLAlchemy has opened, and that goes back to it with the stream."""
+    own, kept = driver_of(source)
+    stream = open_with(own)
+    return replace(stream, batches=partial(_keeping, kept, stream.batches))
+
+
+def _keeping(kept: Any, batches: Callable[..., Iterator[Any]], keys: list[str], values: list[str]) -> Iterator[Any]:
+    return batches(keys, values)
 
 
 def from_query(connection: Any, query: str, views: Collection[str] = ()) -> TableStream:
     """The TableStream of a query, which must be one `select`; `views` are its CSV files with declared types."""
     if not isinstance(query, str):
         raise TypeError(f"query must be a text, got {type(query).__name__}")
+    if is_alchemy(connection):
+        return _through(connection, lambda own: from_query(own, query, views))
     turn = turns(
         None if is_instance(connection, "duckdb", "DuckDBPyConnection") else connection
     )  # DuckDB relations share one lock
@@ -69,7 +101,7 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
         return from_postgres(connection, query)
     if not callable(getattr(connection, "cursor", None)) or is_instance(connection, "psycopg", "AsyncConnection"):
         raise TypeError(
-            "connection must be one of DuckDB, of ADBC or of a DB-API 2 driver, "
+            "connection must be one of DuckDB, of SQLAlchemy, of ADBC or of a DB-API 2 driver, "
             f"got {type(connection).__name__}; for example sqlite3.connect('sales.db')"
         )
     return _from_cursors(connection, query)
@@ -124,13 +156,13 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
         cursor.execute(no_rows(query))
         names = [str(column[0]) for column in cursor.description]
     refuse_repeated(names)
-    fetched = _sqlite_rows if is_instance(connection, "sqlite3", "Connection") else _rows
+    sqlite = is_instance(connection, "sqlite3", "Connection")
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         at = {name: names.index(name) for name in [*keys, *values]}
         with hiding_driver_errors(), closing(connection.cursor()) as cursor:
-            cursor.execute(query)
-            while rows := fetched(connection, cursor):
+            cursor.execute(_unconverted(query, len(names)) if sqlite else query)
+            while rows := sqlite_rows(connection, cursor, CHUNK) if sqlite else list(cursor.fetchmany(CHUNK)):
                 columns = {name: [row[place] for row in rows] for name, place in at.items()}
                 arrays = [key_array(columns[name]) for name in keys]
                 arrays += [pa.array(gathered(from_sequence(columns[name]).chunks())) for name in values]
@@ -141,18 +173,12 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
     return TableStream(facts, {}, kinds, batches, lambda: _count(connection, query), typed=False)
 
 
-def _rows(connection: Any, cursor: Any) -> list[Any]:
-    return list(cursor.fetchmany(CHUNK))
-
-
-def _sqlite_rows(connection: Any, cursor: Any) -> list[Any]:
-    """Rows of SQLite, which stores any bytes as text; sqlite3 would fail at the first invalid ones."""
-    factory, cursor.row_factory = connection.text_factory, None
-    connection.text_factory = text_of
-    try:
-        return _rows(connection, cursor)
-    finally:
-        connection.text_factory = factory
+def _unconverted(query: str, columns: int) -> str:
+    """A query to SQLite for the same rows, whose columns have neither types nor names that call a converter."""
+    names = [f"c{place}" for place in range(columns)]
+    selected = ", ".join(f"{bare(name)} as {name}" for name in names)
+    text = query.strip().rstrip(";")
+    return f"with nobounds_query({', '.join(names)}) as (\n{text}\n) select {selected} from nobounds_query"
 
 
 def _decimals(column: Any) -> Floats:

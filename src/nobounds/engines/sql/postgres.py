@@ -1,15 +1,17 @@
 """PostgreSQL by psycopg, 3 or 2: its types as Arrow types, and its rows, read in batches from a server-side cursor.
 
 The types of columns are public. The expressions sent to the server depend on them: each value arrives exactly, whatever
-the session's settings, and no value can make the reading fail. Dates arrive as numbers of days, decimals as text. As a
-key, a date or time that Python cannot represent, like infinity, is missing; as a record, it is the first or the last.
+the session's settings, and no value can make the reading fail. Records arrive as the bytes of a float8, keys that are
+dates as numbers of days, and decimals as text. As a key, a date or time that Python cannot represent, like infinity, is
+missing; as a record, it is the first or the last.
 """
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
+from operator import itemgetter
 from secrets import token_hex
 from typing import Any
 
@@ -18,17 +20,24 @@ import numpy as np
 from nobounds.arrays import Floats
 from nobounds.engines.column import CHUNK
 from nobounds.engines.keys import plain, text_of
-from nobounds.engines.memory.arrow import import_pyarrow, to_floats
+from nobounds.engines.memory.arrow import import_pyarrow
+from nobounds.engines.memory.arrow_floats import arrow_floats
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
-from nobounds.engines.units import decimal_kind, seconds, zoned_kind
+from nobounds.engines.units import decimal_kind, zoned_kind
 from nobounds.kinds.kind import BOOLEAN, DATE, DATETIME, DURATION, MOST_DIGITS, TIME, Kind
 from nobounds.ladders.facts import Facts
 
 _BOOL, _INTEGERS, _FLOATS, _NUMERIC = 16, {20, 21, 23}, {700, 701}, 1700
 _TEXTS = {18, 19, 25, 1042, 1043}  # "char", name, text, char(n), varchar(n)
 _DATE, _TIMESTAMP, _TIMESTAMPTZ, _TIME, _INTERVAL = 1082, 1114, 1184, 1083, 1186
+# The name of a type, and whether its text is made by a function of somebody's own, which may fail on a record.
+_TYPE = """
+    select format_type({0}, null), exists (
+        select from pg_catalog.pg_cast where castsource = {0} and casttarget = 25 and castfunc >= 16384
+    )
+"""
 _MOST_DIGITS = 38  # of an Arrow decimal
 
 _DAYS = "case when {0} between '0001-01-01' and '9999-12-31' then {0} - date '1970-01-01' end"
@@ -58,11 +67,10 @@ _SECONDS = "(({0}) / 1000000)::float8 + (({0}) % 1000000)::float8 / 1000000"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column: the family of its type, its Arrow type as a key, and the SQL expression that reads it.
+    """A column: the family of its type, its Arrow type as a key or None, and the SQL expression that reads it.
 
-    It is numeric if it has facts. `each` converts an element from the driver to the Arrow type. `record` is the
-    expression for records, if it is another: a number of days or microseconds. `number` is the record as a float8, by
-    the rule of `column`, null or NaN if it is missing; no record makes it fail.
+    It is numeric if it has facts. `each` converts an element from the driver to the Arrow type. `number` is the record
+    as a float8, by the rule of `column`, null or NaN if it is missing; no record makes it fail.
     """
 
     name: str
@@ -71,7 +79,6 @@ class Field:
     expression: str
     facts: Facts | None = None
     each: Callable[[Any], Any] | None = None
-    record: str | None = None
     number: str | None = None
 
     @property
@@ -90,16 +97,19 @@ class Field:
         converted = elements if each is None else [None if element is None else each(element) for element in elements]
         return import_pyarrow().array(converted, type=self.kind)
 
-    def floats(self, elements: Sequence[Any]) -> Floats:
-        """The column as floats; decimals arrive as text, moments as days or microseconds."""
-        if self.record is not None and self.facts is not None:
-            whole = np.array([0 if element is None else element for element in elements], dtype=np.int64)
-            floats = whole.astype(np.float64) if self.facts.kind == DATE else seconds(whole, "us")
-            floats[[element is None for element in elements]] = np.nan
-            return floats
-        if self.each in {None, _unpacked}:
-            return to_floats(self.array(elements))
-        return np.array([np.nan if text is None else float(text) for text in elements], dtype=np.float64)
+    @property
+    def in_arrow(self) -> str:
+        """The expression of keys for a driver that hands over Arrow arrays."""
+        return str(self.number) if self.each is _unpacked else self.expression
+
+    def from_arrow(self, column: Any) -> Any:
+        """Such an array in the type of the column."""
+        return self.array(column.to_pylist()) if self.each in {_decimal, _shortest} else column.cast(self.kind)
+
+    @property
+    def packed(self) -> str:
+        """The record as the 8 bytes of a float8, which every driver hands over as they are."""
+        return f"float8send(coalesce({self.number}, 'NaN'))"
 
 
 def from_postgres(connection: Any, query: str) -> TableStream:
@@ -107,12 +117,11 @@ def from_postgres(connection: Any, query: str) -> TableStream:
     fields = {field.name: field for field in fields_of(connection, query)}
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
-        wanted = [fields[name].expression for name in keys]
-        wanted += [fields[name].record or fields[name].expression for name in values]
+        wanted = [*(fields[name].expression for name in keys), *(fields[name].packed for name in values)]
         selected = around(query, ", ".join(wanted) or "1")
         with hiding_driver_errors():
             for rows in rows_of(connection, selected):
-                columns = list(zip(*rows, strict=True))
+                columns = [list(map(itemgetter(place), rows)) for place in range(len(keys) + len(values))]
                 yield _batch(fields, keys, values, columns)
 
     def rows() -> int:
@@ -122,7 +131,8 @@ def from_postgres(connection: Any, query: str) -> TableStream:
 
     facts = {name: field.facts for name, field in fields.items() if field.facts is not None}
     others = {name: field.family for name, field in fields.items() if field.facts is None}
-    return TableStream(facts, others, {name: field.kind for name, field in fields.items()}, batches, rows)
+    kinds = {name: field.kind for name, field in fields.items() if field.kind is not None}
+    return TableStream(facts, others, kinds, batches, rows)
 
 
 def fetched(connection: Any, query: str) -> list[Any]:
@@ -136,9 +146,7 @@ def _batch(fields: dict[str, Field], keys: list[str], values: list[str], columns
     """A batch of the columns of keys, and of those of records behind them."""
     pa = import_pyarrow()
     arrays = [plain(fields[name].array(column)) for name, column in zip(keys, columns, strict=False)]
-    arrays += [
-        pa.array(fields[name].floats(column)) for name, column in zip(values, columns[len(keys) :], strict=False)
-    ]
+    arrays += [arrow_floats(unpacked(column), pa) for _, column in zip(values, columns[len(keys) :], strict=False)]
     return pa.record_batch(arrays, names=[*keys, *values])
 
 
@@ -147,14 +155,19 @@ def fields_of(connection: Any, query: str) -> list[Field]:
     with hiding_driver_errors(), _transaction(connection), closing(_cursor(connection)) as cursor:
         cursor.execute(no_rows(query))
         columns = list(cursor.description)
-        families = {}
+        families, foreign = {}, set()
         for oid in {int(column[1]) for column in columns}:
-            cursor.execute(f"select format_type({oid}, null)")
-            families[oid] = f"PostgreSQL type {cursor.fetchone()[0]}"
+            cursor.execute(_TYPE.format(oid))
+            family, is_foreign = cursor.fetchone()
+            families[oid] = f"PostgreSQL type {family}"
+            foreign |= {oid} if is_foreign else set()
         cursor.execute("show timezone")
         zone = zoned_kind(str(cursor.fetchone()[0]))
     refuse_repeated([column[0] for column in columns])
-    return [_field(column, families[int(column[1])], is_3(connection), zone) for column in columns]
+    fields = [_field(column, families[int(column[1])], is_3(connection), zone) for column in columns]
+    return [
+        replace(each, kind=None) if int(own[1]) in foreign else each for each, own in zip(fields, columns, strict=True)
+    ]
 
 
 def _field(column: Any, family: str, binary: bool, zoned: Kind) -> Field:
@@ -181,21 +194,17 @@ def _field(column: Any, family: str, binary: bool, zoned: Kind) -> Field:
             return Field(name, family, kind, expression, facts, _decimal, number=number)
         return Field(name, family, pa.large_string(), expression, facts, _shortest, number=_NEAREST.format(sql))
     if oid == _DATE:
-        days, record = _DAYS.format(sql), _RECORD_DAYS.format(sql)
-        return Field(name, family, pa.date32(), days, Facts.of(DATE), record=record, number=f"({record})::float8")
+        number = f"({_RECORD_DAYS.format(sql)})::float8"
+        return Field(name, family, pa.date32(), _DAYS.format(sql), Facts.of(DATE), number=number)
     if oid in {_TIMESTAMP, _TIMESTAMPTZ}:
         kind = pa.timestamp("us", "UTC" if oid == _TIMESTAMPTZ else None)
         facts = Facts.of(zoned if oid == _TIMESTAMPTZ else DATETIME)
-        record = _RECORD_MOMENTS.format(sql)
-        return Field(
-            name, family, kind, _MICROSECONDS.format(sql), facts, record=record, number=_SECONDS.format(record)
-        )
+        number = _SECONDS.format(_RECORD_MOMENTS.format(sql))
+        return Field(name, family, kind, _MICROSECONDS.format(sql), facts, number=number)
     if oid in {_TIME, _INTERVAL}:
         facts = Facts.of(TIME if oid == _TIME else DURATION)
-        record = _RECORD_SPANS.format(sql)
-        return Field(
-            name, family, pa.large_string(), f"{sql}::text", facts, _text, record, number=_SECONDS.format(record)
-        )
+        number = _SECONDS.format(_RECORD_SPANS.format(sql))
+        return Field(name, family, pa.large_string(), f"{sql}::text", facts, _text, number)
     return Field(name, "text" if oid in _TEXTS else family, pa.large_string(), f"{sql}::text", None, _text)
 
 
@@ -240,6 +249,11 @@ def _transaction(connection: Any) -> Iterator[None]:
 def is_3(connection: Any) -> bool:
     """Whether a connection is one of psycopg 3."""
     return hasattr(connection, "transaction")
+
+
+def unpacked(packed: Iterable[Any]) -> Floats:
+    """The floats of records as `Field.packed` sends them."""
+    return np.frombuffer(b"".join(map(bytes, packed)), dtype=">f8").astype(np.float64)
 
 
 def _unpacked(packed: Any) -> float:

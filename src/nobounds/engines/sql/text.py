@@ -21,6 +21,24 @@ def around(query: str, selection: str) -> str:
     return f"select {selection} from (\n{query.strip().rstrip(';')}\n) nobounds_query"
 
 
+def backticked(name: str) -> str:
+    """A name as an identifier of MariaDB, whatever its mode makes of double quotes."""
+    return "`{}`".format(name.replace("`", "``"))
+
+
+def literal(text: str) -> str:
+    """A text without backslashes in SQL, the same whatever a server makes of them."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def bare(column: str) -> str:
+    """A column of SQLite as an expression with the same value and no type.
+
+    With `detect_types`, sqlite3 calls a converter for the type of a column, and that may fail on a value.
+    """
+    return f"+{column}"
+
+
 def refuse_repeated(names: list[str]) -> None:
     """ValueError if two columns have the same name."""
     for name in names:

@@ -95,9 +95,8 @@ class Local:
 
     def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:
         """One pass over the keys and the values, where the rows are or here."""
-        there = self._elsewhere() if bounding is None else None
-        if there is not None and (tallied := there.tally(name, ladder, keyed)) is not None:
-            return tallied
+        if bounding is None and (there := self._elsewhere()) is not None:
+            return there.tally(name, ladder, keyed)
         codes, growing, units = KeyCodes(keyed.known), Tallying(ladder), _Units(keyed)
         for row_codes, firsts, values in self._coded([] if name is None else [name], keyed, bounding, codes):
             records = values[0] if values else np.zeros(len(row_codes))

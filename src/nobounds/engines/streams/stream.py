@@ -28,8 +28,8 @@ class Elsewhere(Protocol):
         """The records of some columns."""
         ...
 
-    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied | None:
-        """As of a `source.TableSource`; None if the rows have to be read for it."""
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied:
+        """As of a `source.TableSource`."""
         ...
 
     def group_rows(self, name: str | None, keyed: Keyed) -> GroupRows:

@@ -106,7 +106,7 @@ class Shelf:
             stream = (
                 from_query(self._data, f"select * from {table.sql}")
                 if table.result
-                else from_table(self._data, table.sql)
+                else from_table(self._data, table.sql, table.parts)
             )
             stream = replace(stream, query=table.result)
             self._held[table.sql] = Held(stream, Base(table.sql, *_names(stream)))

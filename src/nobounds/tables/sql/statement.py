@@ -44,9 +44,9 @@ def sql(
     statement: a select of private statistics, `private_mean(fare)`, `private_quantile(fare, 0.95)`, `private_count()`
     and so on, from one table, with where and group by. Whatever could make one row of the table more than one row of
     the result is refused with the reason, before anything is charged.
-    data: a dict of tables by name, each of them anything that `Table` takes, or a connection to DuckDB, PostgreSQL or
-    SQLite. A database gives the columns of its table, nobounds computes the rest, and no part of the statement runs
-    there.
+    data: a dict of tables by name, each of them anything that `Table` takes, a connection to DuckDB, PostgreSQL or
+    SQLite, or an engine or connection of SQLAlchemy. A database gives the columns of its table, nobounds computes the
+    rest, and no part of the statement runs there.
     keys, delta, groups_per_unit: of the groups, as in `Table.group_by`.
     public_tables: tables that hold nothing to be protected; the statement may join them on a key that is unique there.
     rows_of: "result" if one row of a view is what is to be protected, however the view was made; releases then say so.

@@ -13,11 +13,13 @@ import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
 from nobounds.counting.spans import Spans
 from nobounds.engines.sql.postgres import Field, fetched, fields_of, from_postgres, is_3, rows_of
+from nobounds.engines.sql.pushed import arrow
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors
 from nobounds.engines.streams.selected import selected
 from nobounds.engines.streams.stream import TableStream
@@ -36,6 +38,7 @@ class Session:
 
     def __init__(self, connection: Any, role: str) -> None:
         self.connection, self.turns, self._looks = connection, threading.RLock(), count()
+        self._role, self._arrow = role, list[Any]()
         weakref.finalize(self, _close, connection)
         self._run("set local search_path = pg_catalog")
         self._run("set local standard_conforming_strings = on")
@@ -50,12 +53,21 @@ class Session:
         except Exception:
             self._run("rollback to savepoint nobounds")
             self.has_spans = False
+        self._run("release savepoint nobounds")
         self._run("set transaction read only")
 
     def rows(self, query: str) -> list[Any]:
         """The rows of a query with a small result."""
         with self._closing_on_errors(), hiding_driver_errors(), self.turns:
             return [row for rows in rows_of(self.connection, query) for row in rows]
+
+    def batches(
+        self, stream: TableStream, query: str, fields: dict[str, Field], keys: list[str], values: list[str]
+    ) -> Iterator[Any]:
+        """The batches of a query, by ADBC if it serves here, and as `stream` reads them if not."""
+        with self._closing_on_errors(), hiding_driver_errors(), self.turns:
+            own = self._joined()
+            yield from stream.batches(keys, values) if own is None else arrow.batches(own, query, fields, keys, values)
 
     def inside(self, spans: Spans) -> str:
         """The condition that x lies in one of some intervals."""
@@ -67,12 +79,22 @@ class Session:
 
     @contextmanager
     def _closing_on_errors(self) -> Iterator[None]:
-        """An error ends the transaction; a traceback that is kept must not keep the connection too."""
+        """An error ends the transaction; a traceback that is kept must not keep the connections too."""
         try:
             yield
-        except BaseException:
-            _close(self.connection)
+        except GeneratorExit:  # the rest of the rows is not wanted
             raise
+        except BaseException:
+            for each in (self.connection, *self._arrow):
+                _close(each)
+            raise
+
+    def _joined(self) -> Any | None:
+        """The connection of ADBC with this snapshot, opened when it is first needed; None if there can be none."""
+        if not self._arrow:
+            self._arrow.append(arrow.joined(self.connection, self._role))
+            weakref.finalize(self, _close, self._arrow[0])
+        return self._arrow[0]
 
     def _run(self, statement: str) -> None:
         with closing(self.connection.cursor()) as cursor:
@@ -121,8 +143,9 @@ def opened(connection: Any, table: str) -> Snapshot | None:
         own = _who(session.connection, table)
         if own is not None and list(own[: len(same)]) == same:
             fields = {each.name: each for each in fields_of(session.connection, query)}
-            stream = replace(from_postgres(session.connection, query), turns=session.turns)
-            return Snapshot(session, query, fields, stream)
+            stream = from_postgres(session.connection, query)
+            batches = partial(session.batches, stream, query, fields)
+            return Snapshot(session, query, fields, replace(stream, batches=batches, turns=session.turns))
     return None
 
 

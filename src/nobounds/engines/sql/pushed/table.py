@@ -20,12 +20,13 @@ from nobounds.counting.group_totals import StepsMap, Totals, fitting
 from nobounds.counting.lattice import Total
 from nobounds.counting.scan import Chunk, Chunks, Join, Remote, joined
 from nobounds.counting.tally import Tally
-from nobounds.engines.column import Column
 from nobounds.engines.keys import plain
 from nobounds.engines.rows.key_codes import KeyCodes
 from nobounds.engines.source import GroupRows, Keyed, Tallied
+from nobounds.engines.sql.postgres import unpacked
 from nobounds.engines.sql.pushed.expressions import MOST_EDGES, class_of, is_finer, steps_of
 from nobounds.engines.sql.pushed.snapshot import Snapshot, opened
+from nobounds.engines.streams.held import chunks_of, fetched_columns
 from nobounds.engines.streams.local import Local
 from nobounds.engines.streams.spool import once
 from nobounds.ladders.ladder import Ladder
@@ -49,17 +50,19 @@ class Pushed:
         return self.snapshot.rows()
 
     def columns(self, names: list[str]) -> dict[str, Chunks]:
-        """The records of some columns."""
+        """The records of some columns; several are read together, since each would take several queries."""
+        if len(names) > 1:
+            return fetched_columns(self.snapshot.fetched, names)
         columns = once(lambda: Local(self.snapshot.fetched).columns(names, None))
-        return {name: PushedRecords(self._column(name), partial(_fetched, columns, name)) for name in names}
+        return {name: PushedRecords(self._column(name), partial(chunks_of, columns, name)) for name in names}
 
-    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied | None:
-        """The groups of a column; None if there would hardly be fewer classes than rows, or there are none in SQL."""
+    def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied:
+        """The groups of a column, of fetched rows if there are hardly fewer classes than rows, or none in SQL."""
         fine = isinstance(ladder.map, FloatBits) and ladder.map.bits > _COARSE
         column = self._column(name, keyed)
         read = None if name is not None and fine else column.classes(Classes(ladder))
         if read is None:
-            return None
+            return Local(self.snapshot.fetched).tally(name, ladder, keyed, None)
         codes, values, counts, _ = read
         rungs = ladder.rungs(values)
         # Adding the entries to an empty tally sorts them.
@@ -206,10 +209,6 @@ def _added(number: int, places: Ints, whole: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-def _fetched(columns: Callable[[], dict[str, Column]], name: str) -> Chunks:
-    return columns()[name].chunks()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Column:
     """A column of numbers, or the rows, with the keys of groups; `codes` numbers the keys. Sensitive."""
@@ -253,8 +252,7 @@ class _Column:
         one, equal = "float8send(coalesce(min(x), 'NaN'))", "coalesce(min(x) = max(x), true)"
         by = [f"case when {_PRESENT} then {own} end"]
         *keys, packed, counts, single = self._grouped([one, "count(*)", equal], where, by)
-        values = np.frombuffer(b"".join(map(bytes, packed)), dtype=">f8").astype(np.float64)
-        codes, values, numbers = self._in_groups(keys, values, np.array(counts, dtype=np.int64))
+        codes, values, numbers = self._in_groups(keys, unpacked(packed), np.array(counts, dtype=np.int64))
         return codes, values, numbers, all(single)
 
     def sums(self, expressions: Iterable[str]) -> tuple[Ints, Ints, list[NDArray[Any]]]:

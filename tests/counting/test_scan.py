@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nobounds.counting.deviation import Deviation
-from nobounds.counting.few import FEW, InOrder, read_once
 from nobounds.counting.histogram import Histogram
+from nobounds.counting.scan import FEW, InOrder, read_once
 from nobounds.ladders.ladder import Ladder
 
 LADDERS = [

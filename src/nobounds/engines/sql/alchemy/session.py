@@ -1,0 +1,115 @@
+"""A connection of SQLAlchemy in a transaction of its own, so that all queries of a release see the same rows.
+
+MariaDB: REPEATABLE READ, READ ONLY, with a snapshot from its start, for tables of InnoDB. SQLite: a transaction that
+begins with its first read. A connection that the user has begun a transaction on is read as it is, and stays open.
+"""
+
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from importlib import import_module
+from typing import Any
+
+from nobounds.engines.column import CHUNK
+from nobounds.engines.keys import text_of
+from nobounds.engines.loaded import loaded
+
+_BEGINNINGS = {
+    "sqlite": ("begin",),
+    "mariadb": (
+        "set transaction isolation level repeatable read",
+        "start transaction with consistent snapshot, read only",
+    ),
+}
+_STREAMING = {"pymysql": "pymysql.cursors", "mysqldb": "MySQLdb.cursors"}
+
+
+def is_alchemy(connection: object) -> bool:
+    """Whether something is an Engine or a Connection of SQLAlchemy."""
+    kinds = (getattr(loaded("sqlalchemy"), name, None) for name in ("Engine", "Connection"))
+    return any(isinstance(kind, type) and isinstance(connection, kind) for kind in kinds)
+
+
+def family_of(source: Any) -> str:
+    """The name of the database; MySQL is read like MariaDB."""
+    name = str(source.dialect.name)
+    return "mariadb" if name == "mysql" else name
+
+
+def is_typed(source: Any) -> bool:
+    """Whether the tables of a database are read with the types of their schema."""
+    family, driver = family_of(source), str(source.dialect.driver)
+    if family == "mariadb" and driver not in _STREAMING:
+        raise TypeError(f"MariaDB is read by PyMySQL or mysqlclient, got {driver}; use mariadb+pymysql://")
+    return family in _BEGINNINGS
+
+
+def driver_of(source: Any) -> tuple[Any, Any]:
+    """The connection of the driver, and what has to be kept as long as it is used."""
+    kept = source.connection if hasattr(source, "in_transaction") else source.raw_connection()
+    return kept.driver_connection, kept
+
+
+def begun(source: Any) -> bool:
+    """Whether the user's own transaction is to be read in."""
+    return hasattr(source, "in_transaction") and bool(source.in_transaction())
+
+
+class Session:
+    """A connection in its transaction; both end with this object, unless they are the user's."""
+
+    def __init__(self, source: Any) -> None:
+        self.family = family_of(source)
+        if begun(source):
+            self.connection = source
+            return
+        self.connection = getattr(source, "engine", source).connect()
+        own = not getattr(self.driver, "in_transaction", False)  # SQLite in memory has one connection for all
+        weakref.finalize(self, _end, self.connection, self.driver if own else None)
+        for statement in _BEGINNINGS[self.family] if own else ():
+            self.rows(statement)
+
+    @property
+    def driver(self) -> Any:
+        """The connection of the driver."""
+        return self.connection.connection.driver_connection
+
+    def rows(self, query: str) -> list[Any]:
+        """The rows of a query with a small result, or of a statement."""
+        with closing(self.driver.cursor()) as cursor:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
+    def chunks(self, query: str) -> Iterator[list[Any]]:
+        """The rows of a query, CHUNK at a time; they are never all in memory."""
+        driver = self.driver
+        if self.family == "sqlite":
+            with closing(driver.cursor()) as cursor:
+                cursor.execute(query)
+                while rows := sqlite_rows(driver, cursor, CHUNK):
+                    yield rows
+            return
+        kind = import_module(_STREAMING[self.connection.dialect.driver]).SSCursor
+        with closing(driver.cursor(kind)) as cursor:
+            cursor.execute(query)
+            while rows := list(cursor.fetchmany(CHUNK)):
+                yield rows
+
+
+def sqlite_rows(driver: Any, cursor: Any, size: int) -> list[Any]:
+    """Rows of SQLite, which stores any bytes as text; sqlite3 would fail at the first invalid ones."""
+    factory, cursor.row_factory = driver.text_factory, None
+    driver.text_factory = text_of
+    try:
+        return list(cursor.fetchmany(size))
+    finally:
+        driver.text_factory = factory
+
+
+def _end(connection: Any, driver: Any | None) -> None:
+    """End a transaction of ours, and give the connection back."""
+    with suppress(Exception):  # the server may be gone
+        if driver is not None:
+            driver.rollback()
+    with suppress(Exception):
+        connection.close()

@@ -1,0 +1,91 @@
+"""Connections of SQLAlchemy: one snapshot for all queries of a release, and given back as they were."""
+
+import pytest
+from support.alchemy import opened, values, write
+
+import nobounds as nb
+from nobounds.counting.scan import gathered
+from nobounds.engines.sql.database import from_table
+
+sqlalchemy = pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy: pip install sqlalchemy")
+
+
+def test_a_release_sees_one_snapshot_of_sqlite(sqlite):
+    """Counts and passes are of the same rows, whatever is written between them; the next release sees the new ones."""
+    write(sqlite, "pragma journal_mode = wal", "create table kept (x real)", "insert into kept values (1), (2)")
+    stream = opened(sqlite, "kept")
+    there = stream.elsewhere()
+    assert there.rows() == 2
+    write(sqlite, "insert into kept values (3)")
+    assert gathered(there.columns(["x"])["x"].fetched()).tolist() == [1, 2]
+    assert (there.rows(), stream.elsewhere().rows()) == (2, 3)
+    del there
+    write(sqlite, "drop table kept")  # no transaction is left open
+
+
+@pytest.mark.medium
+def test_a_release_sees_one_snapshot_of_mariadb(mariadb):
+    """The transaction reads only, and its rows are those of its beginning."""
+    write(mariadb, "drop table if exists kept", "create table kept (x double)", "insert into kept values (1), (2)")
+    stream = opened(mariadb, "kept")
+    there = stream.elsewhere()
+    write(mariadb, "insert into kept values (3)")
+    assert there.rows() == 2
+    write(mariadb, "delete from kept where x = 1")
+    assert gathered(there.columns(["x"])["x"].fetched()).tolist() == [1, 2]
+    assert stream.elsewhere().rows() == 2
+    del there
+    write(mariadb, "drop table kept")  # waits for transactions that have read it
+
+
+@pytest.mark.medium
+def test_a_connection_goes_back_as_it_was(mariadb):
+    """No transaction of ours is left on it, not even with an engine that commits by itself."""
+    write(mariadb, "drop table if exists given", "create table given (x double)", "insert into given values (1)")
+    for level in ("AUTOCOMMIT", "READ COMMITTED"):
+        engine = mariadb.execution_options(isolation_level=level)
+        there = opened(engine, "given").elsewhere()
+        assert there.rows() == 1
+        del there
+        with engine.connect() as connection:
+            assert connection.exec_driver_sql("select @@in_transaction").scalar() == 0
+            connection.exec_driver_sql("update given set x = x + 1")
+            connection.commit()
+
+
+def test_a_transaction_that_the_user_has_begun_is_read_in(sqlite):
+    """What is not committed is seen by its own connection alone, which stays as it was."""
+    write(sqlite, "create table mine (x real)", "insert into mine values (1)")
+    with sqlite.connect() as connection:
+        connection.exec_driver_sql("insert into mine values (2)")
+        assert values(opened(connection, "mine"), "x").tolist() == [1, 2]
+        assert connection.in_transaction()
+        connection.rollback()
+        assert values(opened(connection, "mine"), "x").tolist() == [1]
+
+
+@pytest.mark.medium
+def test_passes_run_in_postgres_through_sqlalchemy(postgres):
+    """Its connections are psycopg's."""
+    folder = postgres.split()[0].removeprefix("host=")
+    engine = sqlalchemy.create_engine(f"postgresql+psycopg://nobounds@/postgres?host={folder}")
+    write(engine, "drop table if exists public.through", "create table public.through (x float8)")
+    write(engine, "insert into public.through select generate_series(1, 100)")
+    table = nb.Table.sql(engine, "select * from public.through")
+    assert table.count(epsilon=50).value == pytest.approx(100, abs=3)
+    stream = from_table(engine, "public.through")
+    assert stream.elsewhere().rows() == 100
+    del stream, table
+    engine.dispose()
+
+
+def test_a_driver_without_streams_is_refused():
+    """By its name, before it connects."""
+
+    class Dialect:
+        name, driver = "mysql", "mysqlconnector"
+
+    engine = sqlalchemy.create_engine("sqlite://")
+    engine.dialect = Dialect()
+    with pytest.raises(TypeError, match=r"^MariaDB is read by PyMySQL or mysqlclient, got mysqlconnector"):
+        nb.sql("select private_count() from t", engine, epsilon=1)
