@@ -195,3 +195,13 @@ def test_the_roundest_moment_is_a_day_an_hour_or_a_minute():
     ]:
         found = roundest_moment(np.array([float(low)]), np.array([float(high)]), F(unit))
         assert found.tolist() == [moment]
+
+
+def test_the_roundest_number_of_one_rung_is_that_of_many():
+    """One pair of ends is rounded without arrays, and many at once; both have the same number."""
+    drawn = np.random.default_rng(4)
+    low = drawn.normal(0, 1, 3000) * 10.0 ** drawn.uniform(-300, 300, 3000)
+    high = low + np.abs(low) * 10.0 ** drawn.uniform(-16, 1, 3000)
+    low, high = np.append(low, [-1.0, 0.0, 999.5, -np.pi]), np.append(high, [1.0, 5.0, 1000.5, -3.0])
+    alone = [float(roundest(low[k : k + 1], high[k : k + 1])[0]) for k in range(len(low))]
+    assert alone == roundest(low, high).tolist()

@@ -194,3 +194,15 @@ def test_weights_of_deviations_fit_into_64_bits(bits, mirrored):
     prior = prior_of(ladder)
     assert np.all(prior.units > 0) and np.all(np.diff(np.cumsum(prior.units)) > 0)
     assert prior.mass(ladder.first, ladder.last) == sum(prior.units.tolist()) << prior.shift
+
+
+def test_masses_of_many_runs_in_order_are_those_of_each():
+    """Runs that cover a ladder, of which the first and the last are long, are weighed together as one by one."""
+    prior, drawn = prior_of(Ladder.float_bits(16)), np.random.default_rng(2)
+    edges = np.unique(Ladder.float_bits(16).rungs(drawn.lognormal(3, 2, 500) * drawn.choice([-1, 1], 500)))
+    first = np.concatenate([[Ladder.float_bits(16).first], edges])
+    last = np.concatenate([edges - 1, [Ladder.float_bits(16).last]])
+    expected = [prior.mass(*ends) / (1 << prior.shift) for ends in zip(first.tolist(), last.tolist(), strict=True)]
+    assert np.allclose(prior.masses(first, last), expected, rtol=2.0**-50, atol=0)
+    order = drawn.permutation(len(first))
+    assert prior.masses(first[order], last[order]).tolist() == prior.masses(first, last)[order].tolist()

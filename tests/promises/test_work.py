@@ -94,6 +94,12 @@ def test_work_beside_the_passes_does_not_grow_with_the_records(name):
     assert many.passes <= few.passes + 1 and many.weighed <= 1.5 * few.weighed and many.peak <= few.peak + 2**20
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "describe"])
+def test_few_records_are_read_once(name):
+    """Whatever noise decides: what every later look needs is kept, in order."""
+    assert work(CALLS[name], VALUES[:1000]).passes == 1
+
+
 @pytest.mark.medium
 def test_few_draws_need_a_pass_more():
     """Coarse counts decide the centre and the scale of most medians; the others take a pass or two more."""

@@ -25,6 +25,8 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.values import dataclass
 
+_DIGITS = 6  # of a noisy size that a plan tells apart
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -312,8 +314,10 @@ class SumPlan:
             size = max(0, below + between + above)
             if self.search.fills(below, above, self.eps_size):
                 return self._unsearched(), size, None
-        plan = self.at(size) if self.rows is None else self
-        return plan, size, (yield from plan.search.start(view, plan.framed(size)))
+        if self.rows is not None:
+            return self, size, (yield from self.search.start(view, self.framed(size)))
+        plan = self.at(planned(size))
+        return plan, size, (yield from plan.search.start(view, plan.framed(planned(size))))
 
     def _unsearched(self) -> "SumPlan":
         """The plan where the public bounds are the clip: what is left is for the noise."""
@@ -356,6 +360,12 @@ class SumPlan:
         """How averages of clipped records are taken."""
         spent = Fraction(0) if self.rows is None else self.eps_size - self.tail.spare
         return AverageRule(self.eps_noise, self.neighbors, self.rows, self.search.nullable, spent, self.zcdp)
+
+
+def planned(size: int) -> int:
+    """The size that a plan is made for: rounded down to six binary digits, so that calls for about as many share it."""
+    spare = max(size.bit_length() - _DIGITS, 0)
+    return size >> spare << spare
 
 
 def smallest(enough: Callable[[int], bool], start: int) -> int:

@@ -18,13 +18,14 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.classes import Classes
 from nobounds.counting.compiled import LeadingCounts
 from nobounds.counting.deviation import Deviation
-from nobounds.counting.scan import Chunk, Chunks, blocks, changed, present, scan
+from nobounds.counting.scan import Chunk, Chunks, InOrder, blocks, changed, present, scan
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.rungs import FloatBits, Grid
 from nobounds.values import dataclass
 
 _WAITING = 1 << 21  # rungs that wait to be merged, and of a table of leading bits, at most: 16 MB
 _SPARSE = 4  # rungs that a table may span for each value: sorting takes less time than to clear a larger one
+_WIDEST = 1 << 16  # rungs of a table of all between the lowest and the highest
 _FEW = 1 << 14  # values converted to rungs at a time: the temporaries stay in the cache, in memory already mapped
 _MANY = 1 << 12  # values from which a table of leading bits is faster, ...
 _EACH = 4  # ... if an octave has no more of them than this for each value
@@ -116,6 +117,9 @@ class Counted:
         return Classes(self.ladder, self.deviation)
 
     def __call__(self, chunks: Iterable[Chunk]) -> Histogram:
+        if isinstance(chunks, InOrder):
+            values = chunks[0] if self.deviation is None else self.deviation(chunks[0])
+            return Histogram(self.ladder, *_repeated(self.ladder.rungs(values)))  # in order: the maps are monotone
         if self.deviation is not None and self.deviation.unit is not None:
             return _counted(self.ladder, None, changed(chunks, self.deviation))
         return _counted(self.ladder, self.deviation, chunks)
@@ -143,6 +147,7 @@ class _Counter:
         self._ladder = ladder
         rungs = ladder.map
         self._octaves: _Octaves | None = None
+        self._window: _Window | None = _Window()  # until a table would be too large
         self._many: float = math.inf  # values from which there is a table of octaves
         if isinstance(rungs, FloatBits | Grid) and rungs.bits <= _MOST_BITS:
             self._many = max(_MANY, (1 << rungs.bits) // _EACH)
@@ -159,6 +164,19 @@ class _Counter:
         self._seen += len(values)
         if not len(values):
             return
+        if self._window is not None and self._seen < _ALL:
+            place = 0  # of the first value that is not counted yet
+            while place < len(values):
+                part = slice(place, place + _FEW)
+                rungs = self._ladder.rungs(values[part])
+                if not self._window.add(rungs, None if weights is None else weights[part]):
+                    self.keep(*self._window.table())
+                    self._window = None
+                    break
+                place += _FEW
+            values, weights = values[place:], None if weights is None else weights[place:]
+            if not len(values):
+                return
         if self._seen > self._many:
             self._octaves = self._octaves or _Octaves(self._ladder.map)
             left = self._octaves.add(values, weights, self._seen >= _ALL)
@@ -185,7 +203,36 @@ class _Counter:
         if self._octaves is not None:
             rungs, counts = self._octaves.rungs()
             self.keep(self._ladder.clamped(rungs), counts)
+        if self._window is not None:
+            self.keep(*self._window.table())
         return merged(self._parts)
+
+
+class _Window:
+    """Counts by rung, in a table of all rungs from the lowest to the highest that has occurred, if these are few."""
+
+    def __init__(self) -> None:
+        self._low = 0
+        self._counts: Ints = np.zeros(0, dtype=np.int64)
+
+    def add(self, rungs: Ints, weights: Ints | None) -> bool:
+        """Count each rung; False, and nothing is counted, if the table would be too large."""
+        low, high = int(np.minimum.reduce(rungs)), int(np.maximum.reduce(rungs))
+        if len(self._counts):
+            low, high = min(low, self._low), max(high, self._low + len(self._counts) - 1)
+        if high - low >= _WIDEST:
+            return False
+        if high - low >= len(self._counts):
+            counts = np.zeros(high - low + 1, dtype=np.int64)
+            counts[self._low - low : self._low - low + len(self._counts)] = self._counts
+            self._low, self._counts = low, counts
+        np.add.at(self._counts, rungs - low, 1 if weights is None else weights)
+        return True
+
+    def table(self) -> tuple[Ints, Ints]:
+        """The occupied rungs, in order, and their counts."""
+        occupied = self._counts.nonzero()[0]
+        return occupied + self._low, self._counts[occupied]
 
 
 class _Octaves:
@@ -274,15 +321,16 @@ def _distinct(rungs: Ints, weights: Ints | None = None) -> tuple[Ints, Ints]:
         return rungs, rungs
     low, high = int(np.minimum.reduce(rungs)), int(np.maximum.reduce(rungs))  # without the wrappers of the methods
     if high - low >= _SPARSE * len(rungs):
-        return _sorted(rungs) if weights is None else merged([(rungs, weights)])
+        return _repeated(np.sort(rungs)) if weights is None else merged([(rungs, weights)])
     counts = np.bincount(rungs - low, weights).astype(np.int64, copy=False)  # exact up to 2**53 records
     occupied = counts.nonzero()[0]
     return occupied + low, counts[occupied]
 
 
-def _sorted(rungs: Ints) -> tuple[Ints, Ints]:
-    """The distinct rungs, in order, and how often each occurs."""
-    rungs, begins = np.sort(rungs), np.ones(len(rungs) + 1, dtype=bool)
+def _repeated(rungs: Ints) -> tuple[Ints, Ints]:
+    """The distinct rungs of a sorted array, and how often each occurs."""
+    begins = np.empty(len(rungs) + 1, dtype=bool)
+    begins[0] = begins[-1] = True
     np.not_equal(rungs[1:], rungs[:-1], out=begins[1:-1])
     firsts = begins.nonzero()[0]
     return rungs[firsts[:-1]], firsts[1:] - firsts[:-1]

@@ -77,17 +77,21 @@ class Lattice:
         steps -= _PATTERN + self.low
         return steps
 
-    def summed(self, values: Floats) -> int:
-        """The sum of the steps of at most 2**17 values, none of them missing; that of their patterns may overflow."""
-        return (int(self._patterns(values).sum()) - len(values) * (_PATTERN + self.low)) % (1 << 64)
+    def summed(self, values: Floats) -> tuple[int, int]:
+        """The number of at most 2**17 values that are not missing, and the sum of their steps."""
+        missing = int(np.count_nonzero(np.isnan(values)))
+        patterns = int(self._patterns(values, missing > 0).sum())  # this may overflow
+        return len(values) - missing, (patterns - len(values) * (_PATTERN + self.low)) % (1 << 64)
 
-    def _patterns(self, values: Floats) -> Ints:
-        """The clipped values as whole numbers, each larger by _PATTERN."""
+    def _patterns(self, values: Floats, some_missing: bool = False) -> Ints:
+        """The clipped values as whole numbers, each larger by _PATTERN; a missing one is the lowest."""
         if self.unit != 1:
             with np.errstate(over="ignore", under="ignore"):
                 values = np.rint(values / float(self.unit))
         with np.errstate(over="ignore", under="ignore"):
             whole = values * 2.0**-self.exponent if self.is_product else np.ldexp(values, -self.exponent)
+        if some_missing:
+            np.fmax(whole, self.low, out=whole)
         if len(whole) > _FEW:
             np.clip(whole, self.low, self.low + self.width, out=whole)
         else:
@@ -126,9 +130,10 @@ class Squares:
             return None
         return _from_patterns(kernels.squares, values, (*own, float(self.lattice.low + self.center), self._far), 0)
 
-    def summed(self, values: Floats) -> int:
+    def summed(self, values: Floats) -> tuple[int, int]:
         """As of a lattice."""
-        return int(self.steps(values).sum())
+        values, _ = present(values, None)
+        return len(values), int(self.steps(values).sum())
 
     def steps(self, values: Floats) -> Ints:
         """The squared distance of each value as a whole number."""
@@ -173,12 +178,12 @@ def _total(steps: Lattice | Squares, chunks: Iterable[Chunk]) -> tuple[int, int]
     summed = (0, 0)
     for block, counts in blocks(chunks):
         part = steps.total(block) if counts is None else None
-        if part is None:
+        if part is None and counts is None:
+            part = steps.summed(block)
+        elif part is None:
             values, times = present(block, counts)
-            if times is None:
-                part = len(values), steps.summed(values)
-            else:
-                part = int(times.sum()), _sum(steps.steps(values), times)
+            assert times is not None
+            part = int(times.sum()), _sum(steps.steps(values), times)
         summed = _both(summed, part)
     return summed
 

@@ -9,7 +9,7 @@ Data are refused by public facts only: their type, dtype or number of dimensions
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from nobounds.counting.scan import Chunks
+from nobounds.counting.scan import Chunks, read_once
 from nobounds.ladders.facts import Facts
 from nobounds.values import dataclass
 
@@ -33,6 +33,10 @@ class Column:
     def public(self, sized: bool) -> Facts:
         """The facts, and if it is public and wanted (`sized`) the number of records, which may take a pass."""
         return replace(self.facts, rows=self.rows()) if sized else self.facts
+
+    def read_once(self) -> "Column":
+        """The same column, for one statistic: if it has few records, only the first pass reads them."""
+        return Column(self.facts, read_once(self.chunks), self.rows)
 
 
 def windows(length: int, each: int = CHUNK) -> Iterator[slice]:

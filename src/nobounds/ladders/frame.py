@@ -7,6 +7,7 @@ is exact. One ladder of such deviations then serves data at any location and in 
 An answer is a rung, and what is released for it is the roundest number on it: that follows from what is noisy already.
 """
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from nobounds.ladders.zoned import Zoned
 from nobounds.values import dataclass
 
 _DIGITS = 17  # no float has more
+_POWERS: list[float] = (10.0 ** np.arange(309)).tolist()
 _DAY = 86_400
 # Days, halves and quarters of them, and so on: seconds, the roundest first.
 _ROUND = (
@@ -146,15 +148,12 @@ def _edges(rungs: Rungs, which: Ints) -> tuple[Floats, Floats]:
 
 def roundest(low: Floats, high: Floats) -> Floats:
     """The number with the fewest digits from `low` to `high`, near the middle; 0 if it lies between them."""
+    if len(low) == 1:
+        return np.array([_roundest(low.item(), high.item())])
     middle = low / 2 + high / 2
     with np.errstate(divide="ignore"):
         top = np.ceil(np.log10(np.maximum(np.abs(low), np.abs(high))))
     top = np.where(np.isfinite(top), np.clip(top, -290, 308), 0.0)
-    if len(middle) == 1:  # all numbers of digits at once
-        every = to_power(middle, top - np.arange(_DIGITS + 1))
-        fits = (low <= every) & (every <= high)
-        middle = every[fits.argmax() :][:1] if fits.any() else middle
-        return np.where((low <= 0) & (high >= 0), 0.0, middle)
     best, left = middle.copy(), np.ones(len(middle), dtype=bool)
     for digits in range(_DIGITS + 1):
         rounded = to_power(middle, top - digits)
@@ -164,6 +163,24 @@ def roundest(low: Floats, high: Floats) -> Floats:
         if not left.any():
             break
     return np.where((low <= 0) & (high >= 0), 0.0, best)
+
+
+def _roundest(low: float, high: float) -> float:
+    """The same for one pair of ends."""
+    if low <= 0 <= high:
+        return 0.0
+    middle, most = low / 2 + high / 2, max(abs(low), abs(high))
+    top = min(max(math.ceil(math.log10(most)), -290), 308) if 0 < most < math.inf else 0
+    for power in range(top, top - _DIGITS - 1, -1):
+        up = _POWERS[abs(power)]
+        if power >= 0:
+            rounded = round(middle / up) * up
+        else:
+            steps = middle * up
+            rounded = (round(steps) if math.isfinite(steps) else steps) / up
+        if low <= rounded <= high:
+            return rounded
+    return middle
 
 
 def roundest_moment(first: Floats, last: Floats, unit: Fraction) -> Floats:

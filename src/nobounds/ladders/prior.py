@@ -25,6 +25,7 @@ ZERO = 20  # the part of the whole that 0 weighs is one over this
 _ONE = 1 << 30  # the weight of the heaviest octave
 _FINEST = 24  # log2 of the rungs an octave up to which each rung weighs a whole number of units
 _FLAT = 20  # a flat prior has this many more bits for its lowest octaves
+_SEARCHED = 64  # rungs up to which each of them is searched for
 _SCALE_WIDTH = 6  # octaves by which a scale may easily be larger or smaller than expected
 
 
@@ -95,12 +96,17 @@ class Prior:
 
     def _block(self, rungs: Ints) -> Ints:
         """The block of each rung."""
-        if rungs.ndim == 1 and len(rungs) > len(self.starts) and bool((rungs[:-1] <= rungs[1:]).all()):
-            passed = np.empty(len(self.starts) + 2, dtype=np.int64)
-            passed[0], passed[-1] = 0, len(rungs)
-            passed[1:-1] = rungs.searchsorted(self.starts)  # where each block begins: a search for each block, not rung
-            return np.arange(-1, len(self.starts)).repeat(passed[1:] - passed[:-1])
-        return np.searchsorted(self.starts, rungs, side="right") - 1
+        if rungs.ndim != 1 or len(rungs) < _SEARCHED or bool((rungs[1:] < rungs[:-1]).any()):
+            return np.searchsorted(self.starts, rungs, side="right") - 1
+        # In order: a search for each block that begins between them, and the first and the last may lie far out.
+        starts = self._listed[0]
+        first, low, high, last = (bisect_right(starts, rungs.item(k)) for k in (0, 1, -2, -1))
+        passed = np.empty(high - low + 2, dtype=np.int64)
+        passed[0], passed[1:-1], passed[-1] = 0, rungs[1:-1].searchsorted(self.starts[low:high]), len(rungs) - 2
+        blocks = np.empty(len(rungs), dtype=np.int64)
+        blocks[0], blocks[-1] = first - 1, last - 1
+        blocks[1:-1] = np.arange(low - 1, high).repeat(passed[1:] - passed[:-1])
+        return blocks
 
     def is_even(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
         """Whether all rungs from `first` to `last` weigh the same, for many intervals."""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from operator import add
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -48,6 +49,10 @@ class AddedNoise(Protocol):
 
     def draw(self, sensitivity: int, source: RandomSource) -> int:
         """One draw."""
+        ...
+
+    def draws(self, sensitivity: int, many: int, source: RandomSource) -> list[int]:
+        """Independent draws."""
         ...
 
 
@@ -97,7 +102,8 @@ class NoisyMany(Hidden):
         return [Noisy(number, self.noise, self.cost, self.sensitivity) for number in self.numbers]
 
     def draw(self, source: RandomSource) -> list[int]:
-        return [number + self.noise.draw(self.sensitivity, source) for number in self.numbers]
+        drawn = self.noise.draws(self.sensitivity, len(self.numbers), source)
+        return list(map(add, self.numbers, drawn))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -58,7 +58,7 @@ class Runs:
     def of(cls, histogram: Histogram, q: Fraction, rate: Fraction, prior: Prior | None = None) -> "Runs":
         """The runs of a histogram, for the target rank q n."""
         ladder, rungs = histogram.ladder, histogram.rungs
-        starts, ends, low, high = ranks(rungs, histogram.counts, ladder.first, ladder.last + 1)
+        starts, ends, low, high = _spans(rungs, histogram.counts, histogram.up_to, ladder.first, ladder.last + 1)
         return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact, prior=prior)
 
     @classmethod
@@ -232,7 +232,11 @@ def ranks(rungs: Ints, counts: Ints, first: int, end: int) -> tuple[Ints, Ints, 
 
     Each occupied rung is a run, and so is each stretch of empty rungs before, between and after the occupied ones.
     """
-    up_to = counts.cumsum(dtype=np.int64)
+    return _spans(rungs, counts, counts.cumsum(dtype=np.int64), first, end)
+
+
+def _spans(rungs: Ints, counts: Ints, up_to: Ints, first: int, end: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """The same where the number of records at or below each rung is known."""
     edges, low, high = (np.empty(2 * len(rungs) + 2, dtype=np.int64) for _ in range(3))
     edges[0], edges[1:-1:2], edges[2:-1:2], edges[-1] = first, rungs, rungs + 1, end
     low[0], low[1:-1:2], low[2:-1:2] = 0, up_to - counts, up_to

@@ -46,6 +46,13 @@ class Additive:
     def draw(self, sensitivity: int, source: RandomSource) -> int:
         return (discrete_gaussian if self.zcdp else discrete_laplace)(self.parameter(sensitivity), source)
 
+    def draws(self, sensitivity: int, many: int, source: RandomSource) -> list[int]:
+        parameter = self.parameter(sensitivity)
+        if self.zcdp:
+            law = DiscreteGaussian(parameter)
+            return [law.draw(source) for _ in range(many)]
+        return [discrete_laplace(parameter, source) for _ in range(many)]
+
     def scale(self, sensitivity: float) -> float:
         """The scale of Laplace noise, or the standard deviation of Gaussian noise."""
         return sensitivity / float(self.epsilon)
@@ -89,6 +96,10 @@ class GaussianNoise:
 
     def draw(self, sensitivity: int, source: RandomSource) -> int:
         return self.law(sensitivity).draw(source)
+
+    def draws(self, sensitivity: int, many: int, source: RandomSource) -> list[int]:
+        law = self.law(sensitivity)
+        return [law.draw(source) for _ in range(many)]
 
 
 @lru_cache(maxsize=1024)

@@ -175,7 +175,8 @@ def octave_counts(chunks: Chunks, around: Around) -> Histogram:
         if rung:
             counts[abs(rung)] = counts.get(abs(rung), 0) + count
     rungs = sorted(counts)
-    return Histogram(OCTAVES, *np.array([rungs, [counts[rung] for rung in rungs]], dtype=np.int64))
+    both = np.array([rungs, [counts[rung] for rung in rungs]], dtype=np.int64)
+    return Histogram(OCTAVES, both[0], both[1])
 
 
 def deviation_octaves(values: Floats, around: Around) -> Ints:

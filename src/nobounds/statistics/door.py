@@ -167,7 +167,7 @@ def release_column(
     """The release of a statistic of one column; `options` has the budget and the generator."""
 
     def released(plan: C, facts: Facts, data: Column, loss: PrivacyLoss) -> Released:
-        noisy = yield from answer(plan, data)
+        noisy = yield from answer(plan, data.read_once())
         reason = TOO_FEW_NUMBERS if facts.texts and noisy.reason is not None else noisy.reason
         value = typed_value(statistic, facts.kind, noisy.value)
         parameters = later(lambda: _parameters(statistic, plan, terms, facts, noisy))

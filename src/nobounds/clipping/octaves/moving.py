@@ -33,6 +33,8 @@ _STEP, _LEAST = 0.5, -4.0  # of s
 _AROUND, _SCATTER = 8, 1.6  # scales of noise that a count may be off, and how far it may scatter around its mean
 _FAR = 12  # octaves beyond the side
 _PARTS = 8  # of an octave
+_NOTHING = 60.0  # nats below which a weight is nothing: exp of less takes a hundred times as long
+_BLOCK = 512  # points of the grid at a time: memory for more would be mapped anew each time
 _RARE = 1e-4  # points of the grid with less than this part of the largest weight are left out
 
 
@@ -40,7 +42,7 @@ class _Grid(NamedTuple):
     """Shapes of tails, for octaves from BELOW below the side on, where the octave below it has one record."""
 
     prior: Floats
-    means: Floats
+    means: Floats  # of each octave, and each shape
     beyond: Floats  # what lies beyond each of _WIDTHS
 
 
@@ -59,7 +61,14 @@ def _grid() -> _Grid:
         numbers = np.exp(logs[:, octave, None]) * parts / parts.sum(axis=1, keepdims=True)
         beyond += numbers @ np.maximum(2.0 ** (octave - BELOW + inside)[:, None] - _WIDTHS, 0.0)
     prior = np.tile(_PRIOR, len(_SLOPES)) - _STEEPER * (slopes - curves)
-    return _Grid(prior, np.exp(logs), beyond)
+    return _Grid(prior, np.exp(logs).T.copy(), beyond)
+
+
+@lru_cache(maxsize=16)
+def _shapes(many: int) -> Floats:
+    """The means of each of `many` octaves, the last of which is of all records beyond; and of each shape."""
+    means = _grid().means
+    return np.concatenate([means[: many - 1], means[many - 1 :].sum(axis=0, keepdims=True)])[:, None, :]
 
 
 def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
@@ -68,24 +77,26 @@ def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -
     noisy: the counts of octaves from BELOW below the side on; the last is of all records beyond the last edge.
     unit: the mean noise for a clip of the width of this side. `beside`: the other width of the clip, if it has two.
     """
-    weights, beyond, empty = _posterior(noisy, noise)
-    scale = unit * (_WIDTHS + beside)
-    return np.asarray(weights @ _error(beyond, scale) + empty * scale)
+    return _posterior(noisy, noise).error(unit * (_WIDTHS + beside))
 
 
 def errors_of_both(noisy: Sequence[Floats], noise: CountNoise, unit: float) -> Floats:
     """The same where all sides have one width: more lies beyond one of them, and of the others their mean is taken."""
     sides = [_posterior(each, noise) for each in noisy]
-    means = [weights @ beyond for weights, beyond, _ in sides]
+    means = [side.beyond() for side in sides]
     most = max(range(len(sides)), key=lambda k: float(means[k][-AWAY[0]]))
-    (weights, beyond, empty), scale = sides[most], unit * _WIDTHS
     others = sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY)))
-    return np.asarray(weights @ _error(beyond + others, scale) + empty * _error(others, scale))
+    return sides[most].error(unit * _WIDTHS, others)
 
 
 def _error(bias: Floats, scale: Floats) -> Floats:
-    """The mean error of Laplace noise of this scale around a bias."""
-    return np.asarray(bias + scale * np.exp(-bias / scale))
+    """The mean error of Laplace noise of these scales around biases."""
+    error = bias / -scale
+    np.maximum(error, -_NOTHING, out=error)
+    np.exp(error, out=error)
+    error *= scale
+    error += bias
+    return error
 
 
 def _records(noisy: float, around: float) -> Floats:
@@ -96,20 +107,53 @@ def _records(noisy: float, around: float) -> Floats:
     return np.asarray(np.exp(_STEP * np.arange(first, last + 1)))
 
 
-def _posterior(noisy: Floats, noise: CountNoise) -> tuple[Floats, Floats, float]:
-    """Weights, what lies beyond each of AWAY for each of them, and the weight of no records at all."""
+class _Posterior(NamedTuple):
+    """Weights of each number of records and each shape, 0 for those left out, and the weight of no records at all."""
+
+    records: Floats
+    weights: Floats
+    empty: float
+
+    def beyond(self) -> Floats:
+        """What lies beyond each of AWAY, on average."""
+        return np.asarray(self.records @ self.weights @ _grid().beyond)
+
+    def error(self, scale: Floats, others: Floats | float = 0.0) -> Floats:
+        """The expected error for each of AWAY, with noise of these scales, where `others` lies beyond other sides."""
+        start, shape = self.weights.nonzero()
+        weights, records, beyond = self.weights[start, shape], self.records[start, None], _grid().beyond
+        error = self.empty * _error(others + np.zeros(len(AWAY)), scale)
+        for k in range(0, len(start), _BLOCK):
+            part = slice(k, k + _BLOCK)
+            bias = beyond[shape[part]]
+            bias *= records[part]
+            bias += others
+            error += weights[part] @ _error(bias, scale)
+        return error
+
+
+def _posterior(noisy: Floats, noise: CountNoise) -> _Posterior:
     grid, many = _grid(), len(noisy)
     records = _records(float(noisy[BELOW - 1]), _AROUND * noise.scale)
-    shapes = grid.means[:, :many].copy()
-    shapes[:, -1] = grid.means[:, many - 1 :].sum(axis=1)
-    means = records[:, None, None] * shapes
+    means = records[:, None] * _shapes(many)
     # The noise and the scatter of counts together, as if they were Laplace noise.
-    scales = np.sqrt(noise.scale**2 + (means + (RELATIVE * means) ** 2) / 2)
-    fit = -(np.abs(noisy - means) / scales + np.log(scales)).sum(axis=-1) + grid.prior
+    scales = means * (RELATIVE**2 / 2)
+    scales += 0.5
+    scales *= means
+    scales += noise.scale**2
+    np.sqrt(scales, out=scales)
+    means -= noisy[:, None, None]
+    np.abs(means, out=means)
+    means /= scales
+    means += np.log(scales, out=scales)
+    fit = grid.prior - np.add.reduce(means, axis=0)
     none = _EMPTY - float(np.abs(noisy).sum()) / noise.scale - many * math.log(noise.scale)
-    peak = max(float(fit.max()), none)
-    weights, empty = np.exp(fit - peak), math.exp(none - peak)
-    start, shape = np.nonzero(weights > _RARE * weights.max())
-    kept = weights[start, shape]
-    whole = float(kept.sum()) + empty
-    return kept / whole, records[start, None] * grid.beyond[shape], empty / whole
+    most = float(fit.max())
+    peak = max(most, none)
+    fit -= peak
+    rare = fit < most - peak + math.log(_RARE)
+    weights, empty = np.exp(np.maximum(fit, -_NOTHING, out=fit), out=fit), math.exp(none - peak)
+    weights[rare] = 0.0
+    whole = float(weights.sum()) + empty
+    weights /= whole
+    return _Posterior(records, weights, empty / whole)
