@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from support.alchemy import keys, opened, values, write
 
+import nobounds as nb
 from nobounds.kinds.kind import DATE, DATETIME, Kind
 from nobounds.ladders.facts import Facts
 
@@ -31,8 +32,21 @@ def test_any_value_in_a_column_of_numbers_follows_one_rule(sqlite):
     for name in "rin":
         assert np.array_equal(values(full, name), floats, equal_nan=True), name
     assert keys(full, "r") == [1, 2.5, None, None, 3, None, 2.0**63, -INF, None, None]
+    assert keys(full, "n") == [1, 2.5, None, None, 3, None, None, -INF, None, None]
     assert keys(full, "i") == [1, None, None, None, 3, None, 2**63 - 1, None, None, None]
     assert keys(full, "t")[:4] == ["1", "2.5", None, "three"]
+
+
+def test_large_integers_are_no_keys_of_floats(sqlite):
+    """In a column of NUMERIC or of an unknown type, an integer without a float of its own is missing as a key."""
+    edges = [2**53 - 1, 2**53, 2**53 + 1, 2**62, -(2**53), -(2**53) - 1, -(2**63)]
+    write(sqlite, "create table wide (n numeric, d decimal(20, 0), u whatever, g text)")
+    write(sqlite, *(f"insert into wide values ({x}, {x}, {x}, 'a')" for x in edges))
+    stream = opened(sqlite, "wide")
+    for name in "ndu":
+        assert keys(stream, name) == [2**53 - 1, 2**53, None, None, -(2**53), None, None], name
+        assert values(stream, name).tolist() == [float(x) for x in edges], name
+        nb.sql(f"select {name}, private_count() from wide group by {name}", sqlite, keys=[1.0], epsilon=1)
 
 
 def test_bytes_that_are_no_text_fail_nothing(sqlite):

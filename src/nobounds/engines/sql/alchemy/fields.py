@@ -25,6 +25,7 @@ from nobounds.values import dataclass
 
 _DAYS = (-719_162, 2_932_896)  # of the calendar: years 1 to 9999
 _MICROSECONDS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
+_EXACT = 2**53  # up to which floats are all integers
 _MOST_DIGITS = 38  # of an Arrow decimal
 _WHOLE = ("TINYINT", "SMALLINT", "MEDIUMINT", "INTEGER", "BIGINT", "YEAR", "INT", "BOOLEAN")
 _FLOATS = ("FLOAT", "DOUBLE", "REAL", "DOUBLE_PRECISION")
@@ -56,7 +57,7 @@ def sqlite_field(name: str, given: Any) -> Field | None:
     if kind in _WHOLE:
         return Field(name, kind, own, pa.int64(), Facts(True, True), _only(int, pa.int64()), _numbers)
     if kind in (*_FLOATS, "NUMERIC", "DECIMAL"):
-        return Field(name, kind, own, pa.float64(), Facts(False, True), _only((int, float), pa.float64()), _numbers)
+        return Field(name, kind, own, pa.float64(), Facts(False, True), _floating, _numbers)
     if kind in (*_TEXTS, "DATE", "DATETIME", "TIME", "TIMESTAMP", "CLOB"):  # SQLite has no dates
         return Field(name, "text", own, pa.large_string(), None, key_array)
     return None
@@ -103,6 +104,17 @@ def _decimals(name: str, family: str, quoted: str, digits: int, scale: int) -> F
 
 def _as(kind: Any) -> Callable[[list[Any]], Any]:
     return lambda elements: plain(import_pyarrow().array(elements, type=kind))
+
+
+def _floating(elements: list[Any]) -> Any:
+    """Numbers as keys; others, which SQLite allows, are missing, and so are integers that no float may stand for."""
+    known = [each if _is_float_key(each) else None for each in elements]
+    return plain(import_pyarrow().array(known, type=import_pyarrow().float64()))
+
+
+def _is_float_key(element: Any) -> bool:
+    # Beyond 2**53 the nearest float of one integer is that of its neighbours: two keys would become one.
+    return isinstance(element, float) or (isinstance(element, int) and abs(element) <= _EXACT)
 
 
 def _only(python: Any, kind: Any) -> Callable[[list[Any]], Any]:
