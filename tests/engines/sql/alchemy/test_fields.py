@@ -24,17 +24,33 @@ def test_any_value_in_a_column_of_numbers_follows_one_rule(sqlite):
     empty = opened(sqlite, "odd")
     write(sqlite, *(f"insert into odd values ({x}, {x}, {x}, {x})" for x in DYNAMIC))
     full = opened(sqlite, "odd")
-    number, whole = Facts(False, True), Facts(True, True)
-    assert empty.facts == full.facts == {"r": number, "i": whole, "n": number}
+    number = Facts(False, True)
+    assert empty.facts == full.facts == {"r": number, "i": Facts(True, True), "n": number}
     assert empty.others == full.others == {"t": "text"}
     assert empty.kinds == full.kinds
     floats = [1, 2.5, NAN, NAN, 3, NAN, 2.0**63, -INF, NAN, NAN]
-    for name in "rin":
+    for name in "rn":
         assert np.array_equal(values(full, name), floats, equal_nan=True), name
+    whole = [1, NAN, NAN, NAN, 3, NAN, 2.0**63, NAN, NAN, NAN]
+    assert np.array_equal(values(full, "i"), whole, equal_nan=True)
     assert keys(full, "r") == [1, 2.5, None, None, 3, None, 2.0**63, -INF, None, None]
     assert keys(full, "n") == [1, 2.5, None, None, 3, None, None, -INF, None, None]
     assert keys(full, "i") == [1, None, None, None, 3, None, 2**63 - 1, None, None, None]
     assert keys(full, "t")[:4] == ["1", "2.5", None, "three"]
+
+
+def test_fractions_in_a_column_of_integers_are_missing(sqlite):
+    """As records and as keys: rounded records would have a mean that is none of the data."""
+    stored = ["1", "2.0", "'3'", "' 4 '", "1.5", "'1.5'", "1e300", "9e18", "true"]
+    expected = [1, 2, 3, 4, None, None, None, 9 * 10**18, 1]
+    types = ("integer", "int", "bigint", "smallint", "boolean")
+    write(sqlite, f"create table mixed ({', '.join(f'c{k} {each}' for k, each in enumerate(types))})")
+    write(sqlite, *(f"insert into mixed values ({', '.join([x] * len(types))})" for x in stored))
+    stream = opened(sqlite, "mixed")
+    for k, kind in enumerate(types):
+        assert keys(stream, f"c{k}") == expected, kind
+        floats = [NAN if x is None else float(x) for x in expected]
+        assert np.array_equal(values(stream, f"c{k}"), floats, equal_nan=True), kind
 
 
 def test_large_integers_are_no_keys_of_floats(sqlite):

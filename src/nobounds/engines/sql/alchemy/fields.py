@@ -1,9 +1,9 @@
 """Columns by the types of their schema: which are numbers, their Arrow types as keys, and how a value is read.
 
 The schema is public. What a value turns into follows from that value and the type of its column alone, and no value
-makes the reading fail. SQLite stores any value in any column, whatever its type: a value in a column of numbers is read
-as an element of a list is, so a text that is no number is missing. MariaDB has dates that no calendar has, such as
-0000-00-00; they are missing.
+makes the reading fail. SQLite stores any value in any column, whatever its type. A value in a column of numbers is read
+as an element of a list is, so a text that is no number is missing. In a column of integers, what is no integer of 64
+bits is missing, as a record and as a key. MariaDB has dates that no calendar has, such as 0000-00-00; they are missing.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def sqlite_field(name: str, given: Any) -> Field | None:
     pa, own = import_pyarrow(), bare(quoted(name))
     kind = str(getattr(given, "__visit_name__", type(given).__name__)).upper()
     if kind in _WHOLE:
-        return Field(name, kind, own, pa.int64(), Facts(True, True), _only(int, pa.int64()), _numbers)
+        return Field(name, kind, own, pa.int64(), Facts(True, True), _integers, _integral)
     if kind in (*_FLOATS, "NUMERIC", "DECIMAL"):
         return Field(name, kind, own, pa.float64(), Facts(False, True), _floating, _numbers)
     if kind in (*_TEXTS, "DATE", "DATETIME", "TIME", "TIMESTAMP", "CLOB"):  # SQLite has no dates
@@ -117,11 +117,17 @@ def _is_float_key(element: Any) -> bool:
     return isinstance(element, float) or (isinstance(element, int) and abs(element) <= _EXACT)
 
 
-def _only(python: Any, kind: Any) -> Callable[[list[Any]], Any]:
-    """Elements of a type; others, which SQLite allows, are missing."""
-    return lambda elements: plain(
-        import_pyarrow().array([each if isinstance(each, python) else None for each in elements], type=kind)
-    )
+def _whole_only(elements: list[Any]) -> list[Any]:
+    """Integers of SQLite, which stores 3.0 and '3' as 3 in such a column; whatever else it allows is missing."""
+    return [each if isinstance(each, int) else None for each in elements]
+
+
+def _integers(elements: list[Any]) -> Any:
+    return import_pyarrow().array(_whole_only(elements), type=import_pyarrow().int64())
+
+
+def _integral(elements: list[Any]) -> Floats:
+    return _numbers(_whole_only(elements))
 
 
 def _texts(elements: list[Any]) -> Any:
