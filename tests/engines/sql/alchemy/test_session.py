@@ -1,5 +1,8 @@
 """Connections of SQLAlchemy: one snapshot for all queries of a release, and given back as they were."""
 
+import sqlite3
+import sys
+
 import pytest
 from support.alchemy import opened, values, write
 
@@ -21,6 +24,32 @@ def test_a_release_sees_one_snapshot_of_sqlite(sqlite):
     assert (there.rows(), stream.elsewhere().rows()) == (2, 3)
     del there
     write(sqlite, "drop table kept")  # no transaction is left open
+
+
+class Autocommit(sqlite3.Connection):
+    """As sqlite3 is with autocommit=True, from Python 3.12 on."""
+
+    def rollback(self):
+        """Nothing."""
+
+
+DRIVERS = [{}, {"isolation_level": None}, {"isolation_level": None, "factory": Autocommit}]
+if sys.version_info >= (3, 12):
+    DRIVERS += [{"autocommit": True}, {"autocommit": False}]
+
+
+@pytest.mark.parametrize("given", DRIVERS)
+def test_no_transaction_of_ours_is_left(tmp_path, given):
+    """With autocommit=True, sqlite3 ignores rollback(), and later releases would see the old rows."""
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/own.db", connect_args=given, pool_size=1, max_overflow=0)
+    write(engine, "create table own (x real)", "insert into own values (1), (2)")
+    stream = opened(engine, "own")
+    assert stream.elsewhere().rows() == 2
+    with engine.connect() as connection:
+        assert connection.connection.driver_connection.in_transaction == (given.get("autocommit") is False)
+    write(engine, "insert into own values (3)")
+    assert stream.elsewhere().rows() == 3
+    engine.dispose()
 
 
 @pytest.mark.medium

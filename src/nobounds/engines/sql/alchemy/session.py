@@ -111,5 +111,7 @@ def _end(connection: Any, driver: Any | None) -> None:
     with suppress(Exception):  # the server may be gone
         if driver is not None:
             driver.rollback()
+            if getattr(driver, "in_transaction", False):  # sqlite3 with autocommit=True ignores rollback()
+                driver.execute("rollback")
     with suppress(Exception):
         connection.close()
