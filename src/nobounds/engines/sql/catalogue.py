@@ -110,7 +110,8 @@ def _through(source: Any, name: Named, declared: bool) -> Listed | Definition:
         return listed(own, name, declared)
     with hiding_driver_errors():
         session = Session(source)
-    return (_in_sqlite if session.family == "sqlite" else _in_mariadb)(session, name, declared)
+    with session.ending_on_errors():
+        return (_in_sqlite if session.family == "sqlite" else _in_mariadb)(session, name, declared)
 
 
 def _in_mariadb(session: Session, name: Named, declared: bool) -> Listed:

@@ -52,6 +52,53 @@ def test_no_transaction_of_ours_is_left(tmp_path, given):
     engine.dispose()
 
 
+def interrupted(*given):
+    """A user's Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["session.sqlite_rows", "table._floats", "table._key"])
+def test_a_kept_interrupt_holds_no_transaction(sqlite, monkeypatch, where):
+    """A notebook keeps the last error, with the frames that read; writers must not wait for it."""
+    write(sqlite, "create table kept (x real, g text)", "insert into kept values (1, 'a')")
+    there = opened(sqlite, "kept").elsewhere()
+    monkeypatch.setattr(f"nobounds.engines.sql.alchemy.{where}", interrupted)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        list(there.stream.batches(["g"], ["x"]))
+    assert sqlite.pool.checkedout() == 0
+    write(sqlite, "drop table kept")
+    assert kept.tb is not None and there is not None
+
+
+def test_kept_errors_hold_no_transaction(sqlite):
+    """Of a table that is not there, or no longer."""
+    write(sqlite, "create table kept (x real)", "insert into kept values (1)")
+    stream = opened(sqlite, "kept")
+    counted, read = stream.elsewhere(), stream.elsewhere()
+    write(sqlite, "drop table kept")
+    assert sqlite.pool.checkedout() == 2
+    with pytest.raises(ValueError, match="there is no table") as unknown:
+        opened(sqlite, "kept")
+    assert sqlite.pool.checkedout() == 2
+    with pytest.raises(ValueError, match="the query failed") as first:
+        counted.rows()
+    with pytest.raises(ValueError, match="the query failed") as second:
+        list(read.stream.batches([], ["x"]))
+    assert sqlite.pool.checkedout() == 0
+    assert all(each.tb is not None for each in (unknown, first, second))
+
+
+def test_rows_that_are_not_wanted_end_nothing(sqlite):
+    """A pass may stop early, and the next one sees the same rows."""
+    write(sqlite, "pragma journal_mode = wal", "create table kept (x real)", "insert into kept values (1), (2)")
+    there = opened(sqlite, "kept").elsewhere()
+    batches = there.stream.batches([], ["x"])
+    assert next(batches).num_rows == 2
+    batches.close()
+    write(sqlite, "insert into kept values (3)")
+    assert there.rows() == 2
+
+
 @pytest.mark.medium
 def test_a_release_sees_one_snapshot_of_mariadb(mariadb):
     """The transaction reads only, and its rows are those of its beginning."""

@@ -5,8 +5,8 @@ begins with its first read. A connection that the user has begun a transaction o
 """
 
 import weakref
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -60,12 +60,13 @@ class Session:
 
     def __init__(self, source: Any) -> None:
         self.family = family_of(source)
+        self.end: Callable[[], Any] = _nothing
         if begun(source):
             self.connection = source
             return
         self.connection = getattr(source, "engine", source).connect()
         own = not getattr(self.driver, "in_transaction", False)  # SQLite in memory has one connection for all
-        weakref.finalize(self, _end, self.connection, self.driver if own else None)
+        self.end = weakref.finalize(self, _end, self.connection, self.driver if own else None)
         for statement in _BEGINNINGS[self.family] if own else ():
             self.rows(statement)
 
@@ -76,24 +77,29 @@ class Session:
 
     def rows(self, query: str) -> list[Any]:
         """The rows of a query with a small result, or of a statement."""
-        with closing(self.driver.cursor()) as cursor:
+        with self.ending_on_errors(), closing(self.driver.cursor()) as cursor:
             cursor.execute(query)
             return list(cursor.fetchall())
 
     def chunks(self, query: str) -> Iterator[list[Any]]:
         """The rows of a query, CHUNK at a time; they are never all in memory."""
-        driver = self.driver
-        if self.family == "sqlite":
-            with closing(driver.cursor()) as cursor:
-                cursor.execute(query)
-                while rows := sqlite_rows(driver, cursor, CHUNK):
-                    yield rows
-            return
-        kind = import_module(_STREAMING[self.connection.dialect.driver]).SSCursor
-        with closing(driver.cursor(kind)) as cursor:
+        driver, sqlite = self.driver, self.family == "sqlite"
+        kinds = () if sqlite else (import_module(_STREAMING[self.connection.dialect.driver]).SSCursor,)
+        with self.ending_on_errors(), closing(driver.cursor(*kinds)) as cursor:
             cursor.execute(query)
-            while rows := list(cursor.fetchmany(CHUNK)):
+            while rows := sqlite_rows(driver, cursor, CHUNK) if sqlite else list(cursor.fetchmany(CHUNK)):
                 yield rows
+
+    @contextmanager
+    def ending_on_errors(self) -> Iterator[None]:
+        """An error ends the session; a traceback that is kept must not keep the transaction and the connection too."""
+        try:
+            yield
+        except GeneratorExit:  # the rest of the rows is not wanted
+            raise
+        except BaseException:
+            self.end()
+            raise
 
 
 def sqlite_rows(driver: Any, cursor: Any, size: int) -> list[Any]:
@@ -104,6 +110,10 @@ def sqlite_rows(driver: Any, cursor: Any, size: int) -> list[Any]:
         return list(cursor.fetchmany(size))
     finally:
         driver.text_factory = factory
+
+
+def _nothing() -> None:
+    """What is to be done at the end of a transaction of the user's."""
 
 
 def _end(connection: Any, driver: Any | None) -> None:

@@ -34,7 +34,8 @@ def from_stored(source: Any, table: str, schema: str | None, name: str) -> Table
     """
     with hiding_driver_errors():
         own = Session(source)
-        fields = _fields(own, schema, name)
+        with own.ending_on_errors():
+            fields = _fields(own, schema, name)
     if fields is None:
         return None
 
@@ -54,14 +55,17 @@ def _stream(session: Callable[[], Session], table: str, fields: dict[str, Field]
         expressions = [fields[name].expression for name in (*keys, *values)]
         wanted = ", ".join(f"{each} as c{place}" for place, each in enumerate(expressions)) or "1"
         with hiding_driver_errors():
-            for rows in session().chunks(f"select {wanted} from {table}"):
-                columns = [list(map(itemgetter(place), rows)) for place in range(len(keys) + len(values))]
-                arrays = [_key(fields[name], column) for name, column in zip(keys, columns, strict=False)]
-                arrays += [
-                    arrow_floats(_floats(fields[name], column), pa)
-                    for name, column in zip(values, columns[len(keys) :], strict=True)
-                ]
-                yield pa.record_batch(arrays, names=[*keys, *values])
+            own = session()
+            with own.ending_on_errors():
+                for rows in own.chunks(f"select {wanted} from {table}"):
+                    yield pa.record_batch(arrays(keys, values, rows), names=[*keys, *values])
+
+    def arrays(keys: list[str], values: list[str], rows: list[Any]) -> list[Any]:
+        columns = [list(map(itemgetter(place), rows)) for place in range(len(keys) + len(values))]
+        return [_key(fields[name], column) for name, column in zip(keys, columns, strict=False)] + [
+            arrow_floats(_floats(fields[name], column), pa)
+            for name, column in zip(values, columns[len(keys) :], strict=True)
+        ]
 
     def rows() -> int:
         with hiding_driver_errors():
