@@ -140,6 +140,39 @@ def test_a_transaction_that_the_user_has_begun_is_read_in(sqlite):
         assert values(opened(connection, "mine"), "x").tolist() == [1]
 
 
+@pytest.mark.parametrize("level", ["SERIALIZABLE", "AUTOCOMMIT"])
+def test_a_transaction_that_the_driver_has_not_begun_has_a_snapshot(sqlite, level):
+    """After a mere read, SQLAlchemy is in a transaction and sqlite3 is not; the connection is left as it was."""
+    write(sqlite, "pragma journal_mode = wal", "create table kept (x real)", "insert into kept values (1), (2)")
+    with sqlite.connect().execution_options(isolation_level=level) as connection:
+        connection.exec_driver_sql("select 1").all()
+        driver = connection.connection.driver_connection
+        assert connection.in_transaction() and not driver.in_transaction
+        there = opened(connection, "kept").elsewhere()
+        assert there.rows() == 2
+        write(sqlite, "insert into kept values (3)")
+        assert gathered(there.columns(["x"])["x"].fetched()).tolist() == [1, 2]
+        del there
+        assert connection.in_transaction() and not driver.in_transaction
+        assert values(opened(connection, "kept"), "x").tolist() == [1, 2, 3]
+        connection.exec_driver_sql("insert into kept values (4)")
+        connection.commit()
+    assert values(opened(sqlite, "kept"), "x").tolist() == [1, 2, 3, 4]
+
+
+def test_writes_of_the_user_outlive_a_release(sqlite):
+    """What the user writes on a connection that is still read by a release is the user's to commit."""
+    write(sqlite, "create table kept (x real)", "insert into kept values (1)")
+    with sqlite.connect() as connection:
+        connection.exec_driver_sql("select 1").all()
+        there = opened(connection, "kept").elsewhere()
+        assert there.rows() == 1
+        connection.exec_driver_sql("insert into kept values (2)")
+        del there
+        connection.commit()
+    assert values(opened(sqlite, "kept"), "x").tolist() == [1, 2]
+
+
 @pytest.mark.medium
 def test_passes_run_in_postgres_through_sqlalchemy(postgres):
     """Its connections are psycopg's."""

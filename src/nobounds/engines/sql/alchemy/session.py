@@ -1,7 +1,8 @@
 """A connection of SQLAlchemy in a transaction of its own, so that all queries of a release see the same rows.
 
 MariaDB: REPEATABLE READ, READ ONLY, with a snapshot from its start, for tables of InnoDB. SQLite: a transaction that
-begins with its first read. A connection that the user has begun a transaction on is read as it is, and stays open.
+begins with its first read. A connection that the user has begun a transaction on is read as it is, and stays open. For
+SQLite, SQLAlchemy may say so where the driver waits for the first write; then a transaction of ours is on it meanwhile.
 """
 
 import weakref
@@ -63,6 +64,9 @@ class Session:
         self.end: Callable[[], Any] = _nothing
         if begun(source):
             self.connection = source
+            if self.family == "sqlite" and not self.driver.in_transaction:  # sqlite3 begins with the first write
+                self.end = weakref.finalize(self, _leave, self.driver, self.driver.total_changes)
+                self.rows("begin")
             return
         self.connection = getattr(source, "engine", source).connect()
         own = not getattr(self.driver, "in_transaction", False)  # SQLite in memory has one connection for all
@@ -114,6 +118,13 @@ def sqlite_rows(driver: Any, cursor: Any, size: int) -> list[Any]:
 
 def _nothing() -> None:
     """What is to be done at the end of a transaction of the user's."""
+
+
+def _leave(driver: Any, changes: int) -> None:
+    """End a transaction of ours on the user's connection, unless the user has written in it: then it is the user's."""
+    with suppress(Exception):
+        if driver.in_transaction and driver.total_changes == changes:
+            driver.execute("rollback")
 
 
 def _end(connection: Any, driver: Any | None) -> None:
