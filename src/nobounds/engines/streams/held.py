@@ -1,4 +1,4 @@
-"""The rows of a table at one moment, read in this process: passes and counts of a release see the same rows."""
+"""The rows of a table at one moment, read in this process: passes and counts of a statistic see the same rows."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import field

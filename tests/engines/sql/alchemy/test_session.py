@@ -1,4 +1,4 @@
-"""Connections of SQLAlchemy: one snapshot for all queries of a release, and given back as they were."""
+"""Connections of SQLAlchemy: one snapshot for all queries of a statistic, and given back as they were."""
 
 import sqlite3
 import sys

@@ -1,4 +1,4 @@
-"""A connection of SQLAlchemy in a transaction of its own, so that all queries of a release see the same rows.
+"""A connection of SQLAlchemy in a transaction of its own, so that all queries of a statistic see the same rows.
 
 MariaDB: REPEATABLE READ, READ ONLY, with a snapshot from its start, for tables of InnoDB. SQLite: a transaction that
 begins with its first read. A connection that the user has begun a transaction on is read as it is, and stays open. For

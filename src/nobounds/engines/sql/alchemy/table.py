@@ -30,7 +30,7 @@ _COLUMNS = """
 def from_stored(source: Any, table: str, schema: str | None, name: str) -> TableStream | None:
     """The TableStream of a stored table; None if a column of it has no type.
 
-    table: its name in SQL. Each release opens a connection of its own, unless the user has begun a transaction.
+    table: its name in SQL. Each statistic opens a connection of its own, unless the user has begun a transaction.
     """
     with hiding_driver_errors():
         own = Session(source)

@@ -1,7 +1,7 @@
 """A snapshot of a stored table of PostgreSQL: one transaction, on a connection of our own, in which all passes run.
 
-The transaction is REPEATABLE READ and READ ONLY, so every pass of a release sees the same rows, whatever is written in
-the meantime. It is on a connection of our own, so that it neither joins nor ends a transaction of the user. Names in
+The transaction is REPEATABLE READ and READ ONLY, so every pass of a statistic sees the same rows, whatever is written
+in the meantime. It is on a connection of our own, so that it neither joins nor ends a transaction of the user. Names in
 our queries are those of `pg_catalog`, whatever the search path of the user.
 
 The texts of queries may be logged, so they hold names, public numbers and noisy numbers alone. The intervals of a
