@@ -70,6 +70,20 @@ def test_a_kept_interrupt_holds_no_transaction(sqlite, monkeypatch, where):
     assert kept.tb is not None and there is not None
 
 
+@pytest.mark.medium
+def test_a_kept_interrupt_holds_no_transaction_of_mariadb(mariadb, monkeypatch):
+    """While rows are on their way too."""
+    write(mariadb, "drop table if exists kept", "create table kept (x double)")
+    write(mariadb, "insert into kept select seq from seq_1_to_100000")
+    before, there = mariadb.pool.checkedout(), opened(mariadb, "kept").elsewhere()
+    monkeypatch.setattr("nobounds.engines.sql.alchemy.table._floats", interrupted)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        list(there.stream.batches([], ["x"]))
+    assert mariadb.pool.checkedout() == before
+    write(mariadb, "drop table kept")  # waits for transactions that have read it
+    assert kept.tb is not None and there is not None
+
+
 def test_kept_errors_hold_no_transaction(sqlite):
     """Of a table that is not there, or no longer."""
     write(sqlite, "create table kept (x real)", "insert into kept values (1)")
