@@ -145,3 +145,21 @@ def test_values_of_several_columns_need_their_own_lists(adults):
     assert "several --column need one --keys each" in run(*words, "--keys", "20").stderr
     (adults / "keys.txt").write_text("20\n")
     assert "several --column need one --keys each" in run(*words, "--keys-file", "keys.txt").stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("histogram --column age --edges x", "got --edges x"),
+        ("cdf --column age --points nan", "got --points nan"),
+        ("count-distinct --unit sex --column age --values-per-unit 0", "got --values-per-unit 0"),
+        ("count --encoding rot --column age", "got --encoding rot"),
+        ("count --decimal ; --column age", "got --decimal ';'"),
+        ("count --thousands a --column age", "got --thousands a"),
+    ],
+)
+def test_a_wrong_value_is_named_as_the_option_that_gave_it(adults, line, said):
+    """As it is written in a shell, and not as a keyword argument."""
+    command, *words = line.split()
+    refused = run(command, "adults.csv", *words, "--header", "yes", "--epsilon", 1)
+    assert refused.exit_code == 2 and refused.stderr.endswith(f"{said}\n")
