@@ -279,15 +279,15 @@ MUTANTS = [
     Mutant(
         "accounting/conversions.py",
         "rho_from_pure",
-        constant(2, "4"),
+        constant(1, "3", nth=2),
         "pure mechanisms would cost half of their rho",
         "accounting/test_conversions_zcdp.py promises/test_rho.py",
     ),
     Mutant(
         "accounting/conversions.py",
         "rho_from_range",
-        binary("-", "_ / 2"),
-        "exponential mechanisms would cost half of their rho",
+        constant(1, "2", nth=2),
+        "exponential mechanisms would cost less than their rho",
         "accounting/test_conversions_zcdp.py promises/test_rho.py",
     ),
     Mutant(

@@ -195,8 +195,8 @@ def test_the_copy_is_what_is_imported():
 def test_a_harmless_change_survives_and_a_harmful_one_is_killed():
     """The runner tells one from the other, and names the test that failed."""
     tests = "accounting/test_conversions_zcdp.py::test_known_values"
-    harmful = Mutant("accounting/conversions.py", "rho_from_pure", constant(2, "4"), "", tests)
-    harmless = Mutant(harmful.file, harmful.function, constant(2, "1 + 1"), "", tests)
+    harmful = Mutant("accounting/conversions.py", "rho_from_pure", constant(1, "3", nth=2), "", tests)
+    harmless = Mutant(harmful.file, harmful.function, constant(1, "2 - 1"), "", tests)
     assert tried(harmless).verdict == "SURVIVED"
     killed = tried(harmful)
     assert killed.verdict == "killed" and killed.caught_by.startswith("accounting/test_conversions_zcdp.py::")

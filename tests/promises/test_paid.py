@@ -104,16 +104,15 @@ def test_describe_pays_for_every_decision_at_each_number_of_statistics(rows, spe
 
 
 def test_a_mean_far_from_zero_has_these_decisions():
-    """The number, the centre, the scale, both widths together, the octaves, and both sums together."""
+    """The number, the centre, the scale, the octaves, and both sums together; no walk for the widths."""
     driver, release = paid(nb.mean, FAR, epsilon=1)
-    *_, scale, widths, _, sums = driver.decisions
-    assert [type(one) for one in driver.decisions] == [Noisy, Choose, Choose, Together, NoisyMany, NoisyMany]
-    assert [halt.one_end for halt in widths.parts] == [True, True]
+    *_, scale, _, sums = driver.decisions
+    assert [type(one) for one in driver.decisions] == [Noisy, Choose, Choose, NoisyMany, NoisyMany]
     assert scale.exponential and scale.runs.prior is not None
     low, high = release.parameters["clip"]
     assert sums.noise.epsilon > 0.45 and low < 1000 < high
     swap, _ = paid(nb.mean, FAR, epsilon=1, neighbors="swap")
-    assert [type(one) for one in swap.decisions] == [Noisy, Choose, Choose, Together, NoisyMany, Together]
+    assert [type(one) for one in swap.decisions] == [Noisy, Choose, Choose, NoisyMany, Together]
 
 
 def test_a_vector_mean_under_swap_pays_for_rows_that_move_or_turn_missing():

@@ -154,7 +154,7 @@ def test_all_engines_count_the_same(tmp_path):
         ({"bins": 2}, "from 4 to 1000"),
         ({"bins": 5.5}, "from 4 to 1000"),
         ({"edges": [1, 2], "lower": 0}, "lower and upper"),
-        ({"edges": [2, 1]}, "must rise"),
+        ({"edges": [2, 1]}, "rising order"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given, message):

@@ -487,7 +487,7 @@ class TestRefusals:
         a, absent = str(tmp_path / "a.csv"), str(tmp_path / "absent.csv")
         self.refused(ValueError, r"no file is named .*absent\.csv", lambda: nb.Table(absent))
         self.refused(ValueError, r"no file is named .*absent\.csv", lambda: nb.Table([a, absent]))
-        self.refused(ValueError, r"no file is named .*\*\.tsv", lambda: nb.Table(str(tmp_path / "*.tsv")))
+        self.refused(ValueError, r"no file matches .*\*\.tsv", lambda: nb.Table(str(tmp_path / "*.tsv")))
         self.refused(ValueError, "must end in .csv", lambda: nb.Table(__file__))
         self.refused(ValueError, "a list of paths must name at least one file, got none", lambda: nb.Table([]))
         self.refused(TypeError, "one of paths or globs, got a list of something else", lambda: nb.Table([1, 2, 3]))

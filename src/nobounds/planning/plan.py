@@ -74,7 +74,7 @@ def plan(
     The others are those of the statistic's function. A family has the resolution that is given.
 
     >>> plan("quantile", q=0.5, n=1000, data="lognormal", epsilon=1).rows[0].rank_error
-    1.2...
+    1.19...
     """
     statistic, neighbors = check_statistic(statistic), check_neighbors(neighbors)
     cells = {"bins": bins, "edges": edges, "points": points}

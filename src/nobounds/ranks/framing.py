@@ -19,6 +19,7 @@ from nobounds.arrays import Floats, Ints
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.scan import Chunks
+from nobounds.exact import MAX
 from nobounds.ladders.frame import Frame, points_of
 from nobounds.ladders.ladder import Ladder, float_bounds
 from nobounds.ladders.prior import prior_of_scales
@@ -105,7 +106,7 @@ class FrameRule:
         """The centre for a rung, or for an array of them, in units of the grid."""
         fine = self.center.ladder.map
         points = fine if not isinstance(fine, Grid) else Grid(Fraction(1), fine.bits)
-        values = points.floats(np.atleast_1d(np.asarray(rung, dtype=np.int64)))
+        values = np.clip(points.floats(np.atleast_1d(np.asarray(rung, dtype=np.int64))), -MAX, MAX)
         return values if isinstance(rung, np.ndarray) else float(values[0])
 
 

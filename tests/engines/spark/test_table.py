@@ -40,6 +40,7 @@ from nobounds.counting.tally import BITS, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
 from nobounds.engines.spark import is_spark
+from nobounds.engines.spark.plans import is_stored, tasks_of
 from nobounds.engines.spark.table import Spark, bounded, from_spark
 from nobounds.engines.spark.viewed import KEPT
 from nobounds.engines.streams.local import Local
@@ -981,7 +982,9 @@ def test_a_dataframe_that_differs_each_time_is_refused(session: Any, tmp_path: P
         with pytest.raises(ValueError, match=r"^the DataFrame computes random or changing values, so each pass"):
             nb.Table(frame)
     rows.selectExpr("rand() as x").write.parquet(str(tmp_path / "rows"))
-    assert list(nb.Table(session.read.parquet(str(tmp_path / "rows"))).columns) == ["x"]
+    stored = session.read.parquet(str(tmp_path / "rows"))
+    assert list(nb.Table(stored).columns) == ["x"]
+    assert is_stored(stored.where("x > 0.5")) and not is_stored(stored.distinct()) and tasks_of(stored) >= 1
 
 
 def test_a_standalone_cluster_answers_as_memory_does_also_after_it_has_lost_an_executor(tmp_path: Path):

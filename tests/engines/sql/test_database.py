@@ -314,7 +314,7 @@ def test_no_converter_of_a_type_is_called():
         connection.execute("insert into t values (cast(x'6e6f' as text), 'never', 3)")
         stream = from_query(connection, "select * from t")
         assert [keys(stream, name) for name in stream.facts] == [["no"], ["never"], ["3.0"]]
-        with pytest.raises(ValueError, match="not enough values"):  # what the driver does by itself
+        with pytest.raises(ValueError):
             connection.execute("select m from t").fetchall()
 
 

@@ -651,7 +651,7 @@ class TestRelease:
             "day         count  95% interval",
             "2024-01-02     50  49 to 51",
             "2024-01-01     50  49 to 51",
-            "For epsilon 1000 (add-remove, per row; rho 1001)",
+            "For epsilon 1000 (add-remove, per row; rho 1000)",
         ]
         many = TABLE.group_by("year", keys=range(1000)).count(epsilon=1)
         lines = str(many).splitlines()

@@ -35,6 +35,7 @@ _NUMBERS = 100  # numbers of records in a table
 _NONE, _SEEN = 2.0, 7.0  # prior odds that an octave is empty, less where noise of such a scale hides no record
 _SMALL = 50  # and small ones: far octaves have few records, however large the noise
 _NEAR, _FAR = 3, 16  # octaves beyond the last edge, to fit the model and for the excess
+_FARTHEST = 1e150  # a bound farther out is none: its square may be no float
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
 _PLACES = 2.0 ** ((np.arange(16) + 0.5) / 16)  # that stand for an octave
@@ -84,7 +85,7 @@ class Fitted(NamedTuple):
         """
         power, means, uniform = self.power, self.means[:, 1:], self.uniform
         *octaves, last = range(0 if clip < 1 else 1, numbers.shape[-2])
-        most = (clip + most) ** power - clip**power
+        most = math.inf if most > _FARTHEST else (clip + most) ** power - clip**power
         total = np.zeros((*numbers.shape[:-2], POINTS))
         for k in octaves:
             slope = means[:, k + 1] - means[:, k]
