@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import pytest
 
 import nobounds as nb
 from nobounds.ask import bounds, count, maximum, mean, median
@@ -31,3 +32,18 @@ def test_what_needs_more_gets_more():
         split = table.agg(mean("age"), median("age"), epsilon=0.5, rng=random.Random(1)).parameters["split"]
         assert (split["mean(age)"] == split["median(age)"]) is equal
         assert split["mean(age)"] >= split["median(age)"]
+
+
+@pytest.mark.parametrize("amount", [{"epsilon": 1}, {"rho": 0.1}], ids=str)
+@pytest.mark.parametrize("asks", [["count()"], ["count(age)"], ["count()", "count(age)"]], ids=str)
+def test_counts_alone_are_exact_under_swap(asks, amount):
+    """The number of rows is public there, so there is nothing to split."""
+    answers = nb.Table({"age": AGES}, neighbors="swap").agg(*asks, **amount)
+    assert [answers[name].value for name in asks] == [N] * len(asks)
+    assert not answers.parameters["split"]
+
+
+def test_a_count_alone_is_exact_under_swap_in_sql():
+    """`private_count()` is the same request."""
+    answers = nb.sql("select private_count() from people", {"people": {"age": AGES}}, neighbors="swap", epsilon=1)
+    assert [answers[name].value for name in answers] == [N]

@@ -46,14 +46,14 @@ def labelled(budget: Chargeable | None, label: str | None, name: str | None) -> 
 
 @dataclass(slots=True)
 class Purse:
-    """A budget that keeps the loss charged so far, whatever follows."""
+    """A budget, if there is one, and the loss charged so far, whatever follows."""
 
-    budget: Chargeable
+    budget: Chargeable | None
     loss: PrivacyLoss | None = None
 
     def charge(self, loss: PrivacyLoss, what: str) -> None:
         """Charge the loss."""
-        self.budget.charge(loss, what)
+        charged(loss, self.budget, what)
         self.loss = loss if self.loss is None else self.loss + loss
 
 

@@ -18,7 +18,8 @@ from nobounds.exact import printable
 _KEYWORD = re.compile(
     r"\b(got|[Uu]se|either|or|and|at|of|by|give|example|with|for|needs) "
     r"(epsilon|rho|delta|q|lower|upper|resolution|beta|noise|method|rows|interval|unit|neighbors|rows_per_unit"
-    r"|groups_per_unit|label|note|author|rows_of|bins|k)=('[^']*'|[^\s,;:)]*)"
+    r"|groups_per_unit|label|note|author|rows_of|bins|k|edges|points|values_per_unit"
+    r"|encoding|decimal|thousands)=('[^']*'|[^\s,;:)]*)"
 )
 CHARGED = "the budget was charged"  # the start of the note on an error after a charge
 

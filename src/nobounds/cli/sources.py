@@ -6,12 +6,13 @@ The temporary file of the standard input is removed when the command ends.
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import nobounds as nb
+from nobounds.accounting.loss import PrivacyLoss
 from nobounds.accounting.spending import Purse, Spending
 from nobounds.cli.errors import CHARGED, budget_name, require_budget
 from nobounds.cli.options.common import CommonOptions, Data
@@ -35,7 +36,7 @@ class Opened:
     table: nb.Table
     name: str
     kinds: dict[str, Any]
-    purse: Purse | None = None
+    purse: Purse
     budget: str | None = None
 
     @contextmanager
@@ -56,9 +57,31 @@ class Opened:
         try:
             yield
         except BaseException as error:
-            if self.purse is not None and self.purse.loss is not None:
+            if self.budget is not None and self.purse.loss is not None:
                 error.add_note(f"{CHARGED} ({price(self.purse.loss)}) before the data were read")
             raise
+
+    def rehearse(self, ask: Callable[[], Any]) -> None:
+        """Ask up to the charge, which is not made: whatever the schema or an option refuses is refused here."""
+        budget, self.purse.budget = self.purse.budget, _Closed()
+        try:
+            ask()
+        except _ChargeReached:
+            pass
+        finally:
+            self.purse.budget = budget
+
+
+class _ChargeReached(Exception):
+    """All that is checked before a charge was accepted."""
+
+
+class _Closed:
+    """In the place of a budget: nobody gets past it to the data."""
+
+    def charge(self, loss: PrivacyLoss, what: str) -> None:
+        """Stop here, before anything is charged or read."""
+        raise _ChargeReached
 
 
 @contextmanager
@@ -81,7 +104,7 @@ def opened(
         stream, name = stream_of(common.data, only, stack, masked=whom.neighbors == "swap")
         watch.share = stream.share
         label = spend.label or _label(common.data, name)
-        purse = None if budget is None else Purse(budget.noted(spend.note, author=spend.author, label=label))
+        purse = Purse(None if budget is None else budget.noted(spend.note, author=spend.author, label=label))
         table = nb.Table(
             stream,
             unit=whom.unit,

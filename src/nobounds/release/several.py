@@ -3,6 +3,7 @@
 import json
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,11 @@ def write_all(releases: Sequence[Each], path: Path) -> None:
 
 def column_of(release: Each) -> str:
     """The column that a release is about: where values are counted, their key."""
-    counted = isinstance(release, GroupedRelease) and release.statistic in ("value_counts", "top_k")
-    return str(release.by[-1] if counted else release.parameters["column"])  # type: ignore[union-attr]
+    return str(release.by[-1] if _counts_values(release) else release.parameters["column"])  # type: ignore[union-attr]
+
+
+def _counts_values(release: Each) -> bool:
+    return isinstance(release, GroupedRelease) and release.statistic in ("value_counts", "top_k")
 
 
 def cells(releases: Sequence[Each]) -> dict[str, list[Any]]:
@@ -57,16 +61,22 @@ def cells(releases: Sequence[Each]) -> dict[str, list[Any]]:
 
 def _named(release: Each) -> dict[str, list[Any]]:
     """The columns of one release; counted values are called `value`, since columns of all names share a table."""
-    columns = release.cells()
     if isinstance(release, Release):
-        return columns
-    own, name = column_of(release), "value"
-    while name in columns and name != own:
+        return release.cells()
+    by = list(release.by)
+    groups = by[:-1] if _counts_values(release) else by
+    names = [_free("column_key", groups) if name == "column" else name for name in groups]
+    if len(names) < len(by):
+        names.append(_free("value", names))
+    # Our own columns make way for these names, and not for those that were replaced.
+    return {"column": [column_of(release)] * len(release)} | replace(release, by=tuple(names)).cells()
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """The name, with a word in front of it if it is taken."""
+    while name in taken:
         name = f"private_{name}"
-    renamed = {name if key == own and own in release.by else key: column for key, column in columns.items()}
-    return {"column": [own] * len(release)} | {
-        f"{key}_key" if key == "column" else key: c for key, c in renamed.items()
-    }
+    return name
 
 
 def _table(releases: Sequence[Each]) -> Any:

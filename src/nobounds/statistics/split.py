@@ -81,7 +81,7 @@ class AggPlan:
         wanted = {column_of(ask) for ask in asks if ask.statistic == "count"} - free
         others = set(facts) - free - wanted
         rest = sum(ask.statistic != "count" for ask in asks)
-        counted = dict.fromkeys(wanted, amount / (len(wanted) + rest))
+        counted = dict.fromkeys(wanted, amount / max(1, len(wanted) + rest))  # both 0 where every size is public
         left = amount - sum(counted.values(), Fraction(0))
         if rest and others:
             counted |= dict.fromkeys(others, SIZE_SHARE * left / len(others))

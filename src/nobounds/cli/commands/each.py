@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import nobounds as nb
@@ -38,7 +39,9 @@ def answer_each(
     with opened(common, *names, *beside, rows_limited=rows_limited) as handle:
         if len(names) > 1:
             _require_all(common, delta)
-        answers = _answered(handle, names, lambda name: ask(handle, name, amount))
+            for name in names:  # if one of them is refused, nothing was charged for the others
+                handle.rehearse(partial(ask, handle, name, amount))
+        answers = [ask(handle, name, amount) for name in names]
     with handle.shown(), written(*answers, out=common.out):
         if isinstance(answers[0], Answers):
             show_answers(answers[0], as_json=common.as_json, as_csv=as_csv)
@@ -48,22 +51,6 @@ def answer_each(
             show_groups(answers[0], as_json=common.as_json, as_csv=as_csv)
         else:
             show(*answers, as_json=common.as_json)
-
-
-def _answered(handle: Opened, names: Sequence[str | None], ask: Callable[[str | None], Any]) -> list[Any]:
-    """The answers in the order of the names.
-
-    Columns that the schema does not have, or not with numbers, come first: if one is refused, nothing was charged.
-    """
-    answers = {name: ask(name) for name in sorted(names, key=lambda name: _doubt(handle, name))}
-    return [answers[name] for name in names]
-
-
-def _doubt(handle: Opened, name: str | None) -> int:
-    """0 for a column that is not there, 1 for texts, and 2 for others and for all rows."""
-    if name is None:
-        return 2
-    return 0 if name not in handle.kinds else 1 if "string" in str(handle.kinds[name]) else 2
 
 
 def _show_several(releases: Sequence[GroupedRelease], *, as_json: bool, as_csv: bool) -> None:

@@ -109,7 +109,7 @@ def sql(
         keys.check(bool(request.by))
         groups = GroupOptions(list(request.by), keys.keys, keys.keys_file, keys.delta, keys.groups_per_unit, keys.csv)
         label = spend.label or (name_of(sensitive) if tables.database is None else name.removeprefix(QUERY_TO))
-        purse = None if budget is None else Purse(budget.noted(spend.note, author=spend.author, label=label))
+        purse = Purse(None if budget is None else budget.noted(spend.note, author=spend.author, label=label))
         table = opened(request, shelf, whom.unit, whom.rows_per_unit, whom.checked_neighbors, purse, None, watch)
         handle = Opened(table, name, shelf.kinds(request), purse, spend.budget)
         with handle.paid():
