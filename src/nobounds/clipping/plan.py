@@ -41,6 +41,10 @@ class Settled:
         """The clip."""
         return self.tailed.clip
 
+    def among(self, count: Fraction) -> "Settled":
+        """The same for a noisy number of all records (see `Tailed.among`)."""
+        return replace(self, tailed=self.tailed.among(count))
+
     def needed(self) -> dict[str, int | float]:
         """About how many rows at this spending, or how much spending for this size, would do."""
         plan, size = self.plan, max(self.size, 1)

@@ -4,6 +4,7 @@
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,7 @@ from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
 from nobounds.clipping.interval import CHANCE, reach
 from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.octaves.moving import AWAY, BELOW, errors, errors_of_both
-from nobounds.clipping.tail import CELLS, LOWEST, MOVES, SURE, Side, TailRule, anchored, biases, carried, moved_rung
+from nobounds.clipping.tail import CELLS, LOWEST, MOVES, SURE, Side, TailRule, anchored, biases, carried, heaped, moved_rung
 from nobounds.clipping.widths import BITS
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
@@ -32,6 +33,13 @@ class Tailed:
     sides: tuple[Side, ...] | None
     rule: TailRule
     ladder: Ladder
+    nearer: int = 0  # a noisy number of records at the centre, where there were enough for the search
+
+    def among(self, count: Fraction) -> "Tailed":
+        """The same for a noisy number of all records: the clip is trusted if nearly all of them lie at its centre."""
+        if self.clip.trusted or not heaped(self.nearer, count, self.rule.count_noise):
+            return self
+        return replace(self, clip=replace(self.clip, trusted=True))
 
     def describe(self) -> dict[str, object]:
         """What an interval is for, as a release says it."""
@@ -88,7 +96,9 @@ class Tailing:
         """The clip whose sides end near these rungs, moved by the noisy counts of the octaves around it."""
         search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
         each = anchors if search.two_sided else anchors * len(signs)
-        noisy: list[int] = yield self.rule.decision(search.deviations(view, start), signs, each)
+        around = search.deviations(view, start, present=True)
+        *noisy, nearer = yield self.rule.decision(around, signs, each)
+        nearer = nearer if trusted else 0
         trusted = trusted and (carried(noisy, self.rule.count_noise) or not any(anchors))
         if not any(anchors):
             return self.unknown(search.clip_at(start, rungs, trusted))
@@ -101,7 +111,7 @@ class Tailing:
             self._side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), end, anchor, start.octave)
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
         )
-        return Tailed(clip, tuple(sides), self.rule, search.ladder)
+        return Tailed(clip, tuple(sides), self.rule, search.ladder, nearer)
 
     def _side(self, sign: int, noisy: tuple[int, ...], end: int, anchor: int, octave: int | None) -> Side:
         """The side of a clip that ends at this rung."""
