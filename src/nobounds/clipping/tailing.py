@@ -4,6 +4,7 @@
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,13 +14,15 @@ from nobounds.arrays import Floats, Ints
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
 from nobounds.clipping.interval import CHANCE, reach
 from nobounds.clipping.octaves.excess import ASSUMES
-from nobounds.clipping.octaves.moving import AWAY, BELOW, errors, errors_of_both
+from nobounds.clipping.octaves.moving import AWAY, BELOW, alike, errors_of_both, posteriors
 from nobounds.clipping.tail import CELLS, LOWEST, MOVES, SURE, Side, TailRule, anchored, biases, carried, heaped, moved_rung
-from nobounds.clipping.widths import BITS
+from nobounds.clipping.widths import BITS, top
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Program
 from nobounds.values import dataclass
+
+_OFF = 0.1  # how far a centre may lie from that of the data, over the scale: 40 to 70 nats leave it about that
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Tailing:
         if not any(anchors):
             return self.unknown(search.clip_at(start, rungs, trusted))
         counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
-        moves = np.atleast_1d(self.moves(counts, start.outside)).tolist()
+        moves = np.atleast_1d(self.moves(counts, start.outside, self.off(start, anchors))).tolist()
         ends = [moved_rung(anchor, move) for anchor, move in zip(anchors, moves, strict=True)]
         clip = search.clip_at(start, ends, trusted)
         ends = ends if search.two_sided else ends * len(signs)
@@ -125,12 +128,21 @@ class Tailing:
         sides = ((1, high is None or high > center), (-1, low is None or low < center))
         return tuple(sign for sign, some in sides if some)
 
-    def moves(self, counts: Floats, outside: int = 0) -> Ints:
+    def off(self, start: ClipStart, anchors: Sequence[int]) -> float | None:
+        """How far a noisy centre may lie from that of the data, over the width that both sides are counted around.
+
+        None unless there is one such width for two sides, and a scale.
+        """
+        if start.octave is None or len(anchors) != 2 or anchors[0] != anchors[1]:
+            return None
+        return _OFF / finite_float(top(anchors[0]))
+
+    def moves(self, counts: Floats, outside: int = 0, off: float | None = None) -> Ints:
         """How many candidates the sides of a clip are moved by, for noisy counts of each side (in the last axes).
 
         Where magnitudes are clipped, both sides move together. `outside` is as in `ClipStart`: with more groups than
         records, the noise of all groups together would outweigh every record. Where groups share the clip, or squares
-        are summed, it is moved by whole octaves.
+        are summed, it is moved by whole octaves. With `off` (which see) both sides may get one width.
         """
         weight, shrunk = self.search.tuning.moves(self.search.neighbors)
         each, scale = 1 / float(self.eps_noise), self.rule.count_noise.scale
@@ -142,29 +154,43 @@ class Tailing:
             return octaves << BITS
         batch = (-1, *counts.shape[-2:])
         finer = [
-            self._finer(one, np.atleast_1d(at), each)
+            self._finer(one, np.atleast_1d(at), each, off)
             for one, at in zip(counts.reshape(batch), octaves.reshape(len(counts.reshape(batch)), -1), strict=True)
         ]
         return np.array(finer).reshape(octaves.shape)
 
-    def _finer(self, counts: Floats, octaves: Ints, each: float) -> list[int]:
+    def _finer(self, counts: Floats, octaves: Ints, each: float, off: float | None) -> list[int]:
         """The candidates that the sides are moved by, near these octaves, where `each` is the noise of one record."""
         noise, unit = self.rule.count_noise, self.search.tuning.weight * each
         if self.search.two_sided:
-            whole = 2.0**octaves
-            beside = (whole.sum() - whole) / whole
-            return [
-                _best(errors(side[at - LOWEST - BELOW :], noise, unit, float(other)), int(at))
-                for side, at, other in zip(counts, octaves, beside, strict=True)
-            ]
+            return self._ends(counts, octaves, unit, off)
         at = int(octaves[0])
         return [_best(errors_of_both([side[at - LOWEST - BELOW :] for side in counts], noise, unit), at)]
+
+    def _ends(self, counts: Floats, octaves: Ints, unit: float, off: float | None) -> list[int]:
+        """The same for the sides of an interval, where `unit` is its noise over its width."""
+        noise, whole = self.rule.count_noise, 2.0**octaves
+        beside = ((whole.sum() - whole) / whole).tolist()
+        places = octaves.tolist()
+        sides = [side[at - LOWEST - BELOW :] for side, at in zip(counts, places, strict=True)]
+        level = len(set(places)) == 1
+        laws = posteriors(sides, noise) if level else [posteriors([side], noise)[0] for side in sides]
+        ends = [_best(law.errors(unit, other), at) for law, other, at in zip(laws, beside, places, strict=True)]
+        if off is None or not level:
+            return ends
+        first = places[0] << BITS
+        end = alike(laws, unit, off / whole[0], [each - first for each in ends])
+        return ends if end is None else [_within(end + first)] * 2
 
 
 def _best(errors: Floats, octave: int) -> int:
     """The number of candidates with the smallest error, near this octave and where octaves are counted."""
-    moves = np.clip(AWAY + (octave << BITS), MOVES[0] << BITS, MOVES[-1] << BITS)
-    return int(moves[np.argmin(errors)])
+    return _within(int(AWAY[np.argmin(errors)]) + (octave << BITS))
+
+
+def _within(move: int) -> int:
+    """The number of candidates, where octaves are counted."""
+    return min(max(move, int(MOVES[0]) << BITS), int(MOVES[-1]) << BITS)
 
 
 def _end(value: Fraction, reach: Fraction, side: int) -> float:

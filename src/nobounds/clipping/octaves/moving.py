@@ -5,7 +5,11 @@ exp(s + d t - g t**2) records. The posterior on a small grid of (s, d, g) gives 
 width near the side: what lies beyond
 it, and noise that grows with it. So an octave that holds few records but follows others that fall slowly is believed,
 and one like it behind a sharp end is not. An interval must also hold on data that are unlike most, so its grid and its
-prior (see `excess`) have heavier tails. Floats throughout: this is post-processing of noisy counts.
+prior (see `excess`) have heavier tails.
+
+What lies beyond the one side and beyond the other have opposite signs. Where both sides may well have one shape, as
+those of symmetric data, a narrower clip of one width is better: `alike` weighs that. Floats throughout: this is
+post-processing of noisy counts.
 """
 
 import math
@@ -15,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nobounds.arrays import Floats
-from nobounds.clipping.octaves.excess import CountNoise
+from nobounds.arrays import Floats, Ints
+from nobounds.clipping.octaves.excess import CountNoise, normal
 from nobounds.clipping.widths import BITS
 
 BELOW = 2  # octaves below the side that curves are fitted to
@@ -35,6 +39,12 @@ _FAR = 12  # octaves beyond the side
 _PARTS = 8  # of an octave
 _NOTHING = 60.0  # nats below which a weight is nothing: exp of less takes a hundred times as long
 _BLOCK = 512  # points of the grid at a time: memory for more would be mapped anew each time
+_ALIKE = 0.2  # prior odds that both sides have one shape
+_SCATTERS, _UNLIKE = 0.2, 0.2  # how far what lies beyond them differs all the same, and their widths, over what it is
+_UNLIKELY = 0.02  # odds below which a clip of one width is not considered
+_POINTS = 48  # that stand for a posterior
+_EVENLY = (np.arange(_POINTS) + 0.5) / _POINTS
+_NORMAL, _OTHERS = normal(_EVENLY[29 * np.arange(_POINTS) % _POINTS])[:, None], _EVENLY[19 * np.arange(_POINTS) % _POINTS]
 _RARE = 1e-4  # points of the grid with less than this part of the largest weight are left out
 
 
@@ -44,6 +54,8 @@ class _Grid(NamedTuple):
     prior: Floats
     means: Floats  # of each octave, and each shape
     beyond: Floats  # what lies beyond each of _WIDTHS
+    squares: Floats  # the same for the squares of what it is beyond
+    numbers: Floats  # and how many records do
 
 
 @lru_cache(maxsize=1)
@@ -54,14 +66,17 @@ def _grid() -> _Grid:
     before = -slopes[:, None] * below - curves[:, None] * below**2
     logs = np.column_stack([before, np.zeros(len(slopes)), np.cumsum(rises, axis=1)])
     inside = (np.arange(_PARTS) + 0.5) / _PARTS
-    beyond = np.zeros((len(slopes), len(AWAY)))
+    beyond, squares, many = np.zeros((3, len(slopes), len(AWAY)))
     for octave in range(BELOW - 1, logs.shape[1] - 1):
         slope = (logs[:, octave + 1] - logs[:, octave - 1]) / 2
         parts = np.exp(np.maximum(slope, -12.0)[:, None] * inside)
         numbers = np.exp(logs[:, octave, None]) * parts / parts.sum(axis=1, keepdims=True)
-        beyond += numbers @ np.maximum(2.0 ** (octave - BELOW + inside)[:, None] - _WIDTHS, 0.0)
+        over = np.maximum(2.0 ** (octave - BELOW + inside)[:, None] - _WIDTHS, 0.0)
+        beyond += numbers @ over
+        squares += numbers @ over**2
+        many += numbers @ np.where(over > 0, 1.0, 0.0)
     prior = np.tile(_PRIOR, len(_SLOPES)) - _STEEPER * (slopes - curves)
-    return _Grid(prior, np.exp(logs).T.copy(), beyond)
+    return _Grid(prior, np.exp(logs).T.copy(), beyond, squares, many)
 
 
 @lru_cache(maxsize=16)
@@ -77,16 +92,50 @@ def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -
     noisy: the counts of octaves from BELOW below the side on; the last is of all records beyond the last edge.
     unit: the mean noise for a clip of the width of this side. `beside`: the other width of the clip, if it has two.
     """
-    return _posterior(noisy, noise).error(unit * (_WIDTHS + beside))
+    return posteriors([noisy], noise)[0].errors(unit, beside)
 
 
 def errors_of_both(noisy: Sequence[Floats], noise: CountNoise, unit: float) -> Floats:
     """The same where all sides have one width: more lies beyond one of them, and of the others their mean is taken."""
-    sides = [_posterior(each, noise) for each in noisy]
+    sides = [posteriors([each], noise)[0] for each in noisy]
     means = [side.beyond() for side in sides]
     most = max(range(len(sides)), key=lambda k: float(means[k][-AWAY[0]]))
     others = sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY)))
     return sides[most].error(unit * _WIDTHS, others)
+
+
+def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[int]) -> int | None:
+    """The candidate that both sides end at, if a clip of one width has a smaller expected error than one with `ends`.
+
+    sides: those of both sides, around one width; unit: the mean noise for a clip as wide as that alone.
+    off: how far the centre may lie from that of the data, in units of the width. Candidates are counted from it.
+    """
+    grid, one = _grid(), np.arange(len(AWAY))
+    records, prior = sides[0].records, np.exp(grid.prior)
+    same = sides[0].weights * sides[1].weights / prior
+    odds = float(same.sum()) * float(prior.sum()) * len(records) * _ALIKE
+    if odds < _UNLIKELY:
+        return None
+    chance = odds / (1 + odds)
+    above, below = (np.append(one, min(max(end, AWAY[0]), AWAY[-1]) - AWAY[0]) for end in ends)
+    scale = unit * np.append(2 * _WIDTHS, sum(2.0 ** (end / (1 << BITS)) for end in ends))
+    start, shape = _drawn(same, 0.0, _EVENLY)
+    beyond, squares, many = (records[start, None] * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
+    shifts = many * (off + _UNLIKE * _WIDTHS)
+    spread = squares[:, above] + squares[:, below] + (shifts[:, above] + shifts[:, below]) ** 2
+    spread += _SCATTERS**2 / 2 * (beyond[:, above] ** 2 + beyond[:, below] ** 2)
+    together = beyond[:, above] - beyond[:, below] + _NORMAL * np.sqrt(spread)
+    apart = sides[0].points(_EVENLY)[:, above] - sides[1].points(_OTHERS)[:, below]
+    errors = [_error(np.abs(each), scale).mean(axis=0) for each in (together, apart)]
+    best = int(np.argmin(chance * errors[0] + (1 - chance) * errors[1]))
+    return int(AWAY[best]) if best < len(AWAY) else None
+
+
+def _drawn(weights: Floats, empty: float, points: Floats) -> tuple[Ints, Ints]:
+    """The rows and columns that weights have at points between 0 and 1; one row more stands for `empty`."""
+    passed = np.cumsum(weights)
+    places = np.searchsorted(passed, points * (passed[-1] + empty))
+    return np.divmod(places, weights.shape[1])
 
 
 def _error(bias: Floats, scale: Floats) -> Floats:
@@ -99,20 +148,29 @@ def _error(bias: Floats, scale: Floats) -> Floats:
     return error
 
 
-def _records(noisy: float, around: float) -> Floats:
-    """Means of the octave below the side that its noisy count leaves likely."""
-    low, high = (max(noisy - around, 0.0) / _SCATTER, max(noisy + around, around) * _SCATTER)
+def _records(noisy: Sequence[float], around: float) -> Floats:
+    """Means of the octave below the side that its noisy count leaves likely, or those of several sides do."""
+    low, high = (max(min(noisy) - around, 0.0) / _SCATTER, max(max(noisy) + around, around) * _SCATTER)
     first = math.floor(math.log(low) / _STEP) if low > math.exp(_LEAST) else round(_LEAST / _STEP)
     last = max(first, math.ceil(math.log(max(high, math.exp(_LEAST))) / _STEP))  # with hardly any noise, one alone
     return np.asarray(np.exp(_STEP * np.arange(first, last + 1)))
 
 
-class _Posterior(NamedTuple):
+class Posterior(NamedTuple):
     """Weights of each number of records and each shape, 0 for those left out, and the weight of no records at all."""
 
     records: Floats
     weights: Floats
     empty: float
+
+    def points(self, points: Floats) -> Floats:
+        """What lies beyond each of AWAY, at points of the posterior between 0 and 1."""
+        start, shape = _drawn(self.weights, self.empty, points)
+        return np.asarray(np.append(self.records, 0.0)[start, None] * _grid().beyond[shape])
+
+    def errors(self, unit: float, beside: float) -> Floats:
+        """The expected error for each of AWAY; see the function."""
+        return self.error(unit * (_WIDTHS + beside))
 
     def beyond(self) -> Floats:
         """What lies beyond each of AWAY, on average."""
@@ -132,9 +190,14 @@ class _Posterior(NamedTuple):
         return error
 
 
-def _posterior(noisy: Floats, noise: CountNoise) -> _Posterior:
+def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
+    """The posterior of each side given its counts, all for the same numbers of records."""
+    records = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
+    return [_posterior(each, noise, records) for each in noisy]
+
+
+def _posterior(noisy: Floats, noise: CountNoise, records: Floats) -> Posterior:
     grid, many = _grid(), len(noisy)
-    records = _records(float(noisy[BELOW - 1]), _AROUND * noise.scale)
     means = records[:, None] * _shapes(many)
     # The noise and the scatter of counts together, as if they were Laplace noise.
     scales = means * (RELATIVE**2 / 2)
@@ -156,4 +219,4 @@ def _posterior(noisy: Floats, noise: CountNoise) -> _Posterior:
     weights[rare] = 0.0
     whole = float(weights.sum()) + empty
     weights /= whole
-    return _Posterior(records, weights, empty / whole)
+    return Posterior(records, weights, empty / whole)
