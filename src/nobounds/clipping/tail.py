@@ -1,10 +1,10 @@
 """The tail of a clip: noisy counts of the octaves around it, which bound what clipping changed and may move the clip.
 
 After the search for a clip one decision buys noisy counts of the octaves of the deviations on each side of its centre,
-from 1/256 of the width to 128 times the width, of all records beyond, and of all that are nearer to the centre. A record
-is in one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap. The
-counts say whether another clip, wider or narrower, has the smaller error (see `moving`); this is chosen before the noise
-of the sum is drawn, and catches clips that ran away. They also give the law of what lies beyond (see `excess`).
+from 1/256 of the width to 128 times the width, of all records beyond, and of all that are nearer to the centre. A
+record is in one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap.
+The counts say whether another clip, wider or narrower, has the smaller error (see `moving`); this is chosen before the
+noise of the sum is drawn, and catches clips that ran away. They also give the law of what lies beyond (see `excess`).
 docs/proofs/tail.md has the cost.
 """
 

@@ -15,7 +15,19 @@ from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
 from nobounds.clipping.interval import CHANCE, reach
 from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.octaves.moving import AWAY, BELOW, alike, errors_of_both, posteriors
-from nobounds.clipping.tail import CELLS, LOWEST, MOVES, SURE, Side, TailRule, anchored, biases, carried, heaped, moved_rung
+from nobounds.clipping.tail import (
+    CELLS,
+    LOWEST,
+    MOVES,
+    SURE,
+    Side,
+    TailRule,
+    anchored,
+    biases,
+    carried,
+    heaped,
+    moved_rung,
+)
 from nobounds.clipping.widths import BITS, top
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder

@@ -111,7 +111,10 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
         halts = [_rungs(search, walk, number) for walk in search.walks(around, start)]
     else:
         halts = [([search.beginning], np.ones(1)) for _ in search.sides(start.center)]
-    if plan.eps_tail:
+    level = plan.eps_tail > 0 and not search.walks_from(start) and len(halts) == 2
+    if level:
+        halts = _moved_together(plan, start, around, number)
+    elif plan.eps_tail:
         halts = _moved(plan, start, around, halts, number)
     by_side = {
         side: (np.array([finite_float(search.width_at(rung, start.octave)) for rung in rungs]), chances)
@@ -123,8 +126,11 @@ def _clips(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) 
     else:
         nothing = np.zeros(1), np.ones(1)
         (below, low_chances), (above, high_chances) = by_side.get(-1, nothing), by_side.get(1, nothing)
-        chances = np.outer(low_chances, high_chances).ravel()
-        below, above = np.repeat(below, len(above)), np.tile(above, len(below))
+        if level:  # both were moved by the same counts
+            chances = low_chances
+        else:
+            chances = np.outer(low_chances, high_chances).ravel()
+            below, above = np.repeat(below, len(above)), np.tile(above, len(below))
     kept = chances > LEAST
     center, (low, high) = finite_float(start.center), (search.ladder.lower, search.ladder.upper)
     lows = np.maximum(center - below[kept], -np.inf if low is None else float(low))
@@ -162,6 +168,16 @@ def _moved(
         times = Counter(moved_rung(anchor, move) if anchor else rung for rung, anchor, move in ends)
         result.append((list(times), np.array(list(times.values())) / TAIL_LOOKS))
     return result
+
+
+def _moved_together(plan: SumPlan, start: ClipStart, around: Histogram, number: int) -> list[tuple[list[int], Floats]]:
+    """The same for both sides of a frame, where no walk was made: pairs of rungs, for a few noises of the counts."""
+    anchors = (plan.search.beginning,) * 2
+    counts = np.array([cells(around, *side) for side in zip(plan.tailing.signs(start.center), anchors, strict=True)])
+    noisy = counts + _count_noise(plan, (TAIL_LOOKS, *counts.shape), (number, 0))
+    moves = plan.tailing.moves(noisy, start.outside, plan.tailing.off(start, anchors))
+    chances = np.full(TAIL_LOOKS, 1 / TAIL_LOOKS)
+    return [([moved_rung(anchors[0], move) for move in side], chances) for side in moves.T.tolist()]
 
 
 def _count_noise(plan: SumPlan, shape: tuple[int, ...], seed: tuple[int, int]) -> Floats:

@@ -23,7 +23,7 @@ ASSUMES = "values beyond the clip become rarer and rarer, with no separate group
 RELATIVE = 0.13  # standard deviation of a count over its mean, where the mean is large
 _CURVES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.5])  # g
 _BENT = np.array([6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5])  # prior weights of all curves but g = 0, ...
-_SLOW, _STRAIGHT, _STEEP = -1.5, 40.0, 10.0  # ... which has one of these: counts that fall faster bend down further
+_SLOW, _STRAIGHT, _STEEP = -1.5, 40.0, 16.0  # ... which has one of these: counts that fall faster bend down further
 _RATIOS = np.array([0.6, 1.0, 2.0, 4.0])  # r
 _RATIO_PRIOR = np.log(np.array([0.3, 1, 1, 1]) / 3.3)
 _EMPTY = math.log(4.0)  # prior odds that a side has no records at all in these octaves
@@ -41,7 +41,7 @@ _FARTHEST = 1e150  # a bound farther out is none: its square may be no float
 _AROUND = 14  # scales of the noise that a count may be off
 _LN2 = math.log(2)
 _PLACES = 2.0 ** ((np.arange(16) + 0.5) / 16)  # that stand for an octave
-_FIRST = 0.3  # the same as RELATIVE for the first octave: the further below the clip, the less it says
+_FIRST = 0.4  # the same as RELATIVE for the first octave: the further below the clip, the less it says
 _BEGINS, _BEGINNING = 3.0, 0.6  # data begin where counts rise by this factor, and the scatter there
 _SHAPES = len(_SLOPES) * len(_CURVES) * len(_RATIOS)
 

@@ -40,11 +40,14 @@ _PARTS = 8  # of an octave
 _NOTHING = 60.0  # nats below which a weight is nothing: exp of less takes a hundred times as long
 _BLOCK = 512  # points of the grid at a time: memory for more would be mapped anew each time
 _ALIKE = 0.2  # prior odds that both sides have one shape
-_SCATTERS, _UNLIKE = 0.2, 0.2  # how far what lies beyond them differs all the same, and their widths, over what it is
+_SCATTERS, _UNLIKE = 0.2, 0.1  # how far what lies beyond them differs all the same, and their widths, over what it is
 _UNLIKELY = 0.02  # odds below which a clip of one width is not considered
 _POINTS = 48  # that stand for a posterior
 _EVENLY = (np.arange(_POINTS) + 0.5) / _POINTS
-_NORMAL, _OTHERS = normal(_EVENLY[29 * np.arange(_POINTS) % _POINTS])[:, None], _EVENLY[19 * np.arange(_POINTS) % _POINTS]
+_NORMAL, _OTHERS = (
+    normal(_EVENLY[29 * np.arange(_POINTS) % _POINTS])[:, None],
+    _EVENLY[19 * np.arange(_POINTS) % _POINTS],
+)
 _RARE = 1e-4  # points of the grid with less than this part of the largest weight are left out
 
 
