@@ -22,15 +22,13 @@ BELOW = 5  # octaves below the clip that the model is fitted to
 ASSUMES = "values beyond the clip become rarer and rarer, with no separate group of very large ones"
 RELATIVE = 0.13  # standard deviation of a count over its mean, where the mean is large
 _CURVES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.5])  # g
-_BENT = np.array([6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5])  # prior weights of all curves but g = 0, ...
-_SLOW, _STRAIGHT, _STEEP = -1.5, 40.0, 16.0  # ... which has one of these: counts that fall faster bend down further
+_PRIOR = np.log(np.array([40.0, 6, 4, 3, 2, 1.5, 1, 1, 0.7, 0.6, 0.5, 0.5]))
+_PRIOR -= np.logaddexp.reduce(_PRIOR)
 _RATIOS = np.array([0.6, 1.0, 2.0, 4.0])  # r
 _RATIO_PRIOR = np.log(np.array([0.3, 1, 1, 1]) / 3.3)
 _EMPTY = math.log(4.0)  # prior odds that a side has no records at all in these octaves
 _FALLS = -1.0  # beyond the clip log-means fall by at least this from octave to octave
 _SLOPES = np.arange(-4.0, 1.6, 0.35)  # d, at the octave below the clip
-_WEIGHTS = np.array([[_STRAIGHT if slope > _SLOW else _STEEP, *_BENT] for slope in _SLOPES])
-_PRIOR = np.log(_WEIGHTS / _WEIGHTS.sum(axis=1, keepdims=True))
 _STEP, _LEAST = 0.4, -4.0  # of s
 _FINE, _LOWEST = 0.2, -10.0  # of the logarithms of means in tables
 _NUMBERS = 100  # numbers of records in a table
@@ -118,7 +116,7 @@ def fitted(noisy: Ints, noise: CountNoise, power: int = 1) -> Fitted:
     cells = [_cell(float(count), noise, table, 1 / each**2) for count, each in zip(noisy[kept:], scatters, strict=True)]
     starts = math.ceil((top + 1 - _LEAST) / _STEP)
     places = _places(len(noisy), 1 << starts.bit_length(), power > 1)[:, : starts * _SHAPES]
-    fit = np.tile(np.add.outer(_PRIOR, _RATIO_PRIOR).ravel(), starts)
+    fit = np.tile(np.add.outer(_PRIOR, _RATIO_PRIOR).ravel(), starts * len(_SLOPES))
     for at, cell in zip(places[kept:], cells, strict=True):
         fit += np.take(cell.likelihood, at, mode="clip")
     fit -= math.log(starts * len(_SLOPES))
