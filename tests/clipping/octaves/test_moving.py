@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nobounds.clipping.octaves.excess import CountNoise
-from nobounds.clipping.octaves.moving import AWAY, BELOW, errors, errors_of_both
+from nobounds.clipping.octaves.moving import AWAY, BELOW, alike, errors, errors_of_both, posteriors
 
 NOISE = CountNoise(5.0, False)
 UNIT = 1.5
@@ -81,3 +81,14 @@ def test_counts_with_hardly_any_noise_have_errors_too(scale, count):
     noisy, noise = np.full(BELOW + 4, count), CountNoise(scale, False)
     assert np.isfinite(errors(noisy, noise, UNIT)).all()
     assert np.isfinite(errors_of_both([noisy, noisy], noise, UNIT)).all()
+
+
+def test_sides_that_look_alike_get_one_narrower_width():
+    """What lies beyond one side cancels what lies beyond the other; behind sides that differ it does not."""
+    side, none = np.array([140.0, 30, 2, -3, 1, 0]), np.array([10.0, 1, -2, 3, 0, 1])
+    same = posteriors([side, side], NOISE)
+    ends = [int(AWAY[np.argmin(law.errors(UNIT, 1.0))]) for law in same]
+    narrower = alike(same, UNIT, 0.02, [end + 3 for end in ends])
+    assert narrower is not None
+    assert narrower <= ends[0]
+    assert alike(posteriors([10 * side, none], NOISE), UNIT, 0.02, [end + 3 for end in ends]) is None
