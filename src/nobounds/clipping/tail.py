@@ -1,8 +1,8 @@
 """The tail of a clip: noisy counts of the octaves around it, which bound what clipping changed and may move the clip.
 
 After the search for a clip one decision buys noisy counts of the octaves of the deviations on each side of its centre,
-from 1/256 of the width to 128 times the width, of all records beyond, and of all that are nearer to the centre. A
-record is in one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap.
+from 1/256 of the width to 128 times the width, of all records beyond, and of those at the centre itself. A record is
+in at most one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap.
 The counts say whether another clip, wider or narrower, has the smaller error (see `moving`); this is chosen before the
 noise of the sum is drawn, and catches clips that ran away. They also give the law of what lies beyond (see `excess`).
 docs/proofs/tail.md has the cost.
@@ -84,9 +84,10 @@ class TailRule:
         return CountNoise(math.sqrt(parameter) if self.zcdp else 1 / parameter, self.zcdp)
 
     def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
-        """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of nearer records."""
+        """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre."""
         counts = np.concatenate([cells(around, *side) for side in zip(signs, anchors, strict=True)])
-        return NoisyMany([*counts.tolist(), around.total - int(counts.sum())], self.noise, self.cost, self.sensitivity)
+        heap = int(around.counts[around.rungs == 0].sum())
+        return NoisyMany([*counts.tolist(), heap], self.noise, self.cost, self.sensitivity)
 
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
@@ -95,12 +96,12 @@ def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     return bool(near.sum() >= CARRIED * noise.deviation(near.size))
 
 
-def heaped(nearer: int, count: Fraction, noise: CountNoise) -> bool:
-    """Whether nearly all of `count` records lie at the centre, by the noisy number of those nearer than all octaves.
+def heaped(heap: int, count: Fraction, noise: CountNoise) -> bool:
+    """Whether nearly all of `count` records lie at the centre, by the noisy number of those that do.
 
     Then a clip carries them, though none lie around it. Others are too few to be told from noise.
     """
-    return nearer >= HEAP * noise.scale and count - nearer <= BESIDE * noise.scale
+    return heap >= HEAP * noise.scale and count - heap <= BESIDE * noise.scale
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:

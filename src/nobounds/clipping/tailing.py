@@ -48,11 +48,11 @@ class Tailed:
     sides: tuple[Side, ...] | None
     rule: TailRule
     ladder: Ladder
-    nearer: int = 0  # a noisy number of records at the centre, where there were enough for the search
+    heap: int = 0  # a noisy number of records at the centre, where there were enough for the search
 
     def among(self, count: Fraction) -> "Tailed":
         """The same for a noisy number of all records: the clip is trusted if nearly all of them lie at its centre."""
-        if self.clip.trusted or self.nearer <= 0 or not heaped(self.nearer, count, self.rule.count_noise):
+        if self.clip.trusted or self.heap <= 0 or not heaped(self.heap, count, self.rule.count_noise):
             return self
         return replace(self, clip=replace(self.clip, trusted=True))
 
@@ -112,8 +112,8 @@ class Tailing:
         search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
         each = anchors if search.two_sided else anchors * len(signs)
         around = search.deviations(view, start, present=True)
-        *noisy, nearer = yield self.rule.decision(around, signs, each)
-        nearer = nearer if trusted else 0
+        *noisy, heap = yield self.rule.decision(around, signs, each)
+        heap = heap if trusted else 0
         trusted = trusted and (carried(noisy, self.rule.count_noise) or not any(anchors))
         if not any(anchors):
             return self.unknown(search.clip_at(start, rungs, trusted))
@@ -126,7 +126,7 @@ class Tailing:
             self._side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), end, anchor, start.octave)
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
         )
-        return Tailed(clip, tuple(sides), self.rule, search.ladder, nearer)
+        return Tailed(clip, tuple(sides), self.rule, search.ladder, heap)
 
     def _side(self, sign: int, noisy: tuple[int, ...], end: int, anchor: int, octave: int | None) -> Side:
         """The side of a clip that ends at this rung."""
