@@ -43,7 +43,8 @@ class Settled:
 
     def among(self, count: Fraction) -> "Settled":
         """The same for a noisy number of all records (see `Tailed.among`)."""
-        return replace(self, tailed=self.tailed.among(count))
+        tailed = self.tailed.among(count)
+        return self if tailed is self.tailed else replace(self, tailed=tailed)
 
     def needed(self) -> dict[str, int | float]:
         """About how many rows at this spending, or how much spending for this size, would do."""

@@ -52,7 +52,7 @@ class Tailed:
 
     def among(self, count: Fraction) -> "Tailed":
         """The same for a noisy number of all records: the clip is trusted if nearly all of them lie at its centre."""
-        if self.clip.trusted or self.heap <= 0 or not heaped(self.heap, count, self.rule.count_noise):
+        if self.heap <= 0 or not heaped(self.heap, count, self.rule.count_noise):
             return self
         return replace(self, clip=replace(self.clip, trusted=True))
 

@@ -152,7 +152,9 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
         average = yield from rule.release(count, total, lattice.width, finite_float(middle))
         value, scale = (average.count * lattice.low + average.total) * lattice.step, rule.noise.scale(lattice.width)
         missing = partial(missing_range, rule, average, CHANCE / 2)
-        return Summed(settled.among(average.count), value, lattice.step, scale, middle, missing)
+        among = settled.among(average.count)
+        value = value if among is settled else average.count * among.clip.center  # of a heap: noise has no true scale
+        return Summed(among, value, lattice.step, scale, middle, missing)
     noise = plan.additive
     noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
     return Summed(settled, noisy * lattice.step, lattice.step, noise.scale(lattice.largest))
@@ -204,7 +206,9 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     count, total = steps_total(records(), lattice)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
-    return Averaged(settled.among(average.count), value, lattice.step, average)
+    among = settled.among(average.count)
+    value = value if among is settled else among.clip.center  # of a heap: noise has no true scale
+    return Averaged(among, value, lattice.step, average)
 
 
 def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
