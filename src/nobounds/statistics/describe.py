@@ -54,8 +54,8 @@ from nobounds.values import dataclass
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
-# Of the share of the mean, for the octaves around its clip: with few nats most of it, until they have OCTAVES nats. They
-# say what lies beyond the clip, which makes an interval of few nats wider than the noise does.
+# Of the share of the mean, for the octaves around its clip: with few nats most of it, until they have OCTAVES nats.
+# They say what lies beyond the clip, and with few nats that makes an interval wider than the noise does.
 MOST_TAIL, LEAST_TAIL, OCTAVES = Fraction(3, 5), Fraction(1, 5), 60
 # For the same reason a clip is chosen as if noise were smaller, by the nats of the mean below SURE; and the law of what
 # lies beyond is known so badly that intervals of 95% are those of a smaller chance (benchmarks/coverage/describe.py).
