@@ -364,10 +364,10 @@ class _Job:
         cuts off from the mean; the standard deviation is at least what it is within the clip.
         """
         plan, zcdp = self.plan, self.plan.spending.zcdp
-        nats = self.size * plan.epsilon(left) / (2 if plan.neighbors == "swap" else 1)
-        for_tail = left * min(max(OCTAVES / max(nats, Fraction(1)), LEAST_TAIL), MOST_TAIL)
+        nats = max(self.size * plan.epsilon(left) / (2 if plan.neighbors == "swap" else 1), Fraction(1))
+        for_tail = left * min(max(OCTAVES / nats, LEAST_TAIL), MOST_TAIL)
         epsilon = plan.epsilon(left - for_tail)
-        wider = epsilon * min(max(SURE / max(nats, Fraction(1)), Fraction(1)), MOST_WIDENED)
+        wider = epsilon * min(max(SURE / nats, Fraction(1)), Fraction(MOST_WIDENED))
         tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), wider)
         octave = _octave(quantiles)
         start = ClipStart(clip.center, octave, Fraction(0))
