@@ -36,7 +36,7 @@ class Need(NamedTuple):
 NEEDS = {
     "median": Need(60, 3),
     "quartiles": Need(80, 3),
-    "mean": Need(80, 8),
+    "mean": Need(76, 8),
     "min and max": Need(120, 3),
     "tails": Need(400, 3),
     "std": Need(200, 4),
