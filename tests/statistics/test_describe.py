@@ -200,7 +200,7 @@ def test_a_mean_in_a_heap_is_shown_where_its_interval_says_something():
 
 
 def test_the_first_means_of_heavy_tails_hold():
-    """With 76 to 120 nats octaves are noisy, and the clip with the smallest error leaves out more than they show.
+    """With fewer than 100 nats octaves are noisy, and the clip with the smallest error leaves out more than they show.
 
     With that clip, and two fifths for the octaves, 27 of 50 hold.
     """

@@ -32,7 +32,7 @@ class Need(NamedTuple):
 
 # In the order of answers, chosen on synthetic families (docs/describe.md). A quantile needs 20 nats on its smaller
 # side, and the median more, to hit heaps of equal records. The frame is the clip of a mean, which needs octaves that
-# show what lies beyond it: with 60 nats its interval holds in 77% of columns of lognormal(3, 1), where 93% must.
+# show what lies beyond it: with 60 nats its interval does not hold in 93% of columns of Pareto(2.5), as it must.
 NEEDS = {
     "median": Need(60, 3),
     "quartiles": Need(80, 3),
