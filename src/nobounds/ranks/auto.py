@@ -153,10 +153,10 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
         return whole if nats >= tuning.framed_inner else None
     in_tail = float(careful * (epsilon - whole.epsilon)) * float(min(tails)) / len(tails)
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
-    if framed:
-        return whole
     if swap and all(tails) and is_chosen(problem) and is_alone(float(size * epsilon) / len(tails), min(tails), tuning):
         return None
+    if framed:
+        return whole
     most = epsilon * (tuning.most_center_swap if swap else tuning.most_center)
     if whole.center.epsilon <= most:
         return FrameRule.of(problem, whole.center.epsilon, Fraction(0))
@@ -192,9 +192,10 @@ def is_chosen(problem: Problem) -> bool:
 
 def is_alone(nats: float, tail: Fraction, tuning: RankTuning) -> bool:
     """Whether a tail is chosen among all numbers, under swap: where records are too few for a centre, or need none."""
-    if nats < tuning.centered_from * max(1.0, 10 * float(tail)):
+    tenths = 10 * float(tail)
+    if nats < tuning.centered_from * max(tenths, 1.0):
         return True
-    return nats < tuning.alone_to and nats * float(tail) >= tuning.alone_from
+    return tuning.alone_from <= nats * float(tail) and nats < tuning.alone_to * min(tenths, 1.0)
 
 
 def _balanced(aim: Aim) -> ChoiceRoute:
@@ -213,7 +214,8 @@ def _balanced(aim: Aim) -> ChoiceRoute:
     part = round(min(max(tuning.beyond_nats / (nats * float(tail)), 0.5), most) * _PARTS)
     upper = 2 * aim.q >= 1
     slopes = (_PARTS - part, part) if upper else (part, _PARTS - part)
-    route = prior_choice(aim.problem, HALF, aim.epsilon, prior_bits(aim.nats, tuning))
+    bits = prior_bits(aim.nats, tuning) - tuning.fewer_tail_bits
+    route = prior_choice(aim.problem, HALF, aim.epsilon, bits)
     return replace(route, rank=1 - tail if upper else tail, slopes=slopes, rate=aim.epsilon / _PARTS)
 
 

@@ -36,12 +36,12 @@ class RankTuning:
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
     most_center: Fraction = Fraction(19, 50)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
-    # Under swap a tail is chosen without a centre if records times epsilon are fewer than this (tails above a tenth: more
-    # in proportion), or if this many lie in the tail and fewer than that in all. Then so many nats lie beyond the rank at
-    # least, so many if there are enough, and so many on its inner side.
+    # Under swap a tail is chosen without a centre if records times epsilon are fewer than this (in proportion more for
+    # tails above a tenth), or if this many lie in the tail and fewer than that in all (in proportion fewer for smaller
+    # ones). Then so many nats lie beyond the rank at least, so many if there are enough, and so many on its inner side.
     centered_from: float = 130.0
     alone_from: float = 28.0
-    alone_to: float = 600.0
+    alone_to: float = 1200.0
     outer_nats: float = 17.0
     beyond_nats: float = 21.0
     inner_nats: float = 21.0
@@ -54,6 +54,7 @@ class RankTuning:
     center_bits: int = 16
     few_center_bits: int = 12  # for a centre with too few nats: wider rungs are easier to hit
     choice_bits: int = 14
+    fewer_tail_bits: int = 5  # in a tail, where ranks are farther apart
     most_choice_bits: int = 48
     prior_floor: int = -1022
     # Bits of the ladder for flip beyond log2(records * rate of the noise).
