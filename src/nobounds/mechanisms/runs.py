@@ -69,7 +69,9 @@ class Runs:
         """The runs of a histogram, for the target rank q n."""
         ladder, rungs = histogram.ladder, histogram.rungs
         starts, ends, low, high = _spans(rungs, histogram.counts, histogram.up_to, ladder.first, ladder.last + 1)
-        return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact, prior=prior, slopes=slopes)
+        return cls.between(
+            starts, ends, low, high, q * histogram.total, rate, histogram.exact, prior=prior, slopes=slopes
+        )
 
     @classmethod
     def between(

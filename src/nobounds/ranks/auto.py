@@ -87,6 +87,9 @@ def auto(problem: Problem, epsilon: Fraction, size: int, zcdp: bool = False, noi
         left = rest(epsilon, spent, zcdp)
         return Plan(rule, tuple(_to_end(Aim(problem, q, left, size, zcdp)) for q in problem.qs), together=True)
     each = share(rest(epsilon, spent, zcdp), len(problem.qs), zcdp)
+    inner = min(min(q, 1 - q) for q in problem.qs) >= problem.tuning.inner_tail
+    if rule is None and not inner and problem.rows is not None:  # a size that is too small moves ranks to the middle
+        size = max(size, min(size + noise, problem.rows))
     aims = [Aim(problem, q, each, size, zcdp) for q in problem.qs]
     return Plan(rule, tuple(_route(aim, rule) for aim in aims))
 
@@ -147,16 +150,18 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     tails = [min(q, 1 - q) for q in problem.qs]
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
     inner = min(tails) >= tuning.inner_tail
+    if not inner and not swap:
+        careful = max(size - tuning.careful * noise, 1)
     whole = FrameRule.affordable(problem, careful, epsilon, inner)
     nats = float(careful * epsilon) / twice
     if inner:
         return whole if nats >= tuning.framed_inner else None
     in_tail = float(careful * (epsilon - whole.epsilon)) * float(min(tails)) / len(tails)
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
-    if swap and all(tails) and is_chosen(problem) and is_alone(float(size * epsilon) / len(tails), min(tails), tuning):
-        return None
     if framed:
         return whole
+    if swap and all(tails) and is_chosen(problem) and is_alone(float(size * epsilon) / len(tails), min(tails), tuning):
+        return None
     most = epsilon * (tuning.most_center_swap if swap else tuning.most_center)
     if whole.center.epsilon <= most:
         return FrameRule.of(problem, whole.center.epsilon, Fraction(0))
@@ -207,9 +212,11 @@ def _balanced(aim: Aim) -> ChoiceRoute:
     tuning, nats = aim.tuning, max(float(aim.size * aim.epsilon), 1.0)
     outer, inner = tuning.outer_nats, tuning.inner_nats
     # The smallest tail t for which outer / t + inner / (1 - t) are no more than the nats.
-    twice = nats + outer - inner
-    enough = min((twice - math.sqrt(max(twice**2 - 4 * nats * outer, 0.0))) / (2 * nats), 0.5)
-    tail = max(aim.tail, Fraction(math.ceil(max(enough, 0.0) * _RANKS), _RANKS))
+    twice, least = nats + outer - inner, math.sqrt(outer) + math.sqrt(inner)
+    enough = math.sqrt(outer) / least  # where that is least, if the nats are fewer
+    if nats > least**2:
+        enough = (twice - math.sqrt(twice**2 - 4 * nats * outer)) / (2 * nats)
+    tail = max(aim.tail, Fraction(math.ceil(enough * _RANKS), _RANKS))
     most = max(1 - inner / (nats * (1 - float(tail))), 0.5)
     part = round(min(max(tuning.beyond_nats / (nats * float(tail)), 0.5), most) * _PARTS)
     upper = 2 * aim.q >= 1

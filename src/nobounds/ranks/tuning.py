@@ -41,7 +41,7 @@ class RankTuning:
     # ones). Then so many nats lie beyond the rank at least, so many if there are enough, and so many on its inner side.
     centered_from: float = 130.0
     alone_from: float = 28.0
-    alone_to: float = 1200.0
+    alone_to: float = 600.0
     outer_nats: float = 17.0
     beyond_nats: float = 21.0
     inner_nats: float = 21.0
