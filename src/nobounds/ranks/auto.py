@@ -165,7 +165,7 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     most = epsilon * (tuning.most_center_swap if swap else tuning.most_center)
     if whole.center.epsilon <= most:
         return FrameRule.of(problem, whole.center.epsilon, Fraction(0))
-    return FrameRule.of(problem, most, Fraction(0), tuning.few_center_bits)
+    return FrameRule.of(problem, most, Fraction(0), bits=tuning.few_center_bits)
 
 
 def inward_nats(problem: Problem) -> float:

@@ -36,9 +36,10 @@ class RankTuning:
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
     most_center: Fraction = Fraction(19, 50)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
-    # Under swap a tail is chosen without a centre if records times epsilon are fewer than this (in proportion more for
-    # tails above a tenth), or if this many lie in the tail and fewer than that in all (in proportion fewer for smaller
-    # ones). Then so many nats lie beyond the rank at least, so many if there are enough, and so many on its inner side.
+    # Under swap a tail is chosen without a centre if records times epsilon are fewer than `centered_from` (in
+    # proportion more for tails above a tenth), or if `alone_from` or more lie in the tail and fewer than `alone_to` in all (in
+    # proportion fewer for tails below a tenth). Nats beyond the rank: at least `outer_nats`, `beyond_nats` if there are
+    # enough; and on its inner side.
     centered_from: float = 130.0
     alone_from: float = 28.0
     alone_to: float = 600.0
