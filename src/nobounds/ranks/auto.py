@@ -150,7 +150,7 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     tails = [min(q, 1 - q) for q in problem.qs]
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
     inner = min(tails) >= tuning.inner_tail
-    if not inner and not swap:
+    if all(tails) and not inner and not swap:
         careful = max(size - tuning.careful * noise, 1)
     whole = FrameRule.affordable(problem, careful, epsilon, inner)
     nats = float(careful * epsilon) / twice

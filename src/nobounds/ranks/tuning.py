@@ -37,9 +37,9 @@ class RankTuning:
     most_center: Fraction = Fraction(19, 50)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
     # Under swap a tail is chosen without a centre if records times epsilon are fewer than `centered_from` (in
-    # proportion more for tails above a tenth), or if `alone_from` or more lie in the tail and fewer than `alone_to` in all (in
-    # proportion fewer for tails below a tenth). Nats beyond the rank: at least `outer_nats`, `beyond_nats` if there are
-    # enough; and on its inner side.
+    # proportion more for tails above a tenth), or if `alone_from` or more lie in the tail and fewer than `alone_to` in
+    # all (in proportion fewer for tails below a tenth). Nats beyond the rank: at least `outer_nats`, `beyond_nats` if
+    # there are enough; and on its inner side.
     centered_from: float = 130.0
     alone_from: float = 28.0
     alone_to: float = 600.0
