@@ -21,7 +21,7 @@ from nobounds.exact import rational
 from nobounds.noise.source import random_source
 from nobounds.programs.program import Draw
 from nobounds.release.release import Release
-from nobounds.release.words import TOO_FEW
+from nobounds.release.words import NO_SPREAD, TOO_FEW
 
 RELATIONS = ["add-remove", "swap"]
 BOTH = [nb.sum, nb.mean]
@@ -51,6 +51,16 @@ def test_few_records_are_not_answered(n, statistic, neighbors):
         assert (bare.interval, bare.reason) == (found.interval, None)
         assert found.interval == (-math.inf, math.inf)
         assert found.loss.epsilon == 1
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_a_mean_without_spread_does_not_ask_for_more_rows(neighbors):
+    """No number of rows would do for a column of zeros, so none is named."""
+    for seed in range(3):
+        release = nb.mean(np.zeros(1000), epsilon=1, neighbors=neighbors, rng=seeded(seed))
+        assert (release.value, release.reason) == (None, NO_SPREAD)
+        assert "needed" not in release.parameters
+        assert "would do" not in str(release)
 
 
 @pytest.mark.medium

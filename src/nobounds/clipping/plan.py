@@ -41,10 +41,10 @@ class Settled:
         """The clip."""
         return self.tailed.clip
 
-    def among(self, count: Fraction) -> "Settled":
-        """The same for a noisy number of all records (see `Tailed.among`)."""
-        tailed = self.tailed.among(count)
-        return self if tailed is self.tailed else replace(self, tailed=tailed)
+    @property
+    def short(self) -> bool:
+        """Whether the clip is not trusted for want of records. If not so, hardly any record lies around it."""
+        return not self.clip.trusted and not self.plan.enough(max(self.size, 1))
 
     def needed(self) -> dict[str, int | float]:
         """About how many rows at this spending, or how much spending for this size, would do."""

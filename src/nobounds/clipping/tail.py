@@ -1,10 +1,10 @@
 """The tail of a clip: noisy counts of the octaves around it, which bound what clipping changed and may move the clip.
 
 After the search for a clip one decision buys noisy counts of the octaves of the deviations on each side of its centre,
-from 1/256 of the width to 128 times the width, of all records beyond, and of those at the centre itself. A record is
-in at most one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap.
-The counts say whether another clip, wider or narrower, has the smaller error (see `moving`); this is chosen before the
-noise of the sum is drawn, and catches clips that ran away. They also give the law of what lies beyond (see `excess`).
+from 1/256 of the width to 128 times the width, and of all records beyond. A record is in at most one of these cells: it
+adds 1 to one count under add-remove, and moves 1 between two of them under swap. The counts say whether another clip,
+wider or narrower, has the smaller error (see `moving`); this is chosen before the noise of the sum is drawn, and
+catches clips that ran away. They also give the law of what lies beyond (see `excess`).
 docs/proofs/tail.md has the cost.
 """
 
@@ -30,14 +30,12 @@ MOVES = np.arange(LOWEST + BELOW, HIGHEST + 1)  # powers of two that the width m
 NARROWEST = 6 << BITS  # a side counts as at least 1/64 as wide as the other
 SURE = 8  # scales of the noise above which a count is no noise; one more for each octave further out
 RISES = 7  # scales of the noise by which a count beyond the clip may be above the one before it
-APART = 4  # the same for the last count, of all records far beyond: these would be a separate group
 OUTWEIGHS = 2.5  # standard deviations that the first counts beyond the clip must reach, to outweigh those below it
 SEEN, SEEN_BEFORE = (
     10,
     30,
 )  # scales of noise that an octave below the clip must have, to say something of squares beyond
 CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, else the clip may have run away
-HEAP, BESIDE = 20, 3  # scales of noise that records at the centre must have, and that others may have beside them
 CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
@@ -84,24 +82,15 @@ class TailRule:
         return CountNoise(math.sqrt(parameter) if self.zcdp else 1 / parameter, self.zcdp)
 
     def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
-        """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre."""
+        """The noisy counts of the cells on these sides, around the rungs of the clip."""
         counts = np.concatenate([cells(around, *side) for side in zip(signs, anchors, strict=True)])
-        heap = int(around.counts[around.rungs == 0].sum())
-        return NoisyMany([*counts.tolist(), heap], self.noise, self.cost, self.sensitivity)
+        return NoisyMany(counts.tolist(), self.noise, self.cost, self.sensitivity)
 
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
     near = np.reshape(noisy, (-1, CELLS))[:, :CARRYING]
     return bool(near.sum() >= CARRIED * noise.deviation(near.size))
-
-
-def heaped(heap: int, count: Fraction, noise: CountNoise) -> bool:
-    """Whether nearly all of `count` records lie at the centre, by the noisy number of those that do.
-
-    Then a clip carries them, though none lie around it. Others are too few to be told from noise.
-    """
-    return heap >= HEAP * noise.scale and count - heap <= BESIDE * noise.scale
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:
@@ -161,8 +150,7 @@ class Side:
         """
         first = self.move - LOWEST
         below, beyond = self.noisy[first - 2 : first], self.noisy[first:]
-        steps = np.diff(np.maximum((below[-1], *beyond), 0)) / noise.scale
-        at_once = np.any(steps > RISES) or steps[-1] > APART
+        at_once = np.any(np.diff(np.maximum((below[-1], *beyond), 0)) > RISES * noise.scale)
         likely = OUTWEIGHS * noise.deviation(1) * np.sqrt(np.arange(1, len(beyond) + 1))
         return bool(at_once or np.any(np.cumsum(beyond) > np.maximum(sum(below), likely)))
 

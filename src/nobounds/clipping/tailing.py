@@ -5,7 +5,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,7 +24,6 @@ from nobounds.clipping.tail import (
     anchored,
     biases,
     carried,
-    heaped,
     moved_rung,
 )
 from nobounds.clipping.widths import BITS, top
@@ -48,13 +46,6 @@ class Tailed:
     sides: tuple[Side, ...] | None
     rule: TailRule
     ladder: Ladder
-    heap: int = 0  # a noisy number of records at the centre, where there were enough for the search
-
-    def among(self, count: Fraction) -> "Tailed":
-        """The same for a noisy number of all records: the clip is trusted if nearly all of them lie at its centre."""
-        if self.heap <= 0 or not heaped(self.heap, count, self.rule.count_noise):
-            return self
-        return replace(self, clip=replace(self.clip, trusted=True))
 
     def describe(self) -> dict[str, object]:
         """What an interval is for, as a release says it."""
@@ -111,9 +102,7 @@ class Tailing:
         """The clip whose sides end near these rungs, moved by the noisy counts of the octaves around it."""
         search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
         each = anchors if search.two_sided else anchors * len(signs)
-        around = search.deviations(view, start, present=True)
-        *noisy, heap = yield self.rule.decision(around, signs, each)
-        heap = heap if trusted else 0
+        noisy: list[int] = yield self.rule.decision(search.deviations(view, start), signs, each)
         trusted = trusted and (carried(noisy, self.rule.count_noise) or not any(anchors))
         if not any(anchors):
             return self.unknown(search.clip_at(start, rungs, trusted))
@@ -126,7 +115,7 @@ class Tailing:
             self._side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), end, anchor, start.octave)
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
         )
-        return Tailed(clip, tuple(sides), self.rule, search.ladder, heap)
+        return Tailed(clip, tuple(sides), self.rule, search.ladder)
 
     def _side(self, sign: int, noisy: tuple[int, ...], end: int, anchor: int, octave: int | None) -> Side:
         """The side of a clip that ends at this rung."""

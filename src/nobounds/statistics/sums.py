@@ -27,7 +27,7 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.answer import later
 from nobounds.release.release import Release
-from nobounds.release.words import TOO_FEW
+from nobounds.release.words import NO_SPREAD, TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
 from nobounds.values import dataclass
@@ -44,7 +44,7 @@ def sum(data: object, **options: Unpack[SumKeywords]) -> Release:
     >>> import random
     >>> release = sum([18 + i % 60 for i in range(6000)], epsilon=1, resolution=1, rng=random.Random(1))
     >>> release.value, release.parameters["clip"]
-    (285089, [-104, 104])
+    (285060, [-104, 104])
     """
     return _clipped("sum", data, options, _sum)
 
@@ -152,9 +152,7 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
         average = yield from rule.release(count, total, lattice.width, finite_float(middle))
         value, scale = (average.count * lattice.low + average.total) * lattice.step, rule.noise.scale(lattice.width)
         missing = partial(missing_range, rule, average, CHANCE / 2)
-        among = settled.among(average.count)
-        value = value if among is settled else average.count * among.clip.center  # of a heap: noise has no true scale
-        return Summed(among, value, lattice.step, scale, middle, missing)
+        return Summed(settled, value, lattice.step, scale, middle, missing)
     noise = plan.additive
     noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
     return Summed(settled, noisy * lattice.step, lattice.step, noise.scale(lattice.largest))
@@ -206,9 +204,7 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     count, total = steps_total(records(), lattice)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
-    among = settled.among(average.count)
-    value = value if among is settled else among.clip.center  # of a heap: noise has no true scale
-    return Averaged(among, value, lattice.step, average)
+    return Averaged(settled, value, lattice.step, average)
 
 
 def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
@@ -225,7 +221,7 @@ def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
         later(lambda: _parameters(settled, noisy.half_interval, noisy.scale)),
         later(lambda: (within(noisy.interval(), low, high),)),
         later(plan.parts),
-        None if clip.trusted else TOO_FEW,
+        None if clip.trusted else TOO_FEW if settled.short else NO_SPREAD,
         settled.size if learned else None,
     )
 
@@ -242,7 +238,7 @@ def _parameters(settled: Settled, bar: Fraction, scale: Fraction) -> dict[str, A
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    return parameters if clip.trusted else parameters | {"needed": settled.needed()}
+    return parameters | {"needed": settled.needed()} if settled.short else parameters
 
 
 @dataclass(frozen=True, slots=True)
