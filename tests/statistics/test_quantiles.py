@@ -104,6 +104,16 @@ def test_numbers_at_the_ends_of_floats_are_answered(value, neighbors):
         assert max(map(abs, found)) < 1e-9
 
 
+@pytest.mark.parametrize("heap", [1.0, 0.9])
+@relations
+def test_a_heap_of_whole_numbers_is_its_quantile(heap, neighbors):
+    """Nearly no record deviates from the centre, so the scale may be anything; the answer is the centre even then."""
+    data = np.where(np.arange(2000) < heap * 2000, 7, np.arange(2000))
+    for q in (0.25, 0.5, 0.75):
+        answers = {nb.quantile(data, q, epsilon=1, neighbors=neighbors, rng=random.Random(k)).value for k in range(20)}
+        assert answers == {7}
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @relations
 def test_numbers_beyond_a_fine_grid_are_answered_as_infinite_ones(sign, neighbors):
