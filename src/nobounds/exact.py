@@ -77,12 +77,21 @@ def _text(value: "float | np.floating[Any]") -> str:
 
 
 def shown(value: object) -> str:
-    """The value of a parameter for an error message, cut to one line."""
+    """The value of a parameter for an error message, cut to one line; an exact number as a person writes it.
+
+    >>> shown(Fraction(4)), shown(Fraction(1, 10)), shown(Fraction(1, 3)), shown("4")
+    ('4', '0.1', '1/3', "'4'")
+    """
     try:
-        text = repr(value)
+        text = _written(value) if isinstance(value, Fraction) else repr(value)
     except ValueError:  # more digits than Python prints
         text = "a number of thousands of digits"
     return text if len(text) <= 80 else text[:80] + "..."
+
+
+def _written(x: Fraction) -> str:
+    decimal = repr(finite_float(x))
+    return str(x) if x.denominator == 1 or Fraction(decimal) != x else decimal
 
 
 def printable(text: str) -> str:

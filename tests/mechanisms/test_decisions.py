@@ -55,6 +55,15 @@ LESS_NOISE = {
 }
 
 
+@pytest.mark.parametrize("number", [0, 1, -3])
+def test_every_number_gets_the_same_noise(number):
+    """0 too: what is added depends on the random source alone."""
+    source, again = random.Random(1).getrandbits, random.Random(1).getrandbits
+    noise = Additive(F(1, 3))
+    drawn = [Noisy(number, noise, free, 2).draw(source) - number for _ in range(20)]
+    assert drawn == [noise.draw(2, again) for _ in range(20)] and len(set(drawn)) > 3
+
+
 @pytest.mark.parametrize("name", FINITE)
 def test_draws_follow_the_law(name):
     """By chi-square; and not that of half the noise."""

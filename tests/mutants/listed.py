@@ -323,7 +323,7 @@ MUTANTS = [
         "charged",
         compare("is not", "_ and loss.epsilon > 10**6"),
         "answers would be given without a charge",
-        "statistics/test_sums.py promises/test_rho.py",
+        "statistics/test_door.py",
     ),
     # Clips, sums and their noise.
     Mutant(
@@ -336,7 +336,7 @@ MUTANTS = [
     Mutant(
         "clipping/clip.py",
         "Search.frame",
-        condition("False"),
+        condition("False", nth=2),
         "few records would buy a frame for more than there is",
         "clipping/test_clip.py::test_a_frame_is_bought_only_where_it_is_cheap",
     ),
@@ -512,14 +512,14 @@ MUTANTS = [
     Mutant(
         "accounting/ledger.py",
         "Ledger._entries",
-        logic("or", "_1", nth=-1),
+        logic("or", "_1", nth=2),
         "a charge that was changed on the disk would be believed",
         "accounting/test_ledger.py::TestRefusals",
     ),
     Mutant(
         "accounting/ledger.py",
         "Ledger._entries",
-        condition("False", nth=2),
+        condition("False"),
         "a ledger brought back from a copy would be spent again",
         "accounting/test_ledger.py::TestRefusals",
     ),
@@ -674,7 +674,7 @@ MUTANTS = [
     Mutant(
         "tables/by_group/answers.py",
         "GroupedColumn._kept",
-        subscript("_1", nth=-1),
+        subscript("_1", nth=2),
         "all keys would be shown, those of one unit too",
         "tables/by_group/test_grouping.py::TestChosenKeys",
     ),
@@ -817,7 +817,7 @@ MUTANTS = [
         "values_at",
         attribute("stop", "_0.start"),
         "walks that never halt would answer the wrong end",
-        "groups/test_driver.py",
+        "ranks/test_values.py",
     ),
     # Mechanisms as they are called.
     Mutant(
@@ -877,11 +877,11 @@ MUTANTS = [
         "statistics/test_door.py",
     ),
     Mutant(
-        "statistics/sums.py",
-        "counted",
+        "mechanisms/decisions.py",
+        "Noisy.draw",
         binary("+", "_ if _1 else 0"),
         "a count of no records would have no noise",
-        AS_IT_RUNS,
+        "mechanisms/test_decisions.py",
     ),
     Mutant(
         "statistics/sums.py",

@@ -160,6 +160,16 @@ def test_public_facts_may_be_given_for_each_column():
         nb.describe(PEOPLE, epsilon=1, lower={"wage": 0})
 
 
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_quartiles_of_moments_within_one_hour_are_near_it(neighbors):
+    """Seconds since 1970 lie a million spreads from 0, where the rung of the median may hold all records."""
+    moments = np.datetime64("2024-03-05T09:00:00") + RNG.integers(0, 3600, 2000).astype("m8[s]")
+    for seed in range(10):
+        values = nb.describe({"at": moments}, epsilon=1, neighbors=neighbors, rng=random.Random(seed))["at"].values
+        for name in ("25%", "50%", "75%"):
+            assert abs(np.datetime64(values[name]) - np.datetime64("2024-03-05T09:30")) < np.timedelta64(2, "h")
+
+
 def test_a_description_is_readable():
     """As text it has a line for each column, the split and the total."""
     text = str(nb.describe(PEOPLE, epsilon=1))

@@ -17,6 +17,7 @@ from nobounds.accounting.cost import gaussian, pure, range_bounded
 from nobounds.accounting.spending import Spending
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
+from nobounds.exact import MAX
 from nobounds.ladders.facts import Facts
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.problem import Problem
@@ -101,6 +102,32 @@ def test_numbers_at_the_ends_of_floats_are_answered(value, neighbors):
         assert np.array(found) / value == pytest.approx(np.ones(5), rel=0.01)
     else:
         assert max(map(abs, found)) < 1e-9
+
+
+@pytest.mark.parametrize("heap", [1.0, 0.9])
+@relations
+def test_a_heap_of_whole_numbers_is_its_quantile(heap, neighbors):
+    """Nearly no record deviates from the centre, so the scale may be anything; the answer is the centre even then."""
+    data = np.where(np.arange(2000) < heap * 2000, 7, np.arange(2000))
+    for q in (0.25, 0.5, 0.75):
+        answers = {nb.quantile(data, q, epsilon=1, neighbors=neighbors, rng=random.Random(k)).value for k in range(20)}
+        assert answers == {7}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@relations
+def test_numbers_beyond_a_fine_grid_are_answered_as_infinite_ones(sign, neighbors):
+    """A grid ends at 1.8e308 steps: the answer for numbers beyond is the largest float, and their interval is open."""
+    data, rng = np.full(3000, sign * 1e307), random.Random(1)
+    for q in (0.1, 0.5, 0.99):
+        release = nb.quantile(data, q, epsilon=4, resolution=1e-3, interval=0.95, neighbors=neighbors, rng=rng)
+        assert q != 0.5 or release.value == sign * MAX
+        low, high = release.interval
+        assert low <= data[0] <= high and math.inf in (-low, high)
+    answers = quantiles(data, [0.1, 0.5, 0.9], epsilon=4, resolution=1e-3, neighbors=neighbors, rng=rng).value
+    assert answers == (sign * MAX,) * 3
+    near = nb.quantile(np.full(3000, sign * 1e305), 0.5, epsilon=4, resolution=1e-3, neighbors=neighbors, rng=rng)
+    assert near.value == pytest.approx(sign * 1e305, rel=0.01)
 
 
 @relations

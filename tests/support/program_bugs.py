@@ -231,9 +231,10 @@ def one_cell(self):
     return 1
 
 
-def near_twice(center, side, values, real=group_sums._beyond_half):
+def near_twice(center, side, real=group_sums._beyond_half):
     """Records of a group near its clip that count twice."""
-    return real(center, side, values) * 2
+    counted = real(center, side)
+    return lambda values: 2 * counted(values)
 
 
 def octaves_twice(around, sign, anchor, real=tail.cells):
@@ -573,8 +574,8 @@ def group_sizes_raw(question, everyone, decide, sizes, real=group_driver.sized):
 
 
 def group_scales(self, around, rate, cost, real=GroupsView.spread):
-    """Scales of groups by choices with half their noise."""
-    return real(self, around, 2 * rate, cost)
+    """Scales of groups by choices with a quarter of their noise; half of it tells hardly more than it costs."""
+    return real(self, around, 4 * rate, cost)
 
 
 def group_frames_raw(self, codes, real=GroupsView.table):
@@ -721,7 +722,7 @@ PLANTED = {
     "rows per unit forgotten": ("Table.count", PRICE, [(Unit, "loss", one_row), (Spending, "each", whole_for_each)]),
     "rows of a unit not bounded": ("Table.sum", COST, [(local, "bounded", all_rows)]),
     "groups by their raw sizes": (PUBLIC, f"{RELEASES}|{DECIDES}", [(group_driver, "sized", group_sizes_raw)]),
-    "half the noise on the scales of groups": (GROUPED, COST, [(GroupsView, "spread", group_scales)]),
+    "a quarter of the noise on the scales of groups": (PUBLIC, COST, [(GroupsView, "spread", group_scales)]),
     "frames of groups by their raw sizes": (
         GROUPED,
         f"{RELEASES}|{DECIDES}",

@@ -90,7 +90,10 @@ class Frame:
         if isinstance(rungs, Zoned):  # rungs below the centre hold their upper edge, and that of the centre none
             below, above = high <= self.center, low >= self.center
             first, last = np.where(above, first, np.floor(low) + 1), np.where(below, np.floor(high), last)
-        some = roundest_moment(first, last, self.unit) if self.clock else roundest(first, last)
+        if self.clock:
+            some = roundest_moment(first, last, self.unit)
+        else:  # if nearly all records are at the centre, no deviation tells the scale, and its rung may be far too wide
+            some = np.where((first <= self.center) & (self.center <= last), self.center, roundest(first, last))
         none = np.rint(low / 2 + high / 2) if passed is None else np.floor(high) if passed else np.ceil(low)
         return np.where(first <= last, some, none)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 MOST_EDGES = 1 << 22
+_MOST = Fraction(MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Ladder:
     def grid(cls, resolution: Number, bits: int = 8, *, clock: bool = False) -> "Ladder":
         """The multiples of `resolution`, one per rung near 0 and then in steps of at most 2**-bits of the value.
 
+        The grid ends at 1.8e308 steps. An answer there stands for all numbers beyond: it is 1.8e308, as for infinities.
         clock: values are seconds of a clock, and answers are round on it where they can be.
         """
         return cls._whole(Grid(positive(resolution, "resolution"), bits, clock))
@@ -163,6 +165,15 @@ class Ladder:
         return self._plain(value)
 
     @property
+    def _reach(self) -> Fraction:
+        """The magnitude from which on a value stands for all numbers beyond: on a fine grid, that of the last rung."""
+        return _last_rung(self.map) if isinstance(self.map, Grid) and self.map.unit < 1 else _MOST
+
+    def is_beyond(self, end: float, upper: int) -> bool:
+        """Whether the lower or the upper end of an interval is on the last rung of a grid, and so not known."""
+        return self.is_grid and (end if upper else -end) >= self._reach
+
+    @property
     def integral(self) -> bool:
         """Whether all values are whole numbers; they are ints then."""
         ends = (end for end in (self.lower, self.upper) if end is not None)
@@ -184,8 +195,9 @@ class Ladder:
         return int(self._within(value)) if self.integral else finite_float(self._within(value))
 
     def _within(self, value: Fraction) -> Fraction:
-        """The value clipped to the bounds and the range of floats."""
-        value = min(max(value, -Fraction(MAX)), Fraction(MAX))
+        """The value clipped to the bounds and the range of floats; beyond the end of a grid lie all larger numbers."""
+        most = self._reach
+        value = _MOST if value >= most else -_MOST if value <= -most else value
         value = value if self.lower is None else max(value, self.lower)
         return value if self.upper is None else min(value, self.upper)
 
@@ -194,6 +206,11 @@ def float_bounds(ladder: Ladder) -> tuple[float, float]:
     """The public bounds of the records as floats, infinite where there is none."""
     low, high = ladder.lower, ladder.upper
     return -math.inf if low is None else finite_float(low), math.inf if high is None else finite_float(high)
+
+
+@lru_cache(maxsize=256)
+def _last_rung(grid: Grid) -> Fraction:
+    return grid.interval(grid.ends[1])[0]
 
 
 @lru_cache(maxsize=256)

@@ -52,7 +52,7 @@ from nobounds.statistics.keywords import DescribeKeywords, flag, spelled_out, te
 from nobounds.statistics.typed import typed_summary, types_of
 from nobounds.values import dataclass
 
-BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
+BITS = 11  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
 # Of the share of the mean, for the octaves around its clip: with few nats most of it, until they have OCTAVES nats.
 # They say what lies beyond the clip, and with few nats that makes an interval wider than the noise does.

@@ -39,10 +39,11 @@ from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.programs.program import Draw
 from nobounds.ranks.many import halving
-from nobounds.ranks.many.halving import HALF, Halving, Setting, levels, tree
+from nobounds.ranks.many.halving import HALF, Halving, Setting, around, levels, tree
 from nobounds.ranks.many.slices import Lowered, Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import placed
+from nobounds.ranks.tuning import TUNING
 from nobounds.ranks.values import value_of
 from nobounds.ranks.view import View
 
@@ -632,7 +633,7 @@ def test_others_are_chosen_by_their_deviations_from_the_first(ladder):
     """The first answer has the deviation 0; the distances of answers are the scale from then on, if they differ."""
     made = Halving.of(Problem(QUARTERS, ladder, "add-remove", grows=True), F(1))
     first = made.setting(100, None, None)
-    setting = made.around(first, 1000.25)
+    setting = around(first, int(first.ladder.rungs(np.array([1000.25]))[0]))
     assert isinstance(setting.ladder.map, Framed) and not setting.tight
     rungs = setting.ladder.rungs(np.array([-1e9, 1000.0, 1000.25, 1000.5, 1e9]))
     assert rungs[2] == 0 and np.all(np.diff(rungs) > 0)
@@ -640,6 +641,31 @@ def test_others_are_chosen_by_their_deviations_from_the_first(ladder):
     assert made.prior(first) != made.prior(setting) != made.prior(made.scaled(setting, {0: 1000.0, 1: 1032.0}))
     assert made.scaled(setting, {0: 1000.0, 1: 1032.0}).octave == (7 if ladder.is_grid else 5)
     assert made.scaled(setting, {0: 1000.0, 1: 1000.0}) == setting
+
+
+@pytest.mark.parametrize("value", [1000.25, -1000.25, 3.141592653589793, 4.0, 12345678.9, -1234567891.0, 2.0**60, 0.0])
+@pytest.mark.parametrize("ladder", [Ladder.grid(1), Ladder.grid(F(1, 4)), Ladder.float_bits(8)], ids=str)
+def test_the_rung_of_the_first_answer_is_one_rung_of_the_deviations(ladder, value):
+    """Whatever number on it the records have: both ends of it deviate by 0, and numbers beyond it do not."""
+    made = Halving.of(Problem(QUARTERS, ladder, "add-remove", grows=True, tuning=replace(TUNING, many_bits=10)), F(1))
+    first = made.setting(100, None, None)
+    rung = int(first.ladder.rungs(np.array([value]))[0])
+    low, high = first.ladder.span(rung, rung)
+    inner, outer = (low, high) if value > 0 else (high, low)
+    outer = np.nextafter(np.nextafter(outer, inner), inner)  # the last float but two may be left out
+    beyond = np.array([2 * low - high, inner, value, outer, 2 * high - low])
+    rungs = around(first, rung).ladder.rungs(np.sort(beyond))
+    assert rungs[0] < 0 < rungs[4] and not rungs[1:4].any()
+
+
+@pytest.mark.parametrize("value", [7, 3.141592653589793, 12345678.9, 1234567891])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.unmarked
+def test_quartiles_of_one_number_are_that_number(value, relation):
+    """Also where it is not round, so that no answer is exactly it."""
+    for seed in range(8):
+        quartiles = np.array(released(np.full(2000, value), [0.25, 0.5, 0.75], F(3, 10), relation, seed), dtype=float)
+        assert np.abs(quartiles / value - 1).max() < 1e-6
 
 
 @pytest.mark.medium

@@ -24,12 +24,11 @@ from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.ranks.auto import SizeRule
 from nobounds.ranks.framing import FrameRule
-from nobounds.ranks.many.halving import HALF, Halving, Node, Setting, levels, tree
+from nobounds.ranks.many.halving import HALF, Halving, Node, Setting, around, levels, tree
 from nobounds.ranks.many.look import Look
 from nobounds.ranks.many.slices import Slice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.tuning import TUNING
-from nobounds.ranks.values import value_of
 
 At: TypeAlias = tuple[tuple[int, int], Slice]
 Some: TypeAlias = Callable[[Floats], Sequence[int]]
@@ -110,8 +109,7 @@ class Joint:
         if not self.setting.absolute or isinstance(self.setting.ladder.map, Framed):
             return self
         if place not in self._around:
-            value = value_of(self.plan.ladder, self.setting.ladder, place // self.setting.places)
-            self._around[place] = Joint(self.plan, self.data, self.plan.around(self.setting, value))
+            self._around[place] = Joint(self.plan, self.data, around(self.setting, place // self.setting.places))
         return self._around[place]
 
     def after(self, node: Node, piece: Slice, place: int) -> list[At]:

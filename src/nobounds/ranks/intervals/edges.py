@@ -14,6 +14,8 @@ def edge(own: Ladder, ladder: Ladder, rung: int, upper: int) -> float:
     On a grid it is a point of the grid; of moments, which may lie between the seconds of theirs, the point beyond.
     """
     end = ladder.highest(rung) if upper else ladder.lowest(rung)
+    if own.is_beyond(end, upper):
+        return bounded(own, math.inf if upper else -math.inf)
     if isinstance(own.map, Grid) and math.isfinite(end):
         steps = Fraction(end) / own.map.unit
         down = bool(upper) != own.map.clock

@@ -42,10 +42,10 @@ from nobounds.accounting.cost import (
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.exact import finite_float
-from nobounds.ladders.frame import Frame, Framed, points_of
+from nobounds.ladders.frame import Frame, Framed
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import Prior, prior_around, prior_of
-from nobounds.ladders.rungs import Grid
+from nobounds.ladders.rungs import FloatBits, Grid, Rungs
 from nobounds.mechanisms.decisions import Choose, Halt, Noisy, Together
 from nobounds.mechanisms.runs import DOUBLE_BITS, reach
 from nobounds.noise.additive import Additive
@@ -252,7 +252,7 @@ class Halving:
                 cuts[node.which] = pieces[node].cut(place)
             if level == 0 and setting.absolute and len(self.qs) > 1:
                 ((node, place),) = places.items()
-                setting = self.around(setting, values[node.which])
+                setting = around(setting, place // setting.places)
                 look, whole = Look(view.counts, setting.ladder), Slice.whole(setting.ladder, setting.places)
                 cuts = {-1: whole.low, len(self.qs): whole.high, node.which: place % setting.places}
             elif level > 0 and setting.absolute:
@@ -261,24 +261,12 @@ class Halving:
 
     def scaled(self, setting: Setting, values: dict[int, int | float]) -> Setting:
         """The setting after more answers: their largest distance is a scale for the prior, and costs nothing."""
-        away = abs(Fraction(max(values.values())) - Fraction(min(values.values()))) / (self._unit(setting) or 1)
-        return replace(setting, octave=math.frexp(finite_float(away))[1] - 1, tight=True) if away else setting
-
-    def _unit(self, setting: Setting) -> Fraction | None:
-        return setting.ladder.map.frame.unit if isinstance(setting.ladder.map, Framed) else None
-
-    def around(self, setting: Setting, value: int | float) -> Setting:
-        """The setting after the first answer, without a frame: the others are chosen by their deviations from it.
-
-        Far from 0 the prior then lies where the data are. Records on the first answer are split like its rung.
-        """
-        own = setting.ladder.map
-        unit = own.unit if isinstance(own, Grid) else None
-        rungs = own if unit is None else Grid(Fraction(1), self.tuning.many_bits)
-        center = float(points_of(np.array([float(value)]), unit)[0])
-        frame = Frame(center, 0, unit, isinstance(own, Grid) and own.clock)
-        ladder = placed(Ladder(rungs, *rungs.ends), frame)
-        return replace(setting, ladder=ladder, octave=expected(center))
+        away = abs(Fraction(max(values.values())) - Fraction(min(values.values())))
+        if not away or not isinstance(setting.ladder.map, Framed):
+            return setting
+        frame = setting.ladder.map.frame
+        octave = math.frexp(finite_float(away / (frame.unit or 1)))[1] - 1 - frame.octave
+        return replace(setting, octave=octave, tight=True)
 
     def learned(self, view: View) -> Program[int]:
         """The number of records, or a noisy one."""
@@ -444,6 +432,27 @@ class Halving:
 
     def _rank(self, which: int) -> Fraction:
         return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]
+
+
+def around(setting: Setting, rung: int) -> Setting:
+    """The setting after the first answer, without a frame: the others are chosen by their deviations from it.
+
+    Far from 0 the prior then lies where the data are. All numbers on the rung of the first answer are one rung of the
+    deviations too, of which both sides get their places: nothing says where in it the records are.
+    """
+    own, unit, octave = setting.ladder.map, None, 0
+    rungs: Rungs = own
+    if isinstance(own, Grid):
+        first, last = (int(points[0]) for points in own.points(np.array([rung])))
+        octave, unit, rungs = (last - first).bit_length(), own.unit, Grid(Fraction(1), own.bits)
+        center = float(first + (last - first) // 2)
+    else:
+        assert isinstance(own, FloatBits)
+        low, high = own.interval(rung)
+        center = math.nextafter(finite_float((low + high) / 2), 0.0)  # the inner edge is on the rung, the outer is not
+        rungs = replace(own, floor=max(own.floor, math.frexp(finite_float((high - low) / 2))[1] - 1))
+    frame = Frame(center, octave, unit, isinstance(own, Grid) and own.clock)
+    return replace(setting, ladder=placed(Ladder(rungs, *rungs.ends), frame), octave=expected(center) - octave)
 
 
 def free_share(problem: Problem) -> Fraction:
