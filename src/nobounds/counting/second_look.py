@@ -91,7 +91,7 @@ class Counts:
         gaps = np.flatnonzero(outside & ~np.append(False, outside[:-1]))  # the first coarse rung of each
         moved = np.add.reduceat(np.where(outside, coarse.counts, 0), gaps) if len(gaps) else gaps
         rungs = ladder.rungs(coarse.ladder.map.floats(coarse.rungs[gaps]))
-        return inside + Histogram(ladder, *merged([(rungs, moved)])), exact
+        return _narrowed(inside + Histogram(ladder, *merged([(rungs, moved)])), exact, ranks)
 
     def _rungs(self, ladder: Ladder, low: float, high: float) -> tuple[int, int]:
         """The first and the last rung of another ladder that these ranks may touch, as far as coarse rungs tell."""
@@ -103,6 +103,29 @@ class Counts:
         first = ladder.first if before < 0 else int(ladder.rungs(value(rungs[before : before + 1]))[0])
         last = ladder.last if after >= len(rungs) else int(ladder.rungs(value(rungs[after : after + 1]))[0])
         return first, last
+
+
+def _narrowed(
+    histogram: Histogram, exact: Sequence[tuple[int, int]], ranks: Sequence[tuple[float, float]]
+) -> tuple[Histogram, list[tuple[int, int]]]:
+    """The same with the rungs alone that these ranks touch, and one more on both sides; others between are on one rung.
+
+    A coarse rung of very many records has very many fine rungs, of which mechanisms need few.
+    """
+    rungs, up_to, ladder = histogram.rungs, histogram.up_to, histogram.ladder
+    keep, narrow = np.zeros(len(rungs), dtype=bool), []
+    for (first, last), (low, high) in zip(exact, ranks, strict=True):
+        before = int(np.searchsorted(up_to, low)) - 1
+        after = int(np.searchsorted(up_to - histogram.counts, high, side="right"))
+        keep[max(before, 0) : after + 1] = True
+        narrow.append(
+            (
+                first if before < 0 else max(first, int(rungs[before])),
+                last if after >= len(rungs) else min(last, int(rungs[after])),
+            )
+        )
+    begins = np.flatnonzero(keep | np.append(True, keep[:-1]))  # of each rung that is kept, and of what is between
+    return Histogram(ladder, rungs[begins], np.add.reduceat(histogram.counts, begins)), narrow
 
 
 @dataclass(frozen=True, slots=True)
