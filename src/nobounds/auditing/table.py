@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from multiprocessing import get_context
 from typing import Literal, TypeAlias
@@ -29,7 +30,10 @@ PARTS = (walks, streams, sparse, choices, numbers, vectored, clips, answers, sli
 @lru_cache(maxsize=2)
 def all_cases(which: Which = "full") -> tuple[Case, ...]:
     """Every case, or those of the quick table."""
-    return tuple(case for part in PARTS for case in part.cases() if case.quick or which == "full")
+    every = (case for part in PARTS for case in part.cases())
+    if which == "full":
+        return tuple(every)
+    return tuple(replace(case, look=case.brief or case.look) for case in every if case.quick)
 
 
 def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[ClaimRow]]]:

@@ -27,7 +27,11 @@ _STYLES = {"holds": "green", "loose": "yellow", "not refuted": "yellow", "EXCEED
 
 def audit(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Check a part of the claims; takes about 35 seconds of processor time.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Check each mechanism in fewer settings, on fewer data; takes about 20 seconds of processor time.",
+        ),
     ] = False,
     mine: Annotated[
         str | None,
