@@ -68,7 +68,13 @@ def audit(
         else:
             rows = _run("quick" if quick else "full", processes or os.cpu_count() or 1)
         failed = bool(exceeded(rows) + loose(rows))
-        show(rows, in_words(rows), failed=failed, as_json=as_json)
+        words = in_words(rows)
+        if quick:
+            words.append(
+                f"This is the quick table: {len(all_cases('quick'))} of {len(all_cases('full'))} settings, "
+                "many on fewer data. nobounds audit checks every claim."
+            )
+        show(rows, words, failed=failed, as_json=as_json)
     raise typer.Exit(1 if failed else 0)
 
 
