@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nobounds.counting import kept
+from nobounds.counting import kept, second_look
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.frame import Frame
 from nobounds.ladders.ladder import Ladder
@@ -36,10 +36,11 @@ def finer(values: np.ndarray) -> tuple[Ladder, ...]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("most", [1 << 20, 40])
-def test_looks_are_exact_where_they_say_so(seed, most, monkeypatch):
+@pytest.mark.parametrize(("most", "many"), [(1 << 20, 1 << 18), (40, 1 << 18), (40, 10)])
+def test_looks_are_exact_where_they_say_so(seed, most, many, monkeypatch):
     """On exact rungs the counts are those of all records, and so is the number of records below them."""
     monkeypatch.setattr(kept, "MOST", most)
+    monkeypatch.setattr(second_look, "MANY", many)
     rng = np.random.default_rng(seed)
     for _ in range(40):
         values = records(int(rng.integers(4)), rng, int(rng.integers(1, 400)))
@@ -80,3 +81,22 @@ def test_no_more_records_are_kept_than_fit(monkeypatch):
     near, exact = counts.near(Ladder.float_bits(20), [(3000.0, 3010.0)])
     assert not counts.kept.read and near.total == 10_000
     assert exact[0][0] <= int(Ladder.float_bits(20).rungs(np.array([7.0]))[0]) <= exact[0][1]
+
+
+def test_rungs_of_very_many_records_are_split_before_they_are_counted(monkeypatch):
+    """So a look holds as many rungs for ten times the records, and what it says of the ranks is the same."""
+    monkeypatch.setattr(kept, "MOST", 0)
+    monkeypatch.setattr(second_look, "MANY", 1000)
+    fine, seen = Ladder.float_bits(40), []
+    counted = second_look.Within.__call__
+    monkeypatch.setattr(
+        second_look.Within, "__call__", lambda self, chunks: seen.append(counted(self, chunks)) or seen[-1]
+    )
+    for n in (20_000, 200_000):
+        values = np.random.default_rng(0).uniform(1000, 1001, n)  # all on one coarse rung
+        counts = Counts.of(lambda values=values: [values], Ladder.float_bits(3))
+        near, ((first, last),) = counts.near(fine, [(n / 2 - 10.0, n / 2 + 10.0)])
+        middle = fine.rungs(np.sort(values)[n // 2 - 10 : n // 2 + 10])
+        assert first <= middle[0] and middle[-1] <= last and near.total == n and len(near.rungs) < 40
+        assert all(near.below(rung) == n // 2 - 10 + k for k, rung in enumerate(middle.tolist()))
+    assert len(seen) > 4 and max(len(each.rungs) for each in seen) <= 1000

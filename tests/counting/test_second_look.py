@@ -7,9 +7,10 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from nobounds.counting import kept, second_look
 from nobounds.counting.histogram import Histogram
 from nobounds.counting.second_look import Counts
 from nobounds.ladders.frame import Frame
@@ -92,10 +93,13 @@ def test_a_second_look_agrees_with_the_full_histogram(ladders, values, low, widt
 
 
 @pytest.mark.medium
+@pytest.mark.parametrize(("most", "many"), [(1 << 20, 1 << 18), (0, 1 << 18), (0, 2)])
 @given(ladder_pairs(), records, st.lists(st.tuples(st.floats(-5, 40), st.floats(0, 9)), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=300)
-def test_a_look_around_several_ranks_agrees_with_the_full_histogram(ladders, values, windows):
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_look_around_several_ranks_agrees_with_the_full_histogram(monkeypatch, most, many, ladders, values, windows):
     """Every rung whose ranks touch a window has its records, and those before it; none is lost in between."""
+    monkeypatch.setattr(kept, "MOST", most)
+    monkeypatch.setattr(second_look, "MANY", many)
     coarse, fine = ladders
     counts = counts_of(values, coarse)
     intervals = [(low, low + width) for low, width in sorted(windows)]

@@ -44,6 +44,7 @@ class Case:
     look: Callable[[], Iterable[Worst]]
     tight: tuple[Measure, ...] = ("epsilon", "range")
     quick: bool = False  # whether it is in the quick table
+    brief: Callable[[], Iterable[Worst]] | None = None  # a shorter look, for that table
 
     def rows(self) -> list["ClaimRow"]:
         """Run the audit: a row for each claim."""

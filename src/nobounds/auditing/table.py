@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from multiprocessing import get_context
 from typing import Literal, TypeAlias
@@ -28,8 +29,16 @@ PARTS = (walks, streams, sparse, choices, numbers, vectored, clips, answers, sli
 
 @lru_cache(maxsize=2)
 def all_cases(which: Which = "full") -> tuple[Case, ...]:
-    """Every case, or those of the quick table."""
-    return tuple(case for part in PARTS for case in part.cases() if case.quick or which == "full")
+    """Every case, or those of the quick table: of each mechanism some, or its first one."""
+    every = tuple(case for part in PARTS for case in part.cases())
+    if which == "full":
+        return every
+    first = {case.mechanism: case for case in reversed(every)}
+    for case in every:
+        if case.quick:
+            first.pop(case.mechanism, None)
+    some = (case for case in every if case.quick or first.get(case.mechanism) is case)
+    return tuple(replace(case, look=case.brief or case.look) for case in some)
 
 
 def run(which: Which = "full", processes: int = 1) -> Iterator[tuple[int, list[ClaimRow]]]:

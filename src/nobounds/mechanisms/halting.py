@@ -22,6 +22,7 @@ from nobounds.values import dataclass
 _CELLS = 1 << 16  # threshold nodes times runs (or positions) per block: half a megabyte fits into the cache
 _ABSOLUTE = 40.0  # threshold noise beyond 40 / eps1 has probability exp(-40) in all, below double precision
 _DEEP = 740.0  # exp(-740) is about the smallest double: threshold noise beyond it has probability 0 in doubles
+_SMALL = 1e-200  # far above what underflows
 _SHORT = 4096  # up to this many lattice points are summed one by one
 _NODES = 24  # Gauss nodes per unit of x: agrees with the full lattice sum to 1e-12 (tests/mechanisms/test_halting.py)
 
@@ -64,19 +65,19 @@ class Law:
         k = np.arange(self.walk.length) if positions is None else np.asarray(positions, dtype=np.int64)
         where = np.searchsorted(self.walk.starts, k, side="right") - 1
         inside = (k - self.walk.starts[where]).astype(np.float64)
-        result = np.full(len(k) + 1, -np.inf)
+        result, later = np.full(len(k) + 1, -np.inf), inside.nonzero()[0]
         for weight, before, each in self.given_threshold(_DEEP, k.size):
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-                at = before[:, where] + np.where(inside > 0, each[:, where] * inside, 0.0)
+                at = before[:, where]
+                at[:, later] += each[:, where[later]] * inside[later]
                 last = before[:, -1] + each[:, -1] * float(self.walk.lengths[-1])
                 if self.walk.noise == "gumbel":
                     halt = np.log(each)[:, where] - np.log1p(at) - np.log1p(at + each[:, where])
-                    never = -np.log1p(last)
-                else:
-                    halt = -at + np.log(-np.expm1(-each))[:, where] + weight[:, None]
-                    never = -last + weight
-            terms = np.concatenate([np.where(np.isnan(halt), -np.inf, halt), never[:, None]], axis=1)
-            result = np.logaddexp(result, log_sum(terms))
+                    terms = np.column_stack([np.where(np.isnan(halt), -np.inf, halt), -np.log1p(last)])
+                    result = np.logaddexp(result, log_sum(terms))
+                    continue
+            halt = log_sum(np.subtract(weight[:, None], at, out=at), -np.expm1(-each)[:, where])
+            result = np.logaddexp(result, np.append(halt, log_sum(weight - last)))
         return result
 
     def pmf(self) -> Floats:
@@ -110,11 +111,21 @@ class Law:
             yield log_weights[start : start + rows], before, each
 
 
-def log_sum(terms: Floats) -> Floats:
-    """The logarithm of the sum of exponentials along the first axis."""
+def log_sum(terms: Floats, times: Floats | None = None) -> Floats:
+    """The logarithm of the sum of exponentials along the first axis, each `times` a number from 0 to 1.
+
+    What underflows is less than 2**-1000 for each term. Sums that are not far above that are taken in logarithms.
+    """
     top = terms.max(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(np.isneginf(top), -np.inf, top + np.log(np.exp(terms - top).sum(axis=0)))
+        parts = np.exp(terms - top)
+        if times is not None:
+            parts *= times
+        whole = parts.sum(axis=0)
+        logs = np.where(np.isneginf(top), -np.inf, top + np.log(whole))
+        if times is not None and len(small := np.flatnonzero(whole < _SMALL)):
+            logs[small] = log_sum(terms[:, small] + np.log(times[:, small]))
+    return logs
 
 
 def _threshold_law(walk: Walk, deep: float) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ classical one is a sum over the lattice of its one threshold noise, given which 
 
 import math
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from nobounds.values import dataclass
 
 Pattern: TypeAlias = tuple[int, ...]
 
+_CELLS = 1 << 16  # patterns times thresholds at a time: half a megabyte fits into the cache
 _DEEP = 60.0  # threshold noise is summed until it is exp(-60) times as likely as where most of a pattern's mass lies
 
 
@@ -84,14 +85,17 @@ class SparseLaw:
         sums, many = (np.cumsum(np.vstack([0 * each[:1], each]), axis=0) for each in (finite, never.astype(np.int64)))
         hit = np.where(never, log_above, log_above - finite)
         result = []
-        for pattern in self.patterns:
-            answered = pattern[-1] + 1 if len(pattern) == self.hits else len(self.queries)
-            terms, left = log_weights + sums[answered], many[answered]
-            for k in pattern:
-                terms, left = terms + hit[k], left - never[k]
-            terms[left > 0] = -np.inf
-            result.append(float(log_sum(terms)))
-        return np.array(result)
+        for hits, same in groupby(self.patterns, key=len):  # they come in this order
+            patterns = np.array(list(same), dtype=np.int64)
+            for some in np.array_split(patterns, -(-len(patterns) * len(noise) // _CELLS)):
+                answered = some[:, -1] + 1 if hits == self.hits else np.full(len(some), len(self.queries))
+                terms, left = log_weights + sums[answered], many[answered]
+                for at in some.T:
+                    terms += hit[at]
+                    left = left - never[at]
+                terms[left > 0] = -np.inf
+                result.append(log_sum(terms.T))
+        return np.concatenate(result)
 
     def _threshold_noise(self) -> tuple[Floats, Floats]:
         """Values of the noise on the threshold and their log-weights."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 from nobounds.accounting.cost import Cost, gaussian, pure
-from nobounds.noise.discrete import discrete_laplace
+from nobounds.noise.discrete import discrete_laplace, discrete_laplaces
 from nobounds.noise.gaussian import DiscreteGaussian, discrete_gaussian
 from nobounds.noise.source import RandomSource
 from nobounds.values import dataclass
@@ -51,7 +51,7 @@ class Additive:
         if self.zcdp:
             law = DiscreteGaussian(parameter)
             return [law.draw(source) for _ in range(many)]
-        return [discrete_laplace(parameter, source) for _ in range(many)]
+        return discrete_laplaces(parameter, many, source)
 
     def scale(self, sensitivity: float) -> float:
         """The scale of Laplace noise, or the standard deviation of Gaussian noise."""

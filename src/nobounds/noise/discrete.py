@@ -25,6 +25,10 @@ FIRST_BITS = 64
 # Relative error assumed for log and log1p in double precision: numpy and libm promise a few units of 2**-53.
 _SLACK = 2.0**-48
 _NEAR_ENDS = 1 << 12
+_ALL, _HALF, _UNIT = 1 << FIRST_BITS, 1 << FIRST_BITS - 1, 2.0**-FIRST_BITS
+_LAST = _ALL - _NEAR_ENDS
+_BELOW, _ABOVE = 1 - 2 * _SLACK, 1 + 2 * _SLACK
+_MOST = 2.0**52  # whole numbers that doubles decide
 
 
 def check_noise(noise: object) -> Noise:
@@ -128,15 +132,33 @@ def _exponential_bounds(u: int) -> tuple[float, float]:
 def geometric(rate: Fraction, source: RandomSource) -> int:
     """An exact draw of J with P(J >= j) = exp(-rate * j): exponential noise on a lattice."""
     first = source(FIRST_BITS)
-    low, high = _exponential_bounds(first)
+    whole = _in_doubles(first, _double(rate))
+    return _in_balls(first, rate, source) if whole is None else whole
+
+
+def _double(rate: Fraction) -> float:
     try:
-        r = rate.numerator / rate.denominator
+        return rate.numerator / rate.denominator
     except OverflowError:
-        r = math.inf
-    if r > 1e-290 and high < 1e290:
-        at_least, at_most = low / r * (1 - _SLACK), high / r * (1 + _SLACK)
-        if at_most < 2.0**52 and math.floor(at_least) == math.floor(at_most):
-            return math.floor(at_least)
+        return math.inf
+
+
+def _in_doubles(u: int, rate: float) -> int | None:
+    """The whole part of E / rate, for the first 64 bits of U; None if double precision does not decide.
+
+    The bounds on E are those of `_exponential_bounds`, with one slack for both divisions.
+    """
+    if not (_NEAR_ENDS < u < _LAST and 1e-290 < rate < math.inf):
+        return None
+    log = -math.log1p((u - _ALL) * _UNIT) if u > _HALF else -math.log(u * _UNIT)
+    at_most = log / rate * _ABOVE
+    if at_most >= _MOST:
+        return None
+    whole = int(at_most)
+    return whole if (log - 1 / u) / rate * _BELOW >= whole else None
+
+
+def _in_balls(first: int, rate: Fraction, source: RandomSource) -> int:
     e = Exponential(source, first)
 
     def attempt(precision: int) -> int | None:
@@ -168,11 +190,21 @@ def truncated_geometric(rate: Fraction, n: int, source: RandomSource) -> int:
 
 def discrete_laplace(rate: Fraction, source: RandomSource) -> int:
     """An exact draw of J with P(J = j) proportional to exp(-rate * |j|)."""
-    while True:
+    return discrete_laplaces(rate, 1, source)[0]
+
+
+def discrete_laplaces(rate: Fraction, many: int, source: RandomSource) -> list[int]:
+    """Independent draws of it."""
+    drawn, double = list[int](), _double(rate)
+    while len(drawn) < many:
         negative = source(1)
-        size = geometric(rate, source)
+        first = source(FIRST_BITS)
+        size = _in_doubles(first, double)
+        if size is None:
+            size = _in_balls(first, rate, source)
         if size or not negative:  # zero is accepted with one sign only, or it would be twice as likely
-            return -size if negative else size
+            drawn.append(-size if negative else size)
+    return drawn
 
 
 def threshold_noise(noise: Noise, rate: Fraction, source: RandomSource) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from nobounds.planning import answer_errors, sum_errors
 from nobounds.planning.expectation import ROUNDS, Errors, Outcomes, expect
 from nobounds.planning.families import Shape
 from nobounds.planning.samples import Sample, SampleCounts, Sampling
-from nobounds.planning.simulated import SIMULATED
 from nobounds.programs.program import Draw
 from nobounds.ranks.many.halving import Halving
 from nobounds.ranks.options import Options
@@ -31,6 +30,9 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import OneRoute
 from nobounds.ranks.view import View
 from nobounds.values import dataclass
+
+if TYPE_CHECKING:
+    from nobounds.planning.simulated.columns import Simulation
 
 Statistic: TypeAlias = Literal[
     "quantile",
@@ -56,6 +58,7 @@ Statistic: TypeAlias = Literal[
     "top_k",
     "count_distinct",
 ]
+CLOSED = ("sum", "mean", "count")
 RANKED = ("quantile", "median", "quantiles", "maximum", "minimum", "bounds")
 RANKS: dict[str, tuple[Fraction, ...]] = {
     "median": (Fraction(1, 2),),
@@ -66,6 +69,15 @@ RANKS |= {"bounds": (Fraction(0), Fraction(1))}
 _SAMPLED_ROUNDS, _SIMULATED_ROUNDS = (64, 128, 256), (64, 128)
 TINY = 1e-300  # the error of a useless answer if all records are 0
 _KEPT = 256  # data sets that are kept for the next epsilon
+
+
+def _simulation(statistic: str) -> "Simulation | None":
+    """How releases of this statistic are simulated; None if their errors follow from laws."""
+    if statistic in CLOSED + RANKED:
+        return None  # without the modules of all the others
+    from nobounds.planning.simulated import SIMULATED
+
+    return SIMULATED.get(statistic)
 
 
 def check_statistic(statistic: object) -> Statistic:
@@ -117,15 +129,15 @@ class Forecaster:
     @property
     def sampled(self) -> bool:
         """Whether releases are simulated, because there is no closed law."""
-        return self.statistic in SIMULATED or (self.statistic == "quantiles" and len(self.qs) > 1)
+        return _simulation(self.statistic) is not None or (self.statistic == "quantiles" and len(self.qs) > 1)
 
     def typical(self) -> tuple[float, ...]:
         """The true values where every record lies at its expected place."""
         sample = self.sampling.typical()
         if self.statistic in RANKED:
             return tuple(sample.quantile(float(q)) for q in self.qs)
-        if self.statistic in SIMULATED:
-            return (SIMULATED[self.statistic].truth(sample),)
+        if (simulation := _simulation(self.statistic)) is not None:
+            return (simulation.truth(sample),)
         total = float(sample.values @ sample.counts)
         return ({"sum": total, "mean": total / sample.total, "count": float(sample.total)}[self.statistic],)
 
@@ -133,8 +145,8 @@ class Forecaster:
         """The error of a useless answer: in the mean no error counts for more."""
         if self.statistic in RANKED:
             return max(float(max(typical.values[-1], 0.0) - min(typical.values[0], 0.0)), TINY)
-        if self.statistic in SIMULATED:
-            return max(abs(SIMULATED[self.statistic].truth(typical)), TINY)
+        if (simulation := _simulation(self.statistic)) is not None:
+            return max(abs(simulation.truth(typical)), TINY)
         magnitudes = max(float(np.abs(typical.values) @ typical.counts), TINY)
         return {"sum": magnitudes, "mean": magnitudes / typical.total}.get(self.statistic, float(typical.total))
 
@@ -153,9 +165,9 @@ class Forecaster:
                 return self._of_groups(plan, self.whole, cap, rounds)
             starts = sum_errors.clip_starts(plan, typical)
             return expect(starts, lambda start, k: sum_errors.outcomes(*start, self.fresh(k), k), cap, rounds)
-        if self.statistic in SIMULATED:
+        if (simulation := _simulation(self.statistic)) is not None:
             rounds = tuple(goal for goal in _SIMULATED_ROUNDS if goal <= rounds[-1]) or rounds
-            simulated = SIMULATED[self.statistic].of(self.facts, self.terms(spending), self.stated)
+            simulated = simulation.of(self.facts, self.terms(spending), self.stated)
             return expect([(1.0, None)], lambda _, k: simulated.outcomes(self.fresh(k), k, cap), cap, rounds)
         if self.sampled:
             halving = plan_together(self.facts, self.terms(spending), Options.of(self.options), self.qs)

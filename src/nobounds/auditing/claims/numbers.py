@@ -42,6 +42,7 @@ STATISTICS: dict[str, Callable[..., Release]] = {"count": count, "sum": private_
 USER = Unit("user", 2)
 USERS = ((0,), (1, 1))  # the rows of each
 FAR, NEAR = 30.0, 14.0  # scales of noise: for one number, and for two, where every pair is tried
+BRIEF = 10.0  # in the quick table
 ORDER = 63.0  # the reach for a Renyi divergence of order 64, in nominal epsilons, plus some deviations (MORE)
 MORE = 8.0
 
@@ -133,6 +134,7 @@ def _sizes(epsilon: Fraction, quick: bool) -> Iterator[Case]:
             lambda: pure_claims(pure(epsilon)),
             lambda release=release: numbers_seen(release, (1.0,), 2, "add-remove", FAR),  # type: ignore[misc]
             quick=quick,
+            brief=lambda release=release: numbers_seen(release, (1.0,), 2, "add-remove", BRIEF),  # type: ignore[misc]
         )
 
 
@@ -143,9 +145,7 @@ def _averages(epsilon: Fraction, quick: bool) -> Iterator[Case]:
         rules += [("mean, records may be missing", AverageRule(epsilon, "swap", 0, True), NEAR)]
     for name, rule, reach in rules:
         gone = (MISSING,) if name.endswith("missing") else ()
-        look = partial(
-            numbers_seen, partial(averaged, rule), (0, 1, WIDTH, *gone), 1 if gone else 2, rule.neighbors, reach
-        )
+        look = partial(numbers_seen, partial(averaged, rule), (0, 1, WIDTH, *gone), 1 if gone else 2, rule.neighbors)
         yield Case(
             name,
             f"epsilon {epsilon}",
@@ -153,8 +153,9 @@ def _averages(epsilon: Fraction, quick: bool) -> Iterator[Case]:
             rule.neighbors,
             "row",
             lambda rule=rule: pure_claims(rule.cost()),  # type: ignore[misc]
-            look,
+            partial(look, reach),
             quick=quick if reach == FAR else epsilon == 3,
+            brief=partial(look, BRIEF),
         )
 
 
@@ -219,4 +220,5 @@ def _case(
         lambda: numbers_seen(release, spots, most, neighbors, reach, zcdp),
         tight=("rho",) if zcdp else ("epsilon", "range"),
         quick=quick,
+        brief=None if zcdp else lambda: numbers_seen(release, spots, most, neighbors, BRIEF),
     )

@@ -89,18 +89,22 @@ def of_stream(make: Callable[..., Any], **options: Any) -> Call:
     return call
 
 
-def transcripts(call: Call, pair: tuple[Any, Any], rows: int) -> Iterator[tuple[bool, Transcript]]:
-    """Drawn and worst outcomes, forth and back."""
-    for worst, back in product((False, True), repeat=2):
+def transcripts(
+    call: Call, pair: tuple[Any, Any], rows: int, kinds: Sequence[bool] = (False, True)
+) -> Iterator[tuple[bool, Transcript]]:
+    """Drawn (False) and worst outcomes, forth and back."""
+    for worst, back in product(kinds, (False, True)):
         yield back, lockstep(call, *pair[:: -1 if back else 1], rows=rows, worst=worst)
 
 
-def seen(call: Call, pairs: Sequence[tuple[Any, Any]], rows: int = 1) -> Iterator[Worst]:
+def seen(
+    call: Call, pairs: Sequence[tuple[Any, Any]], rows: int = 1, kinds: Sequence[bool] = (False, True)
+) -> Iterator[Worst]:
     """What the transcripts told; runs that differ in anything else have no bounded loss."""
     for pair in pairs:
         oriented, shown = [], (_readable(pair[0]), _readable(pair[1]))
         try:
-            for back, transcript in transcripts(call, pair, rows):
+            for back, transcript in transcripts(call, pair, rows, kinds):
                 oriented.append(-transcript.log_ratio if back else transcript.log_ratio)
                 values = transcript.seen()
                 yield from (Worst(measure, values[measure], shown) for measure in MEASURES if measure in values)
@@ -252,6 +256,7 @@ def _case(
     unit: str = "row",
     quick: bool = False,
 ) -> Case:
+    differ = 1 if unit == "row" else 2  # rows
     return Case(
         f"{name}, as released",
         setting,
@@ -259,7 +264,8 @@ def _case(
         neighbors,
         unit,
         partial(claims, call, pairs[0]),
-        partial(seen, call, pairs, 1 if unit == "row" else 2),
+        partial(seen, call, pairs, differ),
         tight=(),
         quick=quick,
+        brief=partial(seen, call, pairs[: max(len(pairs) - 1, 1)], differ, kinds=(True,)),  # worst outcomes alone
     )

@@ -27,6 +27,7 @@ EITHER_WAY = (*ONE_WAY, "quiet up, hits down")
 
 # Streams of few queries and many hits, and the queries that move.
 HITS, SHORT = 4, 16
+BRIEF = 60  # queries, in the quick table
 MOVES = {
     "quiet": [int(k % 4 != 3) for k in range(SHORT)],
     "all": [1] * SHORT,
@@ -119,6 +120,7 @@ def _pure(method: Method, is_monotonic: bool) -> Iterator[Case]:
                 lambda rates=rates, noise=noise, length=length: pure_seen(rates(), moves, length, noise=noise),  # type: ignore[misc]
                 tight=("epsilon", "range") if is_monotonic and noise == "exponential" else ("epsilon",),
                 quick=share != Fraction(2, 3) and is_monotonic and noise == "exponential",
+                brief=lambda rates=rates, noise=noise: pure_seen(rates(), moves, BRIEF, noise=noise),  # type: ignore[misc]
             )
 
 

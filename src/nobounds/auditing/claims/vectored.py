@@ -23,10 +23,10 @@ SPOTS = ((3e9, 4e9), (-3e9, -4e9), (0.0, 0.0), MISSING)  # longer than the clip,
 CROWD = [(3.0, 4.0)] * 1000  # in every data set, so that there is a clip
 
 
-def vectors_seen(statistic: str, neighbors: Neighbors, rho: Fraction) -> Iterator[Worst]:
-    """The worst losses over all neighbours of up to two rows."""
+def vectors_seen(statistic: str, neighbors: Neighbors, rho: Fraction, most: int = 2) -> Iterator[Worst]:
+    """The worst losses over all neighbours of up to `most` rows."""
     call = of_column(getattr(vectors, statistic), rho=rho, neighbors=neighbors, upper=5)
-    for x, y in neighbouring(SPOTS, 2, neighbors):
+    for x, y in neighbouring(SPOTS, most, neighbors):
         one, other = (np.array([*data, *CROWD], dtype=float) for data in (x, y))
         _, noise, cost = lockstep(call, one, other).revealed[-1]
         yield Worst("rho", float(noise / cost.rho), (x, y), "over the cost of the noise")
@@ -52,4 +52,5 @@ def _case(statistic: str, neighbors: Neighbors, rho: Fraction) -> Case:
         partial(vectors_seen, statistic, neighbors, rho),
         tight=("rho",),
         quick=rho == Fraction(1, 2),
+        brief=partial(vectors_seen, statistic, neighbors, rho, 1),
     )

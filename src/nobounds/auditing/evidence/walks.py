@@ -7,7 +7,7 @@ import numpy as np
 
 from nobounds.arrays import Floats, Ints
 from nobounds.auditing.evidence.compare import DEEP, KNOWN, ORDERS, both_ways, largest
-from nobounds.mechanisms.halting import Law
+from nobounds.mechanisms.halting import Law, log_sum
 from nobounds.mechanisms.walk import Walk
 from nobounds.values import dataclass
 
@@ -94,18 +94,19 @@ def halting(walk: Walk, first: Ints, last: Ints) -> Floats:
     """
     run = np.searchsorted(walk.starts, first, side="right") - 1
     inside, lengths = (first - walk.starts[run]).astype(float), (last - first).astype(float)
-    result = np.full(len(first) + 1, -np.inf)
+    result, later = np.full(len(first) + 1, -np.inf), inside.nonzero()[0]
     for weight, before, each in Law(walk).given_threshold(DEEP, len(first)):
         with np.errstate(all="ignore"):
             step = each[:, run]
-            silent = before[:, run] + np.where(inside > 0, step * inside, 0.0)
+            silent = before[:, run]
+            silent[:, later] += step[:, later] * inside[later]
+            step *= lengths
             end = before[:, -1] + each[:, -1] * float(walk.lengths[-1])
             if walk.noise == "gumbel":
-                halts = np.log(step * lengths) - np.log1p(silent) - np.log1p(silent + step * lengths)
-                never = -np.log1p(end)
-            else:
-                halts = -silent + np.log(-np.expm1(-step * lengths)) + weight[:, None]
-                never = -end + weight
-        terms = np.column_stack([np.where(np.isnan(halts), -np.inf, halts), never])
-        result = np.logaddexp(result, np.logaddexp.reduce(terms, axis=0))
+                halts = np.log(step) - np.log1p(silent) - np.log1p(silent + step)
+                terms = np.column_stack([np.where(np.isnan(halts), -np.inf, halts), -np.log1p(end)])
+                result = np.logaddexp(result, log_sum(terms))
+                continue
+        halts = log_sum(np.subtract(weight[:, None], silent, out=silent), -np.expm1(-step, out=step))
+        result = np.logaddexp(result, np.append(halts, log_sum(weight - end)))
     return result

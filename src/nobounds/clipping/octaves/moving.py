@@ -38,6 +38,7 @@ _AROUND, _SCATTER = 8, 1.6  # scales of noise that a count may be off, and how f
 _FAR = 12  # octaves beyond the side
 _PARTS = 8  # of an octave
 _NOTHING = 60.0  # nats below which a weight is nothing: exp of less takes a hundred times as long
+_AT_ONCE = 16  # steps of records that a table grows by
 _BLOCK = 512  # points of the grid at a time: memory for more would be mapped anew each time
 _ALIKE = 0.2  # prior odds that both sides have one shape
 _SCATTERS, _UNLIKE = 0.2, 0.2  # how far what lies beyond them differs all the same, and their widths, over what it is
@@ -82,11 +83,22 @@ def _grid() -> _Grid:
     return _Grid(prior, np.exp(logs).T.copy(), beyond, squares, many)
 
 
+class _Table(NamedTuple):
+    """What the fit to counts needs of each octave, each number of records and each shape; for one noise."""
+
+    means: Floats
+    scales: Floats  # of the noise and the scatter of counts together, as if they were Laplace noise
+    prior: Floats  # of each number of records and each shape, less the logarithms of all scales
+
+
 @lru_cache(maxsize=16)
-def _shapes(many: int) -> Floats:
-    """The means of each of `many` octaves, the last of which is of all records beyond; and of each shape."""
-    means = _grid().means
-    return np.concatenate([means[: many - 1], means[many - 1 :].sum(axis=0, keepdims=True)])[:, None, :]
+def _table(many: int, scale: float, steps: int) -> _Table:
+    """The table for `many` octaves, the last of which is of all records beyond, and as many steps of records."""
+    grid = _grid()
+    shapes = np.concatenate([grid.means[: many - 1], grid.means[many - 1 :].sum(axis=0, keepdims=True)])
+    means = np.exp(_LEAST + _STEP * np.arange(steps))[:, None] * shapes[:, None, :]
+    scales = np.sqrt((means * (RELATIVE**2 / 2) + 0.5) * means + scale**2)
+    return _Table(means, scales, grid.prior - np.log(scales).sum(axis=0))
 
 
 def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
@@ -151,12 +163,12 @@ def _error(bias: Floats, scale: Floats) -> Floats:
     return error
 
 
-def _records(noisy: Sequence[float], around: float) -> Floats:
-    """Means of the octave below the side that its noisy count leaves likely, or those of several sides do."""
+def _records(noisy: Sequence[float], around: float) -> slice:
+    """Steps of the mean of the octave below the side that its noisy count leaves likely, or those of several sides."""
     low, high = (max(min(noisy) - around, 0.0) / _SCATTER, max(max(noisy) + around, around) * _SCATTER)
-    first = math.floor(math.log(low) / _STEP) if low > math.exp(_LEAST) else round(_LEAST / _STEP)
-    last = max(first, math.ceil(math.log(max(high, math.exp(_LEAST))) / _STEP))  # with hardly any noise, one alone
-    return np.asarray(np.exp(_STEP * np.arange(first, last + 1)))
+    first = math.floor((math.log(low) - _LEAST) / _STEP) if low > math.exp(_LEAST) else 0
+    last = max(first, math.ceil((math.log(max(high, math.exp(_LEAST))) - _LEAST) / _STEP))  # with hardly any noise, one
+    return slice(first, last + 1)
 
 
 class Posterior(NamedTuple):
@@ -195,24 +207,17 @@ class Posterior(NamedTuple):
 
 def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
     """The posterior of each side given its counts, all for the same numbers of records."""
-    records = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
-    return [_posterior(each, noise, records) for each in noisy]
+    part = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
+    return [_posterior(each, noise, part) for each in noisy]
 
 
-def _posterior(noisy: Floats, noise: CountNoise, records: Floats) -> Posterior:
-    grid, many = _grid(), len(noisy)
-    means = records[:, None] * _shapes(many)
-    # The noise and the scatter of counts together, as if they were Laplace noise.
-    scales = means * (RELATIVE**2 / 2)
-    scales += 0.5
-    scales *= means
-    scales += noise.scale**2
-    np.sqrt(scales, out=scales)
-    means -= noisy[:, None, None]
-    np.abs(means, out=means)
-    means /= scales
-    means += np.log(scales, out=scales)
-    fit = grid.prior - np.add.reduce(means, axis=0)
+def _posterior(noisy: Floats, noise: CountNoise, part: slice) -> Posterior:
+    many = len(noisy)
+    table = _table(many, noise.scale, -(-part.stop // _AT_ONCE) * _AT_ONCE)
+    away = table.means[:, part] - noisy[:, None, None]
+    np.abs(away, out=away)
+    away /= table.scales[:, part]
+    fit = table.prior[part] - np.add.reduce(away, axis=0)
     none = _EMPTY - float(np.abs(noisy).sum()) / noise.scale - many * math.log(noise.scale)
     most = float(fit.max())
     peak = max(most, none)
@@ -222,4 +227,4 @@ def _posterior(noisy: Floats, noise: CountNoise, records: Floats) -> Posterior:
     weights[rare] = 0.0
     whole = float(weights.sum()) + empty
     weights /= whole
-    return Posterior(records, weights, empty / whole)
+    return Posterior(np.exp(_LEAST + _STEP * np.arange(part.start, part.stop)), weights, empty / whole)
