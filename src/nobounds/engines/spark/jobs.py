@@ -201,7 +201,7 @@ class Passes(Remote):
             if known.serves(part):
                 return part(known.chunks)  # type: ignore[return-value]
             if (spool := kept.spooled(name)) is not None:
-                return part(spool.chunks(name))
+                return part(spool.chunks(name))  # type: ignore[return-value]
             if isinstance(part, Total) and (summed := self._summed(part.steps)) is not None:
                 return summed  # type: ignore[return-value]
             classes: Classes | None = getattr(part, "classes", None)
