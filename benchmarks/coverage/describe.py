@@ -50,6 +50,7 @@ class Seen:
     """Of all columns how many numbers were shown and far off, by statistic, and how many intervals held.
 
     `means` has the last for means by the shape of the column: how many columns, means shown, and intervals that held.
+    `widths` has the median width of the intervals with two ends, in standard deviations of the column.
     """
 
     cell: Cell
@@ -58,6 +59,7 @@ class Seen:
     far: dict[str, int]
     held: dict[str, int]
     means: dict[str, list[int]]
+    widths: dict[str, float]
 
 
 def truths(values: Any) -> dict[str, float]:
@@ -82,6 +84,7 @@ def seen(cell: Cell, reps: int, stored: list[Any]) -> Seen:
     """Tables with as many columns in all as there are repetitions, times 7, and at least ten tables."""
     shown, far, held = Counter[str](), Counter[str](), Counter[str]()
     means: dict[str, list[int]] = {}
+    widths: dict[str, list[float]] = {}
     tables = max(7 * reps // cell.columns, 10)
     for number in range(tables):
         rng = np.random.default_rng((number, cell.rows))
@@ -99,12 +102,16 @@ def seen(cell: Cell, reps: int, stored: list[Any]) -> Seen:
                 if statistic in BARS:
                     low, high = summary.intervals[statistic]
                     held[statistic] += low <= truths(values)[statistic] <= high
-            mean = means.setdefault("stored" if stored else NAMES[place], [0, 0, 0])
+            shape = "stored" if stored else NAMES[place]
+            mean = means.setdefault(shape, [0, 0, 0])
             answered = summary.values["mean"] is not None
             low, high = summary.intervals["mean"]
             holds = answered and low <= values.mean() <= high
-            means[("stored" if stored else NAMES[place])] = [mean[0] + 1, mean[1] + answered, mean[2] + bool(holds)]
-    return Seen(cell, tables * cell.columns, dict(shown), dict(far), dict(held), means)
+            means[shape] = [mean[0] + 1, mean[1] + answered, mean[2] + bool(holds)]
+            if answered and math.isfinite(high - low):
+                widths.setdefault(shape, []).append((high - low) / float(values.std()))
+    typical = {shape: float(np.median(each)) for shape, each in widths.items()}
+    return Seen(cell, tables * cell.columns, dict(shown), dict(far), dict(held), means, typical)
 
 
 def cells(quick: bool) -> Iterator[Cell]:
@@ -150,15 +157,19 @@ def page(all_seen: list[Seen], command: str) -> list[str]:
             "",
             "## Means by the shape of a column",
             "",
-            "How many of the columns have a mean, and how many of its intervals hold. Columns that cannot carry a mean "
-            "and those whose interval would be as wide as the clip or would have no end, have none.",
+            "How many of the columns have a mean, how many of its intervals hold, and the median width of those with "
+            "two ends, in standard deviations of the column. Columns that cannot carry a mean have none, nor have "
+            "those whose interval would be as wide as the clip, or would have no end. Intervals with one end count.",
             "",
             f"| shape | {' | '.join(_name(one).replace(' |', ',') for one in with_means)} |",
             "|---" * (len(with_means) + 1) + "|",
         ]
         for shape in with_means[0].means:
-            parts = [one.means[shape] for one in with_means]
-            texts = [f"{part[1] / part[0]:.0%}, {_share(part[2], part[1], BARS['mean'])}" for part in parts]
+            parts = [(one.means[shape], one.widths.get(shape, math.nan)) for one in with_means]
+            texts = [
+                f"{part[1] / part[0]:.0%}, {_share(part[2], part[1], BARS['mean'])}, {width:.2f}"
+                for part, width in parts
+            ]
             lines.append(f"| {shape} | {' | '.join(texts)} |")
     return lines
 

@@ -118,14 +118,13 @@ def seen(cell: Cell, reps: int) -> Seen:
     widths, others = [], []
     while runs < reps and (answered or runs < HOPELESS):
         runs += 1
-        rows = family.draw(rng, cell.n)
-        data = rows.astype(np.int64) if cell.family in WHOLE else rows
+        ordered = np.sort(family.draw(rng, cell.n))  # a release does not depend on the order, and sorts in less time
+        data = ordered.astype(np.int64) if cell.family in WHOLE else ordered
         asked = {"epsilon": cell.epsilon, "neighbors": cell.neighbors, "of": cell.of, "guarantee": cell.guarantee}
         release = nb.quantile(data, cell.q, interval=0.95, rng=noise, **asked)
         if release.value is None:
             continue
         low, high = release.intervals[0]
-        ordered = np.sort(rows)
         target = truth if cell.of == "population" else ordered[math.ceil(cell.q * cell.n) - 1]
         answered, held = answered + 1, held + bool(low <= target <= high)
         if math.isinf(low) or math.isinf(high):

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -23,8 +24,10 @@ from support.shell import SURE, answer, run, value
 from typer.testing import CliRunner
 
 import nobounds as nb
+from nobounds.cli import sources
 from nobounds.cli.app import app
 from nobounds.cli.commands.groups import show_groups
+from nobounds.cli.sources import stream_of
 from nobounds.engines.open import open_stream
 
 REGIONS = ["north", "south", "east"]
@@ -614,3 +617,20 @@ def test_one_rule_for_the_names_of_csv_columns(tmp_path, monkeypatch, words):
     assert "Curie" not in hidden.stdout + hidden.stderr
     shown = run(*words, "--header", "yes")
     assert "Curie" in shown.stdout + shown.stderr or words[0] == "describe"
+
+
+@pytest.mark.parametrize("neighbors, passes", [("swap", 1), ("add-remove", 0)])
+def test_the_rows_of_a_file_are_counted_once_in_a_command(tmp_path, monkeypatch, neighbors, passes):
+    """Under swap their number is public, and each column and its rehearsal needs it; under add-remove nobody may."""
+    counted = []
+
+    def watched(*given, **options):
+        stream, name = stream_of(*given, **options)
+        return replace(stream, rows=lambda: counted.append(1) or stream.rows()), name
+
+    monkeypatch.setattr(sources, "stream_of", watched)
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b\n" + "\n".join(f"{k},{2 * k}" for k in range(500)))
+    columns = ["--column", "a", "--column", "b", "--header", "yes"]
+    assert CliRunner().invoke(app, ["median", str(path), *columns, *SURE, "--neighbors", neighbors]).exit_code == 0
+    assert len(counted) == passes

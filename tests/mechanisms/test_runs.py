@@ -16,7 +16,7 @@ from nobounds.groups.choices import NearRuns, _picked, near_runs
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.prior import prior_of
 from nobounds.mechanisms import exponential_mechanism, flip
-from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, pick
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, EQUAL, Runs, pick
 from nobounds.noise.discrete import Exponential, Uniform
 from nobounds.noise.source import random_source
 
@@ -24,17 +24,19 @@ RATES = [F(1, 10**12), F(1, 3), *(F(10) ** k for k in (4, 5, 7, 9, 12)), F(2 * 1
 CLOSE = F(1, 2) + F(1, 3 * 10**13)  # of the ranks 0 and 1 one is nearer by so little that rates of 1e12 tell them apart
 
 
-def runs(ranks, target, rate, lowered=0, growth=0):
+def runs(ranks, target, rate, lowered=0, growth=0, slopes=EQUAL):
     """A run of three rungs for each rank, which has no records of its own."""
     low = np.asarray(ranks, dtype=np.int64)
     starts = 3 * np.arange(len(low))
     more = (np.zeros_like(low) + extra for extra in (lowered, growth))
-    return Runs.between(starts, starts + 3, low, low, target, rate, (0, 3 * len(low)), *more)
+    return Runs.between(starts, starts + 3, low, low, target, rate, (0, 3 * len(low)), *more, slopes=slopes)
 
 
-def exact_distances(ranks, target, lowered):
+def exact_distances(ranks, target, lowered, slopes=EQUAL):
     """The same by the definition."""
-    found = [abs(rank - target) + extra for rank, extra in zip(ranks, lowered, strict=True)]
+    below, above = slopes
+    away = [below * (target - rank) if rank < target else above * (rank - target) for rank in ranks]
+    found = [one + extra for one, extra in zip(away, lowered, strict=True)]
     return [each - min(found) for each in found]
 
 
@@ -57,6 +59,29 @@ def test_distances_are_right_to_the_last_digits(found, target, shift):
         for doubles in (some.distances().tolist(), some.listed()[0]):
             for double, wanted in zip(doubles, exact, strict=True):
                 assert abs(F(double) - wanted) <= wanted / 2**51
+
+
+@pytest.mark.medium
+@given(
+    st.lists(st.integers(0, 2**50), min_size=1, max_size=6, unique=True),
+    st.integers(0, 5),
+    st.fractions(0, 2, max_denominator=10**6),
+    st.tuples(st.integers(1, 40), st.integers(1, 40)),
+)
+@example([0, 1, 2], 1, F(0), (3, 37))
+@example([0, 1, 2], 0, F(5, 7), (11, 29))
+@example([4, 5], 0, F(1, 2), (39, 1))
+def test_ranks_may_count_more_on_one_side_of_the_target(ranks, which, shift, slopes):
+    """Distances are then right to the last digits, too, and so is which side of the target a run lies on."""
+    target = ranks[which % len(ranks)] + shift
+    some = runs(ranks, target, F(1), slopes=slopes)
+    exact = exact_distances(ranks, target, [0] * len(ranks), slopes)
+    assert [some.distance(k) for k in range(len(ranks))] == exact
+    for doubles in (some.distances().tolist(), some.listed()[0]):
+        for double, wanted in zip(doubles, exact, strict=True):
+            assert abs(F(double) - wanted) <= wanted / 2**51
+    assert ((some.above >= 0) == [rank >= target for rank in ranks]).all()
+    assert ((some.below >= 0) == [rank <= target for rank in ranks]).all()
 
 
 @pytest.mark.parametrize("prior", [None, prior_of(Ladder.float_bits(3))], ids=["none", "numbers"])
@@ -152,15 +177,16 @@ def chosen_alike(some, first):
 
 
 @pytest.mark.parametrize("rate", RATES[1:], ids=str)
+@pytest.mark.parametrize("slopes", [EQUAL, (3, 37)], ids=str)
 @pytest.mark.parametrize("q", [F(1, 2), F(1, 3), F(333_333_333, 10**9)], ids=str)
-def test_distances_of_many_groups_are_those_of_one(q, rate):
+def test_distances_of_many_groups_are_those_of_one(q, slopes, rate):
     """In groups they are whole numbers of the lattice, and their doubles are as right."""
     rng = np.random.default_rng(1)
     groups = groups_of([rng.normal(0, 1, n) for n in (0, 1, 2, 7, 100, 101, 1000)])
-    found = near_runs(groups, q, rate)
+    found = near_runs(groups, q, rate, slopes=slopes)
     ends = np.append(found.starts[1:], len(found.rungs)).tolist()
     for g, (first, last) in enumerate(zip(found.starts.tolist(), ends, strict=True)):
-        one = Runs.of(groups.histogram(g), q, rate)
+        one = Runs.of(groups.histogram(g), q, rate, slopes=slopes)
         at = np.searchsorted(one.starts, found.rungs[first:last])
         exact = [one.distance(run) * rate for run in at.tolist()]
         doubles = found.distances[first:last] * float(rate / q.denominator)

@@ -15,6 +15,7 @@ from nobounds.ranks.framing import HALF
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.question import Question
 from nobounds.ranks.route import ChoiceRoute, Route
+from nobounds.ranks.tuning import TUNING
 
 RELATIONS = ["add-remove", "swap"]
 FLOATS = Ladder.float_bits(8)
@@ -146,6 +147,23 @@ def test_tails_are_walked_to_on_their_own_side_of_the_centre(q):
     assert isinstance(route, Route) and isinstance(route.ladder.map, Zoned)
     assert route.ladder.map.mirrored == (2 * q < 1)
     assert (-route.ladder.first > route.ladder.last) == (2 * q < 1)
+
+
+@pytest.mark.parametrize("q", [F(1, 20), F(1, 10), F(4, 5), F(9, 10)], ids=str)
+def test_a_tail_of_few_records_is_chosen_without_a_centre_under_swap(q):
+    """Both sides of its target have nats enough where there are any, and the target is no farther out than q."""
+    upper = 2 * q >= 1
+    for size in (0, 20, 60, 80, 100, 129):
+        plan = auto(problem_of((q,), "swap"), F(1), size)
+        (route,) = plan.routes
+        assert plan.frame is None and isinstance(route, ChoiceRoute) and route.rate * sum(route.slopes) == 1
+        tail, (inner, outer) = (1 - route.rank, route.slopes) if upper else (route.rank, route.slopes[::-1])
+        assert min(q, 1 - q) <= tail <= HALF and inner <= outer
+        if size >= 80:
+            assert size * tail * outer * route.rate > TUNING.outer_nats - 1
+            assert size * (1 - tail) * inner * route.rate > TUNING.inner_nats - 2
+    assert auto(problem_of((q,), "swap", method="walk"), F(1), 100).frame is not None
+    assert auto(problem_of((q,), "add-remove"), F(1), 100).frame is not None
 
 
 def test_a_tail_with_few_records_is_walked_to_from_a_centre():

@@ -281,3 +281,23 @@ def test_a_choice_under_the_prior_costs_what_it_says(q, neighbors):
     spots = (-(2.0**1020), 0.0, 2.0**1001, 2.0**1022)
     seen = audit(law, spots, 4, neighbors, 1 if neighbors == "swap" else 0)
     assert 0.45 < seen.epsilon <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("slopes", [(1, 3), (3, 1), (2, 5)], ids=str)
+@pytest.mark.parametrize("q", [F(1, 4), F(7, 9)], ids=str)
+def test_under_swap_both_sides_of_a_target_share_epsilon(q, slopes):
+    """However unequally; a record that turns up or goes missing costs what is said, and shares of more are caught."""
+    tuning = type(TUNING)(center_bits=1, choice_bits=1, most_choice_bits=1, prior_floor=1000)
+    problem = Problem((q,), FLOATS, "swap", method="auto", grows=True, tuning=tuning)
+    route = replace(prior_choice(problem, q, F(1), 1), rate=F(1, sum(slopes)), slopes=slopes)
+
+    def law_of(route):
+        return lambda data: View(counts_of(data)).choose(q, route, lambda: route.cost(q, "swap", True)).law().log_pmf()
+
+    spots = (-(2.0**1020), 0.0, 2.0**1001, 2.0**1022)
+    moved = audit(law_of(route), spots, 5, "swap", 1)
+    assert 0.7 < moved.epsilon <= 1 + 1e-9 and moved.eta <= float(route.cost(q, "swap", False).eta) + 1e-9
+    added = max(q, 1 - q, F(max(slopes), sum(slopes)))
+    assert audit(law_of(route), spots, 4, "add-remove", 0).epsilon <= float(added) + 1e-9
+    wrong = replace(route, rate=F(1, 2 * min(slopes)))  # what would do if both sides counted as much as the lighter one
+    assert audit(law_of(wrong), spots, 4, "swap", 1).epsilon > 1.05

@@ -38,8 +38,8 @@ def test_each_part_has_what_it_needs(neighbors, zcdp):
 
 
 def test_the_next_statistic_is_not_bought_below_its_need():
-    """A median from 60 nats on, quartiles from 160, a mean from 260; parts are in the order of their needs."""
-    for size, number in ((59, 0), (60, 1), (159, 1), (160, 2), (259, 2), (260, 3), (380, 4), (780, 5), (980, 6)):
+    """A median from 60 nats on, quartiles from 140, a mean from 216; parts are in the order of their needs."""
+    for size, number in ((59, 0), (60, 1), (139, 1), (140, 2), (215, 2), (216, 3), (336, 4), (736, 5), (936, 6)):
         assert list(shares(F(1), size, "add-remove", False)) == list(NEEDS)[:number]
 
 

@@ -104,3 +104,18 @@ def test_conditions_and_computed_columns_are_in_all_releases():
     assert answers.parameters["where"] == "age > 30"
     assert answers["mean(double)"].parameters["formulas"] == {"double": "age * 2"}
     assert "where age > 30" in str(answers) or "Rows where age > 30" in str(answers)
+
+
+@pytest.mark.parametrize("spent", [{"epsilon": 1}, {"rho": 0.3}], ids=str)
+def test_public_numbers_of_records_cost_nothing(spent):
+    """Under swap the number of rows is public, and so is that of a column in which none can be missing."""
+    purse = Purse()
+    table = nb.Table(ROWS, neighbors="swap", budget=purse)
+    answers = table.agg(count(), count("age"), rng=random.Random(1), **spent)
+    assert [answers["count()"].value, answers["count(age)"].value] == [N, N]
+    assert (
+        answers.loss.rho == 0 and answers.parameters["split"] == {} and [loss.rho for loss, _ in purse.charged] == [0]
+    )
+    for asks in ((count(), count("gap")), (count(), median("age"))):  # these need noise, and get all of it
+        assert table.agg(*asks, rng=random.Random(1), **spent).loss.rho > 0
+    assert nb.Table(ROWS).agg(count(), rng=random.Random(1), **spent).loss.rho > 0

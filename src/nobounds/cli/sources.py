@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,6 +19,7 @@ from nobounds.cli.errors import CHARGED, budget_name, require_budget
 from nobounds.cli.options.common import CommonOptions, Data
 from nobounds.cli.progress import watched
 from nobounds.engines.files.paths import expand, from_paths, name_of
+from nobounds.engines.streams.spool import once
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.viewed import stream_types
 from nobounds.exact import printable
@@ -102,6 +104,8 @@ def opened(
     with watched(common.quiet) as watch, ExitStack() as stack:
         only = None if every else [name for name in (whom.unit, *columns, *_named(common.data)) if name is not None]
         stream, name = stream_of(common.data, only, stack, masked=whom.neighbors == "swap")
+        if not stream.connected:  # several statistics of one command, and their rehearsals, count rows of files once
+            stream = replace(stream, rows=once(stream.rows))
         watch.share = stream.share
         label = spend.label or _label(common.data, name)
         purse = Purse(None if budget is None else budget.noted(spend.note, author=spend.author, label=label))

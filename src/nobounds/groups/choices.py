@@ -17,7 +17,7 @@ from nobounds.groups.records import Groups
 from nobounds.ladders.prior import Prior
 from nobounds.mechanisms.exponential_mechanism import weighted_rung
 from nobounds.mechanisms.flip import flip_rung
-from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, Runs, reach
+from nobounds.mechanisms.runs import DOUBLE_BITS, DOUBLE_ERROR, EQUAL, Runs, reach
 from nobounds.noise.discrete import uniform_below
 from nobounds.noise.source import RandomSource
 from nobounds.values import dataclass
@@ -61,11 +61,13 @@ class NearRuns:
         return f"NearRuns({len(self.starts)} groups, the rest hidden)"
 
 
-def near_runs(groups: Groups, q: Fraction, rate: Fraction, prior: Prior | None = None) -> NearRuns | None:
+def near_runs(
+    groups: Groups, q: Fraction, rate: Fraction, prior: Prior | None = None, slopes: tuple[int, int] = EQUAL
+) -> NearRuns | None:
     """The near runs of each group, as in `Runs.of` and `Runs.near`; None if numbers do not fit into 64 bits."""
     lattice, ladder = q.denominator, groups.ladder
     totals, most = groups.totals, reach(ladder.size, rate, DOUBLE_BITS, prior) * lattice
-    if int(totals.max(initial=0)) * lattice > _LARGEST or most > _LARGEST:
+    if int(totals.max(initial=0)) * lattice * max(slopes) > _LARGEST or most > _LARGEST:
         return None
     far = math.floor(most)
     room = Room.behind(groups.starts)
@@ -77,12 +79,13 @@ def near_runs(groups: Groups, q: Fraction, rate: Fraction, prior: Prior | None =
     before = (up_to - counts)[room.firsts]
     high = up_to * lattice - room.spread(before * lattice + q.numerator * totals)  # ranks relative to the target
     low = high - counts * lattice
-    some = np.flatnonzero((low <= far) & (high >= -far))
+    under, over = slopes
+    some = np.flatnonzero((over * low <= far) & (under * high >= -far))
     rungs, gaps, low, high = rungs[some], gaps[some], low[some], high[some]
     # Each entry is two runs: the empty rungs before it, and the occupied rung.
     starts, lengths = _two(gaps, rungs), _two(rungs - gaps, counts[some] > 0)
     lows, highs = _two(low, low), _two(low, high)
-    distances = np.maximum(np.maximum(lows, -highs), 0)
+    distances = np.maximum(np.maximum(over * lows, -under * highs), 0)
     good = np.flatnonzero((lengths > 0) & (distances <= far))
     group = room.spread(np.arange(len(groups)))[some[good >> 1]]
     first = np.searchsorted(group, np.arange(len(groups)))

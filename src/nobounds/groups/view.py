@@ -26,7 +26,7 @@ from nobounds.programs.program import Decision
 from nobounds.ranks.framing import HALF, OCTAVES, Around, deviation_octaves, octave_runs
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Price, Route
 from nobounds.ranks.values import NEVER
-from nobounds.ranks.view import View, walk_of
+from nobounds.ranks.view import View, runs_of, walk_of
 from nobounds.values import dataclass
 
 
@@ -162,10 +162,10 @@ class GroupsView:
     def choose(self, q: Fraction, route: ChoiceRoute, cost: Price) -> Many:
         def codes(draws: Draws) -> Ints:
             on = self.look(route)
-            runs = near_runs(on, q, route.rate, route.prior)
+            runs = near_runs(on, q, route.rate, route.prior, route.slopes)
 
             def one(k: int) -> Runs:
-                return Runs.of(on.histogram(k), q, route.rate, route.prior)
+                return runs_of(on.histogram(k), q, route)
 
             if runs is None:
                 return choices_one_by_one(route.exponential, self.who, draws, one)

@@ -250,7 +250,8 @@ class Choose(Hidden):
     def public(self) -> Hashable:
         runs = self.runs
         prior = None if runs.prior is None else runs.prior.key
-        return self.exponential, runs.rate, int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1]), prior
+        ends = int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
+        return self.exponential, runs.rate, runs.slopes, *ends, prior
 
     def draw(self, source: RandomSource) -> int:
         if self.bounded is not None:

@@ -1,8 +1,9 @@
 """Runs of rungs with equal utility, for mechanisms that choose among all rungs of a ladder at once.
 
 The utility of a rung is minus the distance of the target rank from the interval [records below the rung, records below
-or on it], which treats ties correctly. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Runs far
-from the target have a total weight below 2**-bits; they are left out and accounted for as an error.
+or on it], which treats ties correctly. It has sensitivity 1 under swap and max(q, 1 - q) under add-remove. Distances
+may count more above the target than below it, by whole numbers. Runs far from the target have a total weight below
+2**-bits; they are left out and accounted for as an error.
 """
 
 import math
@@ -25,6 +26,7 @@ from nobounds.values import dataclass
 if TYPE_CHECKING:
     from flint import arb
 
+EQUAL = (1, 1)  # a rank below the target counts as much as one above it
 DOUBLE_BITS = 60  # runs left out in double precision weigh less than 2**-60
 # Relative error allowed for a weight in double precision. Distances, rates and their products each have a relative
 # error of at most 2**-51 for any rate, so exp(-x) has one of x 2**-50: below 2**-40 for all x up to 745. Beyond that
@@ -47,19 +49,29 @@ class Runs:
     lengths: Ints
     above: Ints  # whole part of the distance of runs whose ranks lie above the target, -1 for the others
     below: Ints  # the same for runs whose ranks lie below it
-    part: Fraction  # fractional part of the distance of a rank above the target
+    parts: tuple[Fraction, Fraction]  # fractional parts of the distances of ranks above the target and below it
     rate: Fraction
     trusted: tuple[int, int]  # first and last rung between which the histogram is exact
     lowered: Ints  # public whole numbers added to the distances: a prior
     growth: Ints  # increase of the distance from one rung of a run to the next; 0 unless ties are spread
     prior: Prior | None = None  # what rungs weigh beside that; None if all weigh the same
+    slopes: tuple[int, int] = EQUAL  # what a rank below the target adds to a distance, and one above it
 
     @classmethod
-    def of(cls, histogram: Histogram, q: Fraction, rate: Fraction, prior: Prior | None = None) -> "Runs":
+    def of(
+        cls,
+        histogram: Histogram,
+        q: Fraction,
+        rate: Fraction,
+        prior: Prior | None = None,
+        slopes: tuple[int, int] = EQUAL,
+    ) -> "Runs":
         """The runs of a histogram, for the target rank q n."""
         ladder, rungs = histogram.ladder, histogram.rungs
         starts, ends, low, high = _spans(rungs, histogram.counts, histogram.up_to, ladder.first, ladder.last + 1)
-        return cls.between(starts, ends, low, high, q * histogram.total, rate, histogram.exact, prior=prior)
+        return cls.between(
+            starts, ends, low, high, q * histogram.total, rate, histogram.exact, prior=prior, slopes=slopes
+        )
 
     @classmethod
     def between(
@@ -74,6 +86,7 @@ class Runs:
         lowered: Ints | None = None,
         growth: Ints | None = None,
         prior: Prior | None = None,
+        slopes: tuple[int, int] = EQUAL,
     ) -> "Runs":
         """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
         keep = ends > starts
@@ -85,6 +98,13 @@ class Runs:
         part = floor + 1 - target  # in (0, 1]: distance of the first whole rank above the target
         if part == 1:  # a whole target: the rank `floor` itself has distance 0
             part, above = Fraction(0), above + 1
+        parts = part, (1 - part) % 1
+        if slopes != EQUAL:
+            above, below = (ranks * slope for ranks, slope in ((above, slopes[1]), (below, slopes[0])))
+            parts = parts[0] * slopes[1], parts[1] * slopes[0]
+            above += math.floor(parts[0])
+            below += math.floor(parts[1])
+            parts = parts[0] % 1, parts[1] % 1
         np.maximum(above, -1, out=above)
         np.maximum(below, -1, out=below)
         none: Ints = np.ndarray(len(starts), np.int64, _NOTHING, strides=(0,))  # one 0 for all of them
@@ -93,12 +113,13 @@ class Runs:
             ends - starts,
             above,
             below,
-            part=part,
+            parts=parts,
             rate=rate,
             trusted=trusted,
             lowered=none if lowered is None else lowered,
             growth=none if growth is None else growth,
             prior=prior,
+            slopes=slopes,
         )
 
     @cached_property
@@ -106,7 +127,7 @@ class Runs:
         """The smallest distance, which is subtracted from all."""
         whole, side = self._split
         nearest = np.minimum.reduce(whole)
-        if not self.part:
+        if not any(self.parts):
             return Fraction(int(nearest))
         return int(nearest) + min(self._parts[k] for k in set(side[whole == nearest].tolist()))
 
@@ -121,11 +142,10 @@ class Runs:
     @cached_property
     def _distances(self) -> Floats:
         whole, side = self._split
-        if not self.part:
+        if not any(self.parts):
             return (whole - self.least.numerator).astype(np.float64)
-        over = self.part.denominator  # all fractions are whole numbers of 1 / over
+        over, steps = self._steps
         least = self.least.numerator * (over // self.least.denominator)
-        steps = self.part.numerator, (over - self.part.numerator) % over, 0
         carries, rests = zip(*(divmod(step - least, over) for step in steps), strict=True)
         return np.asarray((whole + np.array(carries)[side]) + np.array([rest / over for rest in rests])[side])
 
@@ -137,8 +157,7 @@ class Runs:
 
     def listed(self) -> tuple[list[float], list[float]]:
         """`distances` and `multiplicities` of all runs, as lists: faster where they are few."""
-        over, part = self.part.denominator, self.part.numerator
-        rest, steps = (over - part) % over, []
+        (over, (part, rest, _)), steps = self._steps, []
         for above, below, lowered in zip(self.above.tolist(), self.below.tolist(), self.lowered.tolist(), strict=True):
             own = above * over + part if above >= 0 else below * over + rest if below >= 0 else 0
             steps.append(own + lowered * over)
@@ -159,7 +178,7 @@ class Runs:
         np.maximum(whole, 0, out=whole)
         if self.lowered.strides[0]:  # else it is one 0 for all runs
             whole += self.lowered
-        if not self.part:  # there are no fractions
+        if not any(self.parts):  # there are no fractions
             return whole, _NO_SIDE
         side = np.full(len(whole), 2, dtype=np.int8)
         side[self.below >= 0] = 1
@@ -169,7 +188,13 @@ class Runs:
     @cached_property
     def _parts(self) -> tuple[Fraction, Fraction, Fraction]:
         """The fractions of the distances of runs above the target, below it, and on it."""
-        return self.part, (1 - self.part) % 1, Fraction(0)
+        return *self.parts, Fraction(0)
+
+    @cached_property
+    def _steps(self) -> tuple[int, tuple[int, ...]]:
+        """A number such that all fractions are whole numbers of its inverse, and these whole numbers."""
+        over = math.lcm(*(part.denominator for part in self.parts))
+        return over, tuple(part.numerator * (over // part.denominator) for part in self._parts)
 
     def rung(self, run: int, k: int) -> int:
         """The k-th rung of a run, counted from its rung nearest to the target."""

@@ -18,7 +18,7 @@ from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.ladders.ladder import Ladder
 from nobounds.ladders.steps import inward_cuts, octave_ladder, outward_cuts, step_bits, walk_ladder
-from nobounds.ranks.framing import FrameRule, prior_choice
+from nobounds.ranks.framing import HALF, FrameRule, prior_choice
 from nobounds.ranks.problem import Problem
 from nobounds.ranks.route import ChoiceRoute, OneRoute, Route, rank_sensitivity, walk_cost
 from nobounds.ranks.tuning import RankTuning
@@ -26,6 +26,7 @@ from nobounds.values import dataclass
 
 LARGEST = 1 << 32  # plans treat larger sizes as this one
 BOTH_ENDS = (Fraction(0), Fraction(1))
+_PARTS, _RANKS = 40, 100  # of epsilon that ranks on both sides of a target share; and ranks that are aimed at instead
 LEVELS = 4  # sizes an octave that a plan tells apart
 
 
@@ -86,6 +87,9 @@ def auto(problem: Problem, epsilon: Fraction, size: int, zcdp: bool = False, noi
         left = rest(epsilon, spent, zcdp)
         return Plan(rule, tuple(_to_end(Aim(problem, q, left, size, zcdp)) for q in problem.qs), together=True)
     each = share(rest(epsilon, spent, zcdp), len(problem.qs), zcdp)
+    inner = min(min(q, 1 - q) for q in problem.qs) >= problem.tuning.inner_tail
+    if rule is None and not inner and problem.rows is not None:  # a size that is too small moves ranks to the middle
+        size = max(size, min(size + noise, problem.rows))
     aims = [Aim(problem, q, each, size, zcdp) for q in problem.qs]
     return Plan(rule, tuple(_route(aim, rule) for aim in aims))
 
@@ -146,6 +150,8 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     tails = [min(q, 1 - q) for q in problem.qs]
     twice, careful = 2 if swap else 1, max(size - noise, 1)  # a frame that fails does much harm
     inner = min(tails) >= tuning.inner_tail
+    if all(tails) and not inner and not swap:
+        careful = max(size - tuning.careful * noise, 1)
     whole = FrameRule.affordable(problem, careful, epsilon, inner)
     nats = float(careful * epsilon) / twice
     if inner:
@@ -154,8 +160,12 @@ def frame_rule(problem: Problem, epsilon: Fraction, size: int, noise: int) -> Fr
     framed = nats >= tuning.framed_ends if problem.qs == BOTH_ENDS else in_tail >= inward_nats(problem)
     if framed:
         return whole
-    most = tuning.most_center_swap if swap else tuning.most_center
-    return FrameRule.of(problem, min(whole.center.epsilon, epsilon * most), Fraction(0))
+    if swap and all(tails) and is_chosen(problem) and is_alone(float(size * epsilon) / len(tails), min(tails), tuning):
+        return None
+    most = epsilon * (tuning.most_center_swap if swap else tuning.most_center)
+    if whole.center.epsilon <= most:
+        return FrameRule.of(problem, whole.center.epsilon, Fraction(0))
+    return FrameRule.of(problem, most, Fraction(0), bits=tuning.few_center_bits)
 
 
 def inward_nats(problem: Problem) -> float:
@@ -165,6 +175,8 @@ def inward_nats(problem: Problem) -> float:
 
 def _route(aim: Aim, frame: FrameRule | None) -> OneRoute:
     problem, tuning = aim.problem, aim.tuning
+    if frame is None and not aim.is_inner:
+        return _balanced(aim)
     if frame is None:
         rank, bits = _kept(aim), prior_bits(aim.nats, tuning)
         return replace(prior_choice(problem, rank, aim.epsilon, bits), rank=rank)
@@ -176,6 +188,42 @@ def _route(aim: Aim, frame: FrameRule | None) -> OneRoute:
         epsilon, rate = choice_split(problem, aim.q, aim.epsilon, weighted, aim.zcdp)
         return ChoiceRoute(even(even_bits(float(aim.size * rate), tuning)), epsilon, rate, weighted, again=True)
     return _tail(aim)
+
+
+def is_chosen(problem: Problem) -> bool:
+    """Whether a rank in a tail may be chosen, under swap."""
+    return problem.noise == "exponential" and problem.method != "walk"
+
+
+def is_alone(nats: float, tail: Fraction, tuning: RankTuning) -> bool:
+    """Whether a tail is chosen among all numbers, under swap: where records are too few for a centre, or need none."""
+    tenths = 10 * float(tail)
+    if nats < tuning.centered_from * max(tenths, 1.0):
+        return True
+    return tuning.alone_from <= nats * float(tail) and nats < tuning.alone_to * min(tenths, 1.0)
+
+
+def _balanced(aim: Aim) -> ChoiceRoute:
+    """A choice in a tail among all numbers, under swap.
+
+    With few records ranks on the side of the smaller tail count more, because empty numbers lie beyond it. Where even
+    that is not enough, the rank that is aimed at lies nearer to the middle.
+    """
+    tuning, nats = aim.tuning, max(float(aim.size * aim.epsilon), 1.0)
+    outer, inner = tuning.outer_nats, tuning.inner_nats
+    # The smallest tail t for which outer / t + inner / (1 - t) are no more than the nats.
+    twice, least = nats + outer - inner, math.sqrt(outer) + math.sqrt(inner)
+    enough = math.sqrt(outer) / least  # where that is least, if the nats are fewer
+    if nats > least**2:
+        enough = (twice - math.sqrt(twice**2 - 4 * nats * outer)) / (2 * nats)
+    tail = max(aim.tail, Fraction(math.ceil(enough * _RANKS), _RANKS))
+    most = max(1 - inner / (nats * (1 - float(tail))), 0.5)
+    part = round(min(max(tuning.beyond_nats / (nats * float(tail)), 0.5), most) * _PARTS)
+    upper = 2 * aim.q >= 1
+    slopes = (_PARTS - part, part) if upper else (part, _PARTS - part)
+    bits = prior_bits(aim.nats, tuning) - tuning.fewer_tail_bits
+    route = prior_choice(aim.problem, HALF, aim.epsilon, bits)
+    return replace(route, rank=1 - tail if upper else tail, slopes=slopes, rate=aim.epsilon / _PARTS)
 
 
 def _kept(aim: Aim) -> Fraction:
@@ -202,7 +250,7 @@ def _tail(aim: Aim) -> OneRoute:
         return _outward(aim)
     ladder = walk_ladder(step_bits(aim.step, tuning.most_bits), not upper)
     swap = aim.problem.neighbors == "swap"
-    if swap and aim.problem.noise == "exponential" and aim.problem.method != "walk":
+    if swap and is_chosen(aim.problem):
         return ChoiceRoute(ladder, aim.epsilon, aim.epsilon / 2, exponential=True, again=True, weighed=True)
     return _inward(aim, upper, ladder)
 
@@ -225,7 +273,7 @@ def _outward(aim: Aim) -> Route:
     step = min(tuning.outward_longer * aim.step, (1 + aim.in_tail) * tuning.outward_step)
     ladder = octave_ladder(step_bits(step, tuning.most_bits), not upper)
     # Near the end more goes to the threshold, and it is raised less because a walk halts early.
-    share = max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 60)
+    share = max(tuning.inner, tuning.outer - Fraction(aim.in_tail) / 48)
     eps1, eps2 = walk_split(problem, aim.q, upper, aim.epsilon, share, aim.zcdp)
     rise = Fraction(min(tuning.rise, aim.in_tail / 8)) / aim.epsilon
     drop = -Fraction(round(rise * aim.q.denominator), aim.q.denominator)

@@ -107,7 +107,7 @@ def spread_bounds(coarse: Histogram, around: Around, rate: Fraction, exact: Call
         lengths=none + 1,
         above=nearest,
         below=none - 1,
-        part=Fraction(0),
+        parts=(Fraction(0), Fraction(0)),
         rate=rate,
         trusted=(OCTAVES.first, OCTAVES.last),
         lowered=np.broadcast_to(np.int64(0), len(nearest)),

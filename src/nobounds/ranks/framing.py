@@ -48,9 +48,9 @@ class FrameRule:
     neighbors: Neighbors
 
     @classmethod
-    def of(cls, problem: Problem, eps_center: Fraction, eps_scale: Fraction) -> "FrameRule":
-        """The rule for these epsilons; without one for the centre it is 0."""
-        bits = problem.tuning.center_bits
+    def of(cls, problem: Problem, eps_center: Fraction, eps_scale: Fraction, *, bits: int | None = None) -> "FrameRule":
+        """The rule for these epsilons and these bits of the centre; without an epsilon for the centre it is 0."""
+        bits = problem.tuning.center_bits if bits is None else bits
         return cls(prior_choice(problem, HALF, eps_center, bits), eps_scale, problem.neighbors)
 
     @classmethod

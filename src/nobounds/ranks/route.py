@@ -21,7 +21,7 @@ from nobounds.ladders.prior import Prior, prior_of
 from nobounds.ladders.rungs import Grid
 from nobounds.ladders.steps import inward_cuts, on_points, outward_cuts
 from nobounds.ladders.zoned import Zoned
-from nobounds.mechanisms.runs import DOUBLE_BITS, reach
+from nobounds.mechanisms.runs import DOUBLE_BITS, EQUAL, reach
 from nobounds.noise.discrete import Noise
 from nobounds.programs.program import Decision
 from nobounds.ranks.problem import Problem
@@ -133,6 +133,7 @@ class ChoiceRoute:
     weighed: bool = False  # whether rungs weigh what they do under the prior
     absolute: bool = False  # whether it is among all numbers, whatever the frame
     rank: Fraction | None = None  # that is aimed at, if it is not that of the question
+    slopes: tuple[int, int] = EQUAL  # how many times the rate a rank below the target counts, and one above it
     frame: Frame | None = None
 
     def within(self, frame: Frame | None) -> "ChoiceRoute":
@@ -161,7 +162,8 @@ class ChoiceRoute:
         moved = range_bounded(self.epsilon) if self.exponential else pure(self.epsilon)
         if neighbors == "add-remove" or not nullable:
             return moved
-        return Cost(both(moved, pure(self.epsilon * max(q, 1 - q))).kinds, moved.rho)
+        part = max(q, 1 - q, Fraction(max(self.slopes), sum(self.slopes)))  # a record that is present or missing
+        return Cost(both(moved, pure(self.epsilon * part)).kinds, moved.rho)
 
     def last(self, q: Fraction, problem: Problem, view: RankView) -> Any:
         rank = q if self.rank is None else self.rank
@@ -173,8 +175,9 @@ class ChoiceRoute:
 
     def window(self, q: Fraction, total: int, nats: float | None = None) -> tuple[float, float]:
         bits = DOUBLE_BITS if nats is None else nats
-        far = reach(self.ladder.size, self.rate, bits, self.prior) + (nats is None)
-        return float(q * total) - far, float(q * total) + far
+        far = reach(self.ladder.size, self.rate, bits, self.prior)
+        below, above = (far / slope + (nats is None) for slope in self.slopes)
+        return float(q * total) - below, float(q * total) + above
 
     @property
     def start(self) -> int:

@@ -34,8 +34,18 @@ class RankTuning:
     framed_inner: int = 700  # nats from which a frame is bought for inner quantiles, ...
     framed_interval: int = 400  # ... for an interval around one, ...
     framed_ends: int = 400  # ... and for both ends; one in a tail needs a scale where a walk goes inward
-    most_center: Fraction = Fraction(2, 5)  # of epsilon, for a centre alone, and under swap
+    most_center: Fraction = Fraction(19, 50)  # of epsilon, for a centre alone, and under swap
     most_center_swap: Fraction = Fraction(1, 2)
+    # Under swap a tail is chosen without a centre if records times epsilon are fewer than `centered_from` (in
+    # proportion more for tails above a tenth), or if `alone_from` or more lie in the tail and fewer than `alone_to` in
+    # all (in proportion fewer for tails below a tenth). Nats beyond the rank: at least `outer_nats`, `beyond_nats` if
+    # there are enough; and on its inner side.
+    centered_from: float = 130.0
+    alone_from: float = 28.0
+    alone_to: float = 600.0
+    outer_nats: float = 17.0
+    beyond_nats: float = 21.0
+    inner_nats: float = 21.0
     inner_tail: Fraction = Fraction(1, 4)  # quantiles with less in their tail are no inner ones
     end_nats: int = 30  # without a frame halving aims at no rank with less than this beyond it
     # Without a frame an inner rank with fewer than `answered_nats` beyond it is aimed at so much nearer the middle.
@@ -43,7 +53,9 @@ class RankTuning:
     # Bits of the numbers under the prior: for a centre, and beyond log2 of the nats for an answer. More bits serve data
     # farther from 0 for their spread; fewer make heaps heavier, which 16 bits hit for 11 nats.
     center_bits: int = 16
+    few_center_bits: int = 12  # for a centre with too few nats: wider rungs are easier to hit
     choice_bits: int = 14
+    fewer_tail_bits: int = 5  # in a tail, where ranks are farther apart
     most_choice_bits: int = 48
     prior_floor: int = -1022
     # Bits of the ladder for flip beyond log2(records * rate of the noise).

@@ -62,8 +62,8 @@ class HistogramView:
         return Halt(lambda: walk_of(self.look(q, route), q, route, noise), cost, full, route.one_end)
 
     def choose(self, q: Fraction, route: ChoiceRoute, cost: Price) -> Choose:
-        full = (lambda: Runs.of(self.full(route), q, route.rate, route.prior)) if route.again else None
-        return Choose(lambda: Runs.of(self.look(q, route), q, route.rate, route.prior), route.exponential, cost, full)
+        full = (lambda: runs_of(self.full(route), q, route)) if route.again else None
+        return Choose(lambda: runs_of(self.look(q, route), q, route), route.exponential, cost, full)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +103,11 @@ class View(HistogramView):
 
     def octaves(self, around: Around) -> Histogram:
         return octave_counts(self.counts.chunks(), around)
+
+
+def runs_of(histogram: Histogram, q: Fraction, route: ChoiceRoute) -> Runs:
+    """The rungs of a route to choose from."""
+    return Runs.of(histogram, q, route.rate, route.prior, route.slopes)
 
 
 def walk_of(histogram: Histogram, q: Fraction, route: Route, noise: Noise) -> Walk:

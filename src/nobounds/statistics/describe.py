@@ -54,9 +54,13 @@ from nobounds.values import dataclass
 
 BITS = 8  # of the numbers under the prior, beyond log2 of the nats for the median
 FENCES = 4  # deviations of the quartiles from the median, at which the mean is clipped where no clip is searched for
-LOPSIDED = 6  # times a deviation, the other one: 2 for lognormal(0, 1) and 4 for lognormal(0, 2)
-# Of the share of the mean, for the octaves around its clip, which have twice the noise under swap.
-TAIL = {"add-remove": Fraction(2, 5), "swap": Fraction(1, 2)}
+# Of the share of the mean, for the octaves around its clip: with few nats most of it, until they have OCTAVES nats.
+# They say what lies beyond the clip, and with few nats that makes an interval wider than the noise does.
+MOST_TAIL, LEAST_TAIL, OCTAVES = Fraction(3, 5), Fraction(1, 5), 60
+# For the same reason a clip is chosen as if noise were smaller, by the nats of the mean below SURE; and the law of what
+# lies beyond is known so badly that intervals of 95% are those of a smaller chance (benchmarks/coverage/describe.py).
+SURE, MOST_WIDENED = 400, 4
+FAILS = 0.03
 OUTSIDE = 7  # records outside, over eps2, that halt a walk to an extreme: with fewer it runs away ten times as often
 NEAR = 3  # scales of its noise that a count may lie from that of the table, to be taken as it
 NUMERIC = Fraction(1, 4)  # without types, a column of a file is numeric if it has this part of the most numbers
@@ -360,9 +364,11 @@ class _Job:
         cuts off from the mean; the standard deviation is at least what it is within the clip.
         """
         plan, zcdp = self.plan, self.plan.spending.zcdp
-        for_tail = left * TAIL[plan.neighbors]
+        nats = max(self.size * plan.epsilon(left) / (2 if plan.neighbors == "swap" else 1), Fraction(1))
+        for_tail = left * min(max(OCTAVES / nats, LEAST_TAIL), MOST_TAIL)
         epsilon = plan.epsilon(left - for_tail)
-        tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), epsilon)
+        wider = epsilon * min(max(SURE / nats, Fraction(1)), Fraction(MOST_WIDENED))
+        tailing = Tailing(self._search(left), TailRule(plan.epsilon(for_tail), plan.neighbors, zcdp), wider)
         octave = _octave(quantiles)
         start = ClipStart(clip.center, octave, Fraction(0))
         widths = {1: clip.high - clip.center, -1: clip.center - clip.low}
@@ -376,7 +382,7 @@ class _Job:
         value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
         bar = Fraction(average.half_interval(CHANCE)) * lattice.step
         values: dict[str, float | None] = {"mean": finite_float(value)}
-        bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)))}
+        bars = {"mean": tailed.interval(value, bar, max(average.count, Fraction(1)), FAILS)}
         if "std" in self.parts:
             squared = replace(rule, epsilon=plan.epsilon(self.parts["std"]))
             spread = yield from variance(self.data.chunks, squared, lattice, average)
@@ -384,8 +390,6 @@ class _Job:
             bars["std"] = (math.sqrt(finite_float(spread.low)) if clip.trusted else 0.0, math.inf)
         if not self.marks:
             return values, bars
-        if "min and max" not in self.parts and _lopsided(quantiles):
-            return {"mean": None}, bars
         return {name: None if self._useless(name, bars[name], clip) else each for name, each in values.items()}, bars
 
     def _useless(self, name: str, bar: tuple[float, float], clip: Clip) -> bool:
@@ -401,15 +405,6 @@ def _rung(width: Fraction, octave: int | None) -> int:
     """The rung of a width, over the octave of the scale."""
     over = finite_float(width / Fraction(2) ** (octave or 0))
     return abs(int(DEVIATIONS.rungs(np.array([over]))[0])) if over > 0 else 0
-
-
-def _lopsided(quantiles: Mapping[str, int | float]) -> bool:
-    """Whether one quartile lies much nearer to the median than the other, or on it.
-
-    Then the median may lie in a heap of equal records, and the quartiles do not tell how far others are.
-    """
-    low, center, high = (Fraction(quantiles[name]) for name in ("25%", "50%", "75%"))
-    return max(high - center, center - low) >= LOPSIDED * min(high - center, center - low)
 
 
 def _octave(quantiles: Mapping[str, int | float]) -> int | None:

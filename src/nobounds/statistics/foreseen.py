@@ -15,14 +15,12 @@ from nobounds.accounting.loss import Unit
 from nobounds.accounting.terms import Terms
 from nobounds.engines.memory.frames import FrameFacts
 from nobounds.ladders.facts import Facts
-from nobounds.release.shares import price_of
 from nobounds.statistics.describe import DescribePlan
 from nobounds.values import dataclass
 
 SURE = 0.95  # what is called answerable is answered this often
 _DRAWS = 200
 _FAR = 10**9  # rows, so that no count is near 0
-_USEFUL = Fraction(6, 5)  # times the nats that a mean needs, with which its interval is of use in 95% of columns
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,7 @@ class Foreseen:
     def parts(self, rows: int) -> dict[str, Fraction]:
         """What the parts of a column get that are answered for this many rows, in 95% of columns at least."""
         size = max(rows - self.slack, 0)
-        parts = self.plan.shares(self.facts, dict.fromkeys(self.names, size))[self.names[0]]
-        if "mean" in parts and "min and max" not in parts:  # its clip is four deviations of the quartiles
-            price = price_of("mean", size, self.terms.neighbors, self.terms.spending.zcdp)
-            times = _USEFUL ** (2 if self.terms.spending.zcdp else 1)
-            if price is None or parts["mean"] < times * price:
-                del parts["mean"]
-        return parts
+        return self.plan.shares(self.facts, dict.fromkeys(self.names, size))[self.names[0]]
 
     def rows_for(self, part: str) -> int | None:
         """The smallest number of rows for which a part is answered."""

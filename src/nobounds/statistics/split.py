@@ -90,8 +90,9 @@ class AggPlan:
         return cls(asks, facts, terms, {name: counted.get(name, amount) for name in facts}, left)
 
     def loss(self) -> PrivacyLoss:
-        """What all answers cost together, whatever the sizes are."""
-        amount = self.terms.spending.amount
+        """What all answers cost together, whatever the sizes are: nothing, where all are public numbers of records."""
+        bought = self.left < self.terms.spending.amount or any(ask.statistic != "count" for ask in self.asks)
+        amount = self.terms.spending.amount if bought else Fraction(0)
         cost = gaussian(amount) if self.terms.spending.zcdp else pure(amount)
         return PrivacyLoss.of(cost, self.terms.neighbors, self.unit.name)
 

@@ -224,6 +224,26 @@ def _numbers(relation: str) -> Iterator[Case]:
             noise="Gumbel",
             quick=q == HALF,
         )
+    if RELATIONS[relation][0] == "swap":
+        yield from _lopsided(relation)
+
+
+def _lopsided(relation: str) -> Iterator[Case]:
+    """The same in a tail of few records, where ranks count more on one side of the target."""
+    for q, slopes in ((Fraction(1, 4), (3, 1)), (Fraction(3, 4), (2, 5))):
+        problem = plain(relation, q, FEW)
+        route = replace(prior_choice(problem, q, EPSILON, SHORT.center_bits), rate=EPSILON / sum(slopes), slopes=slopes)
+        yield _case(
+            "quantile, lopsided choice under the prior",
+            f"q {q}, slopes {slopes[0]} and {slopes[1]}",
+            relation,
+            partial(route.cost, q, problem.neighbors, problem.nullable),
+            partial(route_law, problem, route),
+            NUMBERS,
+            4,
+            noise="Gumbel",
+            quick=slopes == (3, 1),
+        )
 
 
 def _scales(relation: str) -> Iterator[Case]:

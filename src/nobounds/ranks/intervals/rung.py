@@ -33,7 +33,7 @@ def rung(question: Question, route: OneRoute, position: int | None, size: int, v
     if isinstance(route, ChoiceRoute):
         q = q if route.rank is None else route.rank
         far = choice_reach(route, chance)
-        low, high = -far, far
+        low, high = -far / route.slopes[0], far / route.slopes[1]
     else:
         low, high = walk_reach(route, q, position, chance)
     shares = float(q) + min(low, 0.0) / least, float(q) + max(high, 0.0) / least
@@ -63,7 +63,10 @@ def _ends(question: Question, route: OneRoute, position: int, value: float) -> t
 
 
 def choice_reach(route: ChoiceRoute, chance: float) -> float:
-    """Ranks that the chosen rung is farther than from its target with at most this probability."""
+    """A distance that the chosen rung is farther than from its target with at most this probability.
+
+    Ranks, if they count the same on both sides of the target.
+    """
     prior = route.prior
     if prior is not None:
         nats = prior.nats
