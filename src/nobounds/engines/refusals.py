@@ -18,6 +18,11 @@ def raise_alone(error: Exception) -> NoReturn:
         error.__context__ = None  # set by `raise` just now
 
 
+def query_failed() -> ValueError:
+    """The error for a failed query; without the reason, which may depend on the data."""
+    return ValueError("the query failed; run it on its own to see why")
+
+
 def _never(error: Exception) -> bool:
     return False
 

@@ -1,8 +1,9 @@
 """The door: every statistic passes through here, in this order.
 
 Plan from public facts, charge, read, answer, release. A plan sees facts and no records, so its cost cannot depend on
-them; the charge comes before the first record is read; what an answer reads is already paid for. An answer is a program
-(see `programs`), which the driver of the call runs: by default, the one that draws.
+them; the charge comes before the first record is read; what an answer reads is already paid for, and is read at one
+moment (see `engines.moment`). An answer is a program (see `programs`), which the driver of the call runs: by default,
+the one that draws.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from nobounds.accounting.spending import Chargeable, charged
 from nobounds.accounting.terms import Terms
 from nobounds.engines.column import Column
 from nobounds.engines.memory.arrays import column
+from nobounds.engines.moment import Moment
 from nobounds.ladders.facts import Facts
 from nobounds.noise.source import Rng
 from nobounds.programs.program import Program, driver_of
@@ -78,11 +80,12 @@ def admit(request: Request[F, Any, P, R], data: Unread[F], budget: Chargeable | 
         part: Any = _part(request, data)
         return part
     driver = driver_of(rng)
-    facts = data.public(request.neighbors == "swap" and request.sized)
-    plan = request.plan(facts)
-    loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
-    with np.errstate(all="ignore"):  # a warning would reveal a record, such as a NaN that signals
-        return driver.run(request.answer(plan, facts, data, loss))
+    with Moment():
+        facts = data.public(request.neighbors == "swap" and request.sized)
+        plan = request.plan(facts)
+        loss = charged(request.loss(plan, facts), budget, request.purpose(facts))
+        with np.errstate(all="ignore"):  # a warning would reveal a record, such as a NaN that signals
+            return driver.run(request.answer(plan, facts, data, loss))
 
 
 def _part(request: Request[F, Any, P, R], data: Unread[F]) -> Program[R]:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -39,7 +40,7 @@ from nobounds.counting.spans import Spans
 from nobounds.counting.tally import BITS, Tally
 from nobounds.engines.memory.tables import from_memory
 from nobounds.engines.source import Bounding, Keyed, Tallied
-from nobounds.engines.spark import is_spark
+from nobounds.engines.spark import is_spark, plans
 from nobounds.engines.spark.plans import is_stored, tasks_of
 from nobounds.engines.spark.table import Spark, bounded, from_spark
 from nobounds.engines.spark.viewed import KEPT
@@ -717,7 +718,7 @@ from pyspark.sql import SparkSession
 import nobounds as nb
 from nobounds.engines.spark import jobs, known
 from nobounds.engines.source import Bounding, Keyed
-from nobounds.engines.spark import is_spark
+from nobounds.engines.spark import is_spark, plans
 from nobounds.engines.spark.table import from_spark
 from nobounds.counting.deviation import Deviation
 from nobounds.counting.histogram import Counted, Histogram
@@ -951,6 +952,74 @@ def test_a_statistic_takes_few_jobs(session: Any, monkeypatch: pytest.MonkeyPatc
     for _, many, ask in asked:
         assert str(ask(far)).replace(" of the query result", "") == str(ask(local))
         assert jobs_of(session, partial(ask, far)) <= many
+
+
+@pytest.mark.parametrize("limits", [{"MANY": 1000}, {"MANY": 1000, "LONG": 1000}])
+def test_a_summary_of_long_columns_takes_a_job_for_each(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]
+):
+    """Besides the first, up to a limit; beyond it each pass takes one, with the same answers."""
+    rng = np.random.default_rng(8)
+    data = {"x": rng.normal(50, 9, 30_000), "y": rng.lognormal(3, 1, 30_000), "z": rng.exponential(3, 30_000)}
+    frame = session.createDataFrame(pa.table(data))
+    frame.write.parquet(str(tmp_path / "long"))
+    stored, far = nb.Table(session.read.parquet(str(tmp_path / "long"))), nb.Table(frame)
+    for name, limit in {"_FEW_TASKS": 64, "MOST": 1000, **limits}.items():
+        monkeypatch.setattr(f"nobounds.engines.spark.jobs.{name}", limit)
+    for name in ("MOST", "_OF_TASK"):
+        monkeypatch.setattr(f"nobounds.engines.spark.known.{name}", 1000)
+
+    def ask(table: nb.Table) -> str:
+        return str(table.describe(["x", "y", "z"], epsilon=4, rng=random.Random(1))).replace(" of the query result", "")
+
+    assert ask(far) == ask(stored) == ask(nb.Table(pa.table(data)))
+    jobs, persisted = (jobs_of(session, partial(ask, table)) for table in (stored, far))
+    assert (jobs == 4 and persisted <= 6) if "LONG" not in limits else jobs > 6
+
+
+def test_statistics_of_stored_columns_take_a_job_for_each_pass(session: Any, tmp_path: Path):
+    """Shuffles of few rows are no jobs of their own, and the settings of the user stay as they are."""
+    session.range(1_200_000).selectExpr("id / 7 as x").write.parquet(str(tmp_path / "rows"))
+    table, settings = nb.Table(session.read.parquet(str(tmp_path / "rows"))), session.conf.getAll
+    asked: dict[int, Callable[[], Any]] = {
+        2: lambda: table.quantile("x", 0.9, epsilon=1, rng=random.Random(1)),
+        3: lambda: table.mean("x", epsilon=1, rng=random.Random(1)),
+    }
+    for jobs, ask in asked.items():
+        assert jobs_of(session, ask) <= jobs
+    assert session.conf.getAll == settings
+    with changed(session, "spark.sql.session.timeZone", "Asia/Tokyo"):
+        frame = session.read.parquet(str(tmp_path / "rows")).groupBy().count()
+        small = plans.with_one_shuffle_task(frame)
+        assert small._jdf.sparkSession().conf().get("spark.sql.session.timeZone") == "Asia/Tokyo"
+        assert small.toArrow().to_pylist() == [{"count": 1_200_000}]
+
+
+@contextmanager
+def changed(session: Any, name: str, value: str) -> Iterator[None]:
+    """Another setting for a while."""
+    before = session.conf.get(name)
+    session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        session.conf.set(name, before)
+
+
+@pytest.mark.parametrize("given", ["1g", "512m", "0", "100", "2048KB", "a lot"])
+def test_what_the_driver_may_get_is_read_from_the_settings(given: str):
+    """0 is without a limit, and what is not understood is none at all."""
+
+    class Conf:
+        def get(self, name: str, default: str) -> str:
+            return given
+
+    class Frame:
+        class sparkSession:
+            conf = Conf()
+
+    expected = {"1g": 2**30, "512m": 2**29, "0": np.inf, "100": 100, "2048KB": 2**21, "a lot": 0}
+    assert plans.most_bytes(Frame()) == expected[given]
 
 
 def test_columns_of_stored_files_are_not_persisted(session: Any, tmp_path: Path):

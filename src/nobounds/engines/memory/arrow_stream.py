@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nobounds.engines.memory.arrow import import_pyarrow
-from nobounds.engines.refusals import raise_alone, replacing_errors
-from nobounds.engines.sql.duck import floated, query_failed, schema_facts
+from nobounds.engines.refusals import query_failed, raise_alone, replacing_errors
+from nobounds.engines.sql.duck import floated, schema_facts
 from nobounds.engines.streams.stream import TableStream
 
 

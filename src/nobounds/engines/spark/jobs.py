@@ -28,6 +28,7 @@ from nobounds.engines.refusals import replacing_errors
 from nobounds.engines.rows.key_codes import KeyCodes, together
 from nobounds.engines.spark import expressions, plans
 from nobounds.engines.spark.known import MOST, Known
+from nobounds.engines.streams.spool import Spool
 from nobounds.ladders.ladder import Ladder
 from nobounds.values import dataclass
 
@@ -39,8 +40,13 @@ FIRST = "first"
 _RESULT = "result binary"
 _FEW_TASKS = 64
 _FEW_SPANS = 16
+_BYTES = 8  # of a record
+_FEW_ROWS = 1 << 20  # of tasks together, which one task adds up
+_CLASSES = 1 << 12  # that the records of a task make, as a rule
 MANY = 1 << 22
 """Rows of several columns that the driver reads: one job instead of several for each column."""
+LONG = 1 << 25
+"""Rows of each of several columns that the driver reads one after the other, into a spool: a job for each."""
 
 
 class KeptRows:
@@ -51,6 +57,7 @@ class KeptRows:
         self._frame: Any = None
         self._known: dict[str, Known] = {}
         self._tasks: int | None = None
+        self._spools: dict[str, Spool] = {}
 
     def frame(self) -> Any:
         """The rows as a DataFrame, persisted unless they are columns of stored files."""
@@ -89,6 +96,17 @@ class KeptRows:
             self._fetch([name for name, known in self._known.items() if not known.is_whole])
         return self._known[name]
 
+    def spooled(self, name: str) -> Spool | None:
+        """All records of one of several columns, if it is not too long; None of one that is alone."""
+        rows = self.count()
+        if len(self._known) == 1 or rows > LONG or 2 * _BYTES * rows > plans.most_bytes(self._rows):
+            return None
+        if name not in self._spools:
+            frame = self.frame().select(name)
+            chunks = run(frame, frame.toArrow).column(0).iterchunks()
+            self._spools[name] = Spool([name], ({name: to_floats(each)} for each in chunks))
+        return self._spools[name]
+
     @property
     def tasks(self) -> int | None:
         """How many tasks read the rows, if that can be known."""
@@ -100,14 +118,17 @@ class KeptRows:
         """Whether SQL has the records of a column as doubles, by the rule of all engines."""
         return self._rows.schema[name].dataType.typeName() in expressions.TYPES
 
-    def sums(self, name: str, maps: list[str], keys: list[str]) -> Any:
-        """A table of keys, numbers of records, and two sums for each expression (see `expressions.sums_of`)."""
+    def sums(self, name: str, maps: list[str], keys: list[str], groups: int = 1) -> Any:
+        """A table of keys, numbers of records, and two sums for each expression (see `expressions.sums_of`).
+
+        groups: how many keys there are at most.
+        """
         from pyspark.sql.functions import expr
 
         sums = [each for steps in maps for each in expressions.sums_of(steps)]
         wanted = [expr(f"coalesce({each}, 0L) as s{k}") for k, each in enumerate(["count(1)", *sums])]
         rows = self._numbers(name, *keys).where("x is not null").groupBy(*keys).agg(*wanted)
-        return run(rows, rows.toArrow)
+        return self._collected(rows, groups)
 
     def classes(self, name: str, value: str) -> Known:
         """The records of a column by the leading bits of a value of each."""
@@ -116,7 +137,7 @@ class KeptRows:
         rows = expressions.classed(self._numbers(name), value)
         # Missing records are counted apart, whatever class they are in: the ends of a class do not show them.
         wanted = ["min(x) as low", "max(x) as high", "count(x) as present", "count(1) as n"]
-        read = run(rows, rows.groupBy("class").agg(*map(expr, wanted)).toArrow)
+        read = self._collected(rows.groupBy("class").agg(*map(expr, wanted)), _CLASSES)
         counts, every = (read.column(name).to_numpy() for name in ("present", "n"))
         low, high = (to_floats(read.column(end))[counts > 0] for end in ("low", "high"))
         missing = np.array([np.nan] * bool(len(every)))
@@ -144,6 +165,12 @@ class KeptRows:
     def _numbers(self, name: str, *others: str) -> Any:
         """The records of such a column, as x, null if they are missing, and other columns."""
         return self.frame().selectExpr(*others, f"nanvl(cast({name} as double), cast(null as double)) as x")
+
+    def _collected(self, rows: Any, groups: int) -> Any:
+        """The few rows of an aggregate; each task may send one for each group."""
+        if self.tasks is not None and self.tasks * groups <= _FEW_ROWS:
+            rows = plans.with_one_shuffle_task(rows)
+        return run(rows, rows.toArrow)
 
     def _fetch(self, names: list[str]) -> None:
         """Read all records of some columns."""
@@ -173,6 +200,8 @@ class Passes(Remote):
             known = kept.known(name, part)
             if known.serves(part):
                 return part(known.chunks)  # type: ignore[return-value]
+            if (spool := kept.spooled(name)) is not None:
+                return part(spool.chunks(name))  # type: ignore[return-value]
             if isinstance(part, Total) and (summed := self._summed(part.steps)) is not None:
                 return summed  # type: ignore[return-value]
             classes: Classes | None = getattr(part, "classes", None)

@@ -45,7 +45,7 @@ class SparkRows:
         return parts[0] if parts else group_totals((), len(self.units), maps)
 
     def _in_sql(self, names: list[str], steps: list[str]) -> Totals:
-        read = self.kept.sums("v0", steps, names)
+        read = self.kept.sums("v0", steps, names, len(self.units))
         codes = KeyCodes(self.keys).codes([read.column(name).combine_chunks() for name in names])
         inside, (counts, *halves) = (
             codes >= 0,

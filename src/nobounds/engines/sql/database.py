@@ -20,6 +20,7 @@ from nobounds.engines.keys import plain
 from nobounds.engines.loaded import loaded
 from nobounds.engines.memory.arrow import import_pyarrow, to_floats
 from nobounds.engines.memory.sequences import from_sequence
+from nobounds.engines.moment import held
 from nobounds.engines.numbers import parse_number
 from nobounds.engines.sql.alchemy.session import driver_of, is_alchemy, is_typed, sqlite_rows
 from nobounds.engines.sql.alchemy.table import from_stored
@@ -27,6 +28,7 @@ from nobounds.engines.sql.duck import from_relation, quoted, schema_facts
 from nobounds.engines.sql.files import csv_files, refuse_guesses
 from nobounds.engines.sql.postgres import from_postgres
 from nobounds.engines.sql.pushed.table import Pushed, opened_table
+from nobounds.engines.sql.reading import at_one_moment, of_postgres, of_sqlite
 from nobounds.engines.sql.text import around, bare, counted, hiding_driver_errors, no_rows, refuse_repeated
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
@@ -44,16 +46,24 @@ def from_table(connection: Any, table: str, parts: tuple[str, str] | None = None
     stream = from_query(connection, f"select * from {table}")
     if not _is_psycopg(connection):
         return stream
-    there = partial(opened_table, connection, table)
-    return replace(stream, batches=partial(_in_snapshot, there, stream.batches), elsewhere=there)
+    return _in_snapshot(stream, partial(opened_table, connection, table))
 
 
-def _in_snapshot(
-    opened: Callable[[], Pushed | None], here: Callable[..., Iterator[Any]], keys: list[str], values: list[str]
-) -> Iterator[Any]:
-    """The batches of a table from a snapshot of it, which ADBC may fetch, or by the user's own connection."""
-    there = opened()
-    yield from here(keys, values) if there is None else there.snapshot.fetched.batches(keys, values)
+def _in_snapshot(stream: TableStream, opened: Callable[[], Pushed | None]) -> TableStream:
+    """A table from a snapshot of it, which ADBC may fetch, or by the user's own connection."""
+
+    def elsewhere() -> Pushed | None:
+        return held(opened)
+
+    def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
+        there = elsewhere()
+        yield from stream.batches(keys, values) if there is None else there.snapshot.fetched.batches(keys, values)
+
+    def rows() -> int:
+        there = elsewhere()
+        return stream.rows() if there is None else there.rows()
+
+    return replace(stream, batches=batches, rows=rows, elsewhere=elsewhere)
 
 
 def _through(source: Any, open_with: Callable[[Any], TableStream]) -> TableStream:
@@ -77,7 +87,9 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Tabl
         None if is_instance(connection, "duckdb", "DuckDBPyConnection") else connection
     )  # DuckDB relations share one lock
     with turn:
-        return replace(_opened(connection, query, views), query=True, connected=True, turns=turn)
+        stream = replace(_opened(connection, query, views), query=True, connected=True, turns=turn)
+    begin = of_postgres if _is_psycopg(connection) else of_sqlite if _is_sqlite(connection) else None
+    return stream if begin is None else at_one_moment(stream, partial(begin, connection))
 
 
 def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
@@ -94,7 +106,7 @@ def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:
         with hiding_driver_errors():
             relation = connection.sql(query)
         refuse_guesses(relation)
-        return from_relation(relation)
+        return from_relation(relation, connection.sql)
     if is_instance(connection, "adbc_driver_manager.dbapi", "Connection"):
         return _from_adbc(connection, query)
     if _is_psycopg(connection):
@@ -111,6 +123,10 @@ def _is_psycopg(connection: Any) -> bool:
     return is_instance(connection, "psycopg", "Connection") or is_instance(
         connection, "psycopg2.extensions", "connection"
     )
+
+
+def _is_sqlite(connection: Any) -> bool:
+    return is_instance(connection, "sqlite3", "Connection")
 
 
 def is_instance(connection: Any, module: str, name: str) -> bool:
@@ -156,7 +172,7 @@ def _from_cursors(connection: Any, query: str) -> TableStream:
         cursor.execute(no_rows(query))
         names = [str(column[0]) for column in cursor.description]
     refuse_repeated(names)
-    sqlite = is_instance(connection, "sqlite3", "Connection")
+    sqlite = _is_sqlite(connection)
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         at = {name: names.index(name) for name in [*keys, *values]}

@@ -5,6 +5,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -13,14 +14,18 @@ from nobounds.engines.key_columns import key_type
 from nobounds.engines.keys import plain
 from nobounds.engines.memory.arrow import facts_of, import_pyarrow, to_floats
 from nobounds.engines.memory.frames import arrow_family
-from nobounds.engines.refusals import replacing_errors
+from nobounds.engines.refusals import query_failed, replacing_errors
+from nobounds.engines.sql.reading import at_one_moment, of_duckdb
 from nobounds.engines.streams.stream import TableStream
 from nobounds.engines.streams.turns import turns
 from nobounds.ladders.facts import Facts
 
 
-def from_relation(relation: Any) -> TableStream:
-    """The TableStream of a DuckDB relation. A relation is a query and runs each time the table is read."""
+def from_relation(relation: Any, run: Callable[[str], Any] | None = None) -> TableStream:
+    """The TableStream of a DuckDB relation. A relation is a query and runs each time the table is read.
+
+    run: runs a statement on the connection of the relation. The relation can do that too, which takes longer.
+    """
     schema = _run(lambda: relation.limit(0).to_arrow_table().schema)
     facts, others, kinds = schema_facts(schema)
 
@@ -31,7 +36,8 @@ def from_relation(relation: Any) -> TableStream:
     def rows() -> int:
         return int(_run(lambda: relation.count("*").fetchall()[0][0]))
 
-    return TableStream(facts, others, kinds, batches, rows, query=True, turns=turns())
+    stream = TableStream(facts, others, kinds, batches, rows, query=True, turns=turns())
+    return at_one_moment(stream, partial(of_duckdb, run or partial(relation.query, "nobounds_relation")))
 
 
 def schema_facts(schema: Any) -> tuple[dict[str, Facts], dict[str, str], dict[str, Any]]:
@@ -123,11 +129,6 @@ def _no_details() -> AbstractContextManager[None]:
 def quoted(name: str) -> str:
     """A name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def query_failed() -> ValueError:
-    """The error for a failed query; without the reason, which may depend on the data."""
-    return ValueError("the query failed; run it on its own to see why")
 
 
 def import_duckdb() -> Any:

@@ -2,8 +2,7 @@
 
 from contextlib import AbstractContextManager
 
-from nobounds.engines.refusals import replacing_errors
-from nobounds.engines.sql.duck import query_failed
+from nobounds.engines.refusals import query_failed, replacing_errors
 
 
 def no_rows(query: str) -> str:

@@ -16,11 +16,12 @@ from nobounds.engines.grouped import GroupedRecords
 from nobounds.engines.keys import is_key, public_keys
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import floats_in
+from nobounds.engines.refusals import query_failed
 from nobounds.engines.rows.coded import CodedRows
 from nobounds.engines.rows.key_codes import KeyCodes, together
 from nobounds.engines.rows.unit_rows import UnitRows
 from nobounds.engines.source import Bounding, GroupRows, Keyed, Progress, Tallied
-from nobounds.engines.sql.duck import query_failed, unit_groups, unit_sizes
+from nobounds.engines.sql.duck import unit_groups, unit_sizes
 from nobounds.engines.streams.bounded import bounded
 from nobounds.engines.streams.spool import Spool, once
 from nobounds.engines.streams.stream import Elsewhere, TableStream

@@ -1,4 +1,4 @@
-"""A connection of SQLAlchemy in a transaction of its own, so that all queries of a statistic see the same rows.
+"""A connection of SQLAlchemy in a transaction of its own, so that all queries of a release see the same rows.
 
 MariaDB: REPEATABLE READ, READ ONLY, with a snapshot from its start, for tables of InnoDB. SQLite: a transaction that
 begins with its first read. A connection that the user has begun a transaction on is read as it is, and stays open. For
@@ -14,6 +14,7 @@ from typing import Any
 from nobounds.engines.column import CHUNK
 from nobounds.engines.keys import text_of
 from nobounds.engines.loaded import loaded
+from nobounds.engines.sql.reading import leave
 
 _BEGINNINGS = {
     "sqlite": ("begin",),
@@ -61,16 +62,16 @@ class Session:
 
     def __init__(self, source: Any) -> None:
         self.family = family_of(source)
-        self.end: Callable[[], Any] = _nothing
+        self.close: Callable[[], Any] = _nothing
         if begun(source):
             self.connection = source
             if self.family == "sqlite" and not self.driver.in_transaction:  # sqlite3 begins with the first write
-                self.end = weakref.finalize(self, _leave, self.driver, self.driver.total_changes)
+                self.close = weakref.finalize(self, leave, self.driver, self.driver.total_changes)
                 self.rows("begin")
             return
         self.connection = getattr(source, "engine", source).connect()
         own = not getattr(self.driver, "in_transaction", False)  # SQLite in memory has one connection for all
-        self.end = weakref.finalize(self, _end, self.connection, self.driver if own else None)
+        self.close = weakref.finalize(self, _end, self.connection, self.driver if own else None)
         for statement in _BEGINNINGS[self.family] if own else ():
             self.rows(statement)
 
@@ -102,7 +103,7 @@ class Session:
         except GeneratorExit:  # the rest of the rows is not wanted
             raise
         except BaseException:
-            self.end()
+            self.close()
             raise
 
 
@@ -118,13 +119,6 @@ def sqlite_rows(driver: Any, cursor: Any, size: int) -> list[Any]:
 
 def _nothing() -> None:
     """What is to be done at the end of a transaction of the user's."""
-
-
-def _leave(driver: Any, changes: int) -> None:
-    """End a transaction of ours on the user's connection, unless the user has written in it: then it is the user's."""
-    with suppress(Exception):
-        if driver.in_transaction and driver.total_changes == changes:
-            driver.execute("rollback")
 
 
 def _end(connection: Any, driver: Any | None) -> None:

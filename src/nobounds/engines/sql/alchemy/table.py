@@ -6,11 +6,13 @@ a sum of its integers fails where it overflows, which depends on the data.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from nobounds.engines.memory.arrow import import_pyarrow
 from nobounds.engines.memory.arrow_floats import arrow_floats
+from nobounds.engines.moment import held
 from nobounds.engines.sql.alchemy.fields import Field, mariadb_field, sqlite_field
 from nobounds.engines.sql.alchemy.session import Session
 from nobounds.engines.sql.text import backticked, hiding_driver_errors
@@ -30,7 +32,7 @@ _COLUMNS = """
 def from_stored(source: Any, table: str, schema: str | None, name: str) -> TableStream | None:
     """The TableStream of a stored table; None if a column of it has no type.
 
-    table: its name in SQL. Each statistic opens a connection of its own, unless the user has begun a transaction.
+    table: its name in SQL. Each release opens a connection of its own, unless the user has begun a transaction.
     """
     with hiding_driver_errors():
         own = Session(source)
@@ -39,12 +41,14 @@ def from_stored(source: Any, table: str, schema: str | None, name: str) -> Table
     if fields is None:
         return None
 
+    begin = partial(Session, source)
+
     def opened() -> Held:
         with hiding_driver_errors():
-            session = Session(source)
+            session = held(begin)
         return Held(replace(_stream(lambda: session, table, fields), turns=turns(session.driver)))
 
-    return replace(_stream(lambda: Session(source), table, fields), turns=turns(own.driver), elsewhere=opened)
+    return replace(_stream(lambda: held(begin), table, fields), turns=turns(own.driver), elsewhere=opened)
 
 
 def _stream(session: Callable[[], Session], table: str, fields: dict[str, Field]) -> TableStream:

@@ -1,6 +1,6 @@
 """A snapshot of a stored table of PostgreSQL: one transaction, on a connection of our own, in which all passes run.
 
-The transaction is REPEATABLE READ and READ ONLY, so every pass of a statistic sees the same rows, whatever is written
+The transaction is REPEATABLE READ and READ ONLY, so every pass of a release sees the same rows, whatever is written
 in the meantime. It is on a connection of our own, so that it neither joins nor ends a transaction of the user. Names in
 our queries are those of `pg_catalog`, whatever the search path of the user.
 
@@ -86,9 +86,13 @@ class Session:
         except GeneratorExit:  # the rest of the rows is not wanted
             raise
         except BaseException:
-            for each in (self.connection, *self._arrow):
-                _close(each)
+            self.close()
             raise
+
+    def close(self) -> None:
+        """End the transaction, and close the connections."""
+        for each in (*self._arrow, self.connection):
+            _close(each)
 
     def _joined(self) -> Any | None:
         """The connection of ADBC with this snapshot, opened when it is first needed; None if there can be none."""

@@ -80,6 +80,10 @@ class Pushed:
         """The same with these columns: new names, each with the old one."""
         return Pushed(self.snapshot.selected(columns))
 
+    def close(self) -> None:
+        """End the transaction, and close its connections."""
+        self.snapshot.session.close()
+
     def _column(self, name: str | None, keyed: Keyed | None = None) -> "_Column":
         number = "0::float8" if name is None else self.snapshot.fields[name].number
         assert number is not None, "a column of numbers"
