@@ -36,7 +36,7 @@ def answers(plan: Question | Halving, size: int) -> tuple[bool, ...]:
     if not plan.problem.grows or plan.problem.method != "auto":
         return (True,) * len(plan.qs)
     least = size - plan.problem.tuning.careful * plan.size.noise
-    return tuple(least * _epsilon(plan) >= needed_nats(plan.problem, q) for q in plan.qs)
+    return tuple(least * _epsilon(plan, size) >= needed_nats(plan.problem, q) for q in plan.qs)
 
 
 def needed(plan: Question | Halving, size: int, total: Fraction, zcdp: bool) -> dict[str, float]:
@@ -54,11 +54,15 @@ def needed_rows(plan: Question | Halving) -> int:
 def _rows(plan: Question | Halving) -> float:
     nats = max(needed_nats(plan.problem, q) for q in plan.qs)
     tuning: RankTuning = plan.problem.tuning
-    return float(nats / _epsilon(plan) + (tuning.careful + tuning.room) * plan.size.noise)
+    room = (tuning.careful + tuning.room) * plan.size.noise
+    rows = math.ceil(nats / _epsilon(plan) + room)
+    return float(nats / _epsilon(plan, rows) + room)
 
 
-def _epsilon(plan: Question | Halving) -> Fraction:
-    """The epsilon of each choice or walk of a plan, nominal under zCDP."""
+def _epsilon(plan: Question | Halving, size: int | None = None) -> Fraction:
+    """The epsilon of each choice or walk of a plan for this many records, nominal under zCDP."""
+    if isinstance(plan, Halving) and size is not None and (apart := plan.apart(size)):
+        plan = apart[0]
     left = plan.epsilon - plan.size.epsilon if isinstance(plan, Question) else plan.left
     many = len(plan.qs) if isinstance(plan, Question) else levels_of(plan.qs)
     if isinstance(plan, Question) and plan.qs == (Fraction(0), Fraction(1)):

@@ -100,6 +100,12 @@ class RankTuning:
     tight_from: int = 1
     tight_nats: Fraction = Fraction(2)
     places: int = 1024  # on a rung
+    # One by one: at most this many quantiles, with at most this part of the records beyond an outer one, and with fewer
+    # nats of a level there than this, without a frame and in one.
+    apart_most: int = 4
+    apart_tail: Fraction = Fraction(1, 20)
+    apart_nats: int = 32
+    apart_framed: int = 12
     # All quantiles in one choice: at most this many, under swap and under add-remove; the nats of the choice beyond the
     # outer ones; the bits of the numbers beyond log2 of its nats; and of epsilon for the size under swap, at least.
     joint_most: int = 39

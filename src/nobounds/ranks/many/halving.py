@@ -11,7 +11,8 @@ recursion chooses in disjoint slices, so it costs as much as one choice: m quant
 - With enough records the ladder is one in a private frame (see `framing`), and rungs far outside the scale are lowered
   by a public prior. Next to the end of the data all rungs beyond it would be as good as the right one, and a walk
   outward is taken.
-- With fewer the slices are of all numbers under the public prior, and no rank is aimed at that is too near the end.
+- With fewer the slices are of all numbers under the public prior, and no rank is aimed at that is too near the end. So
+  a few quantiles, of which one lies near an end, are answered one by one instead (see `question`).
 
 With enough records for a few dozen quantiles all of them are chosen at once instead (see `joint`).
 
@@ -56,6 +57,7 @@ from nobounds.ranks.many.joint import JointRule, is_for, smallest_gap
 from nobounds.ranks.many.look import Look
 from nobounds.ranks.many.slices import Lowered, Slice, SliceAim, runs_in, walk_in
 from nobounds.ranks.problem import Problem
+from nobounds.ranks.question import Question
 from nobounds.ranks.route import placed
 from nobounds.ranks.tuning import RankTuning
 from nobounds.ranks.values import value_of
@@ -188,7 +190,7 @@ class Halving:
         if self.shares:
             return pure(self.left)
         halved = pure_parts(self.left, (Fraction(0), self._dearest), levels(self.qs))
-        rhos = [halved.rho, self._turning_rho]
+        rhos = [halved.rho, self._turning_rho, *([pure(self.left).rho] if self._may_part else [])]
         return Cost(halved.kinds, max([*rhos, range_bounded(self.left).rho] if is_for(self.problem) else rhos))
 
     @property
@@ -238,6 +240,8 @@ class Halving:
             size = yield from self.learned(view)
         if (joint := self.joint(size)) is not None:
             return (yield from joint.program(view))
+        if apart := self.apart(size):
+            return (yield from _one_by_one(apart, view, size))
         setting = yield from self.settled(view, size)
         look, whole = Look(view.counts, setting.ladder), Slice.whole(setting.ladder, setting.places)
         values: dict[int, int | float] = {}
@@ -279,6 +283,27 @@ class Halving:
         """The choice of all quantiles at once, where it is better for this many records; it has no shares of levels."""
         rule = JointRule(self.problem, self.zcdp, self.left, size, self.size.epsilon)
         return rule if rule.is_better and not self.shares else None
+
+    @property
+    def _may_part(self) -> bool:
+        """Whether the quantiles may be answered one by one: there are few of them, and one is far out."""
+        tail, tuning = min(self.qs[0], 1 - self.qs[-1]), self.tuning
+        return (
+            self.problem.grows and not self.shares and len(self.qs) <= tuning.apart_most and tail <= tuning.apart_tail
+        )
+
+    def apart(self, size: int) -> tuple[Question, ...]:
+        """The plans that answer one by one, where this many records are too few for levels to aim near the end."""
+        tail = min(self.qs[0], 1 - self.qs[-1])
+        nats = size * tail * self.rate(HALF, share(self.left, levels(self.qs), self.zcdp))
+        least = self.tuning.apart_nats if self.frame_rule(size) is None else self.tuning.apart_framed
+        if not self._may_part or nats >= least or self.joint(size) is not None:
+            return ()
+        # Under swap, but for zCDP, a size was paid from what a record costs less that turns from missing to present.
+        paid = 0 if self.neighbors == "add-remove" or self.zcdp else self.size.epsilon
+        each = share(self.left - paid, len(self.qs), self.zcdp)
+        problems = (replace(self.problem, qs=(q,)) for q in self.qs)
+        return tuple(Question(problem, each + self.size.epsilon, self.size, self.zcdp) for problem in problems)
 
     def settled(self, view: View, size: int) -> Program[Setting]:
         """The setting for a size: if there are enough records, the frame is learned first."""
@@ -432,6 +457,14 @@ class Halving:
 
     def _rank(self, which: int) -> Fraction:
         return Fraction(0) if which < 0 else Fraction(1) if which == len(self.qs) else self.qs[which]
+
+
+def _one_by_one(plans: tuple[Question, ...], view: View, size: int) -> Program[tuple[int | float, ...]]:
+    """The answers of plans for one quantile each, in increasing order."""
+    values: list[int | float] = []
+    for plan in plans:
+        values += yield from plan.program(view, size)
+    return tuple(sorted(values))
 
 
 def around(setting: Setting, rung: int) -> Setting:
