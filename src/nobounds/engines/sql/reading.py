@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from nobounds.engines.moment import ensure
+from nobounds.engines.moment import ensure, held
 from nobounds.engines.sql.text import hiding_driver_errors
 from nobounds.engines.streams.stream import TableStream
 
@@ -53,7 +53,10 @@ def at_one_moment(stream: TableStream, begin: Begin) -> TableStream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         begun()
-        return stream.batches(keys, values)
+        read: Any = stream.batches(keys, values)
+        # Drivers end no transaction during a query, and an error that is kept would keep the query too.
+        rows: Iterator[Any] = held(lambda: read)
+        return rows
 
     def rows() -> int:
         begun()
