@@ -91,6 +91,28 @@ def test_a_release_sees_one_state_of_sqlite(tmp_path, release, given):
     assert moving == resting
 
 
+@pytest.mark.parametrize("given", [{}, {"isolation_level": None}], ids=str)
+@pytest.mark.parametrize("text", ["insert into moving (age) values (1)", "create table other (x)"])
+def test_what_another_thread_writes_in_sqlite_is_not_lost(tmp_path, text, given):
+    """During a release: it is committed, or it is left to the user, who has to commit it anyway."""
+    with in_sqlite3(tmp_path / "moving.db", check_same_thread=False, **given) as (connection, _):
+        before = connection.execute("select count(*) from moving, sqlite_master").fetchall()
+
+        def write():
+            if not waiting:
+                waiting.append(Thread(target=connection.execute, args=(text,)))
+                waiting[0].start()
+                waiting[0].join()
+
+        waiting = []
+        asked_table(connection, None, rows_of="result").mean("fare", epsilon=1, rng=Restless(7, write))
+        assert connection.in_transaction == (not given and "insert" in text)
+        if connection.in_transaction:
+            connection.commit()
+        connection.rollback()
+        assert connection.execute("select count(*) from moving, sqlite_master").fetchall() > before
+
+
 def interrupted(*given):
     """A user's Ctrl-C, in the middle of a pass."""
     raise KeyboardInterrupt

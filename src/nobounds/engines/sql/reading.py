@@ -100,10 +100,11 @@ def of_duckdb(run: Callable[[str], Any]) -> Callable[[], Any] | None:
 
 
 def leave(connection: Any, changes: int) -> None:
-    """End a transaction of ours in SQLite, unless the user has written in it: then it is the user's."""
+    """End a transaction of ours in SQLite, unless the user has written in it and is to commit it."""
     with suppress(Exception):
-        if connection.in_transaction and connection.total_changes == changes:
-            connection.execute("rollback")
+        own = connection.total_changes == changes or connection.isolation_level is None
+        if connection.in_transaction and (own or getattr(connection, "autocommit", None) is True):
+            connection.execute("commit")
 
 
 def _committed(connection: Any) -> None:
