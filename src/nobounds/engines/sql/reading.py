@@ -1,8 +1,9 @@
 """A transaction on the user's own connection, so that all queries of a release see the same rows.
 
 It begins with the first read of a release and ends with the release. Other releases on the same connection wait until
-then, because its threads share one transaction. Where the user has begun a transaction, that one is read in, and stays
-open. Nothing of it writes, so it ends with a commit, which keeps what the user may have written in another thread.
+then, because its threads share one transaction; and so do those on other connections that share its lock (`turns`).
+Where the user has begun a transaction, that one is read in, and stays open. Nothing of it writes, so it ends with a
+commit, which keeps what the user may have written in another thread.
 """
 
 from collections.abc import Callable, Iterator
