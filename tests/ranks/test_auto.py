@@ -166,6 +166,19 @@ def test_a_tail_of_few_records_is_chosen_without_a_centre_under_swap(q):
     assert auto(problem_of((q,), "add-remove"), F(1), 100).frame is not None
 
 
+@pytest.mark.parametrize("q", [F(1, 10_000), F(999, 1000)], ids=str)
+def test_ranks_on_both_sides_of_a_target_count(q):
+    """Also where nearly all records are missing, and noise makes up most of the size."""
+    problem = problem_of((q,), "swap", rows=100_000)
+    learned = size_rule(problem, F(1, 2))
+    for size in learned.levels:
+        (route,) = auto(problem, F(1, 2) - learned.epsilon, size, noise=learned.noise).routes
+        if isinstance(route, ChoiceRoute):
+            assert min(route.slopes) > 0
+            low, high = route.window(q if route.rank is None else route.rank, 9000)
+            assert low < high
+
+
 def test_a_tail_with_few_records_is_walked_to_from_a_centre():
     """Without a scale, however few they are: a noisy size does not tell 20 records from 100."""
     problem = problem_of((F(1),), "add-remove")

@@ -6,16 +6,16 @@ first read, uses it for every later one, and ends it when the release is done or
 """
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from contextvars import ContextVar
 from typing import Any, Protocol, Self, TypeVar
 
 
 class Transaction(Protocol):
-    """Something that is to be ended."""
+    """Something that is to be ended: a transaction, or a pass over a table in one."""
 
     def close(self) -> None:
-        """End it; no error, whatever has become of the database."""
+        """End it."""
         ...
 
 
@@ -23,7 +23,10 @@ T = TypeVar("T", bound=Transaction | None)
 
 
 class Moment:
-    """The transactions of one release, by the functions that begin them; a release inside another one shares them."""
+    """The transactions of one release, by the functions that begin them; a release inside another one shares them.
+
+    What was begun last ends first. No end raises an error, whatever has become of the database.
+    """
 
     __slots__ = ("_begun", "_token")
 
@@ -44,7 +47,7 @@ class Moment:
             with ExitStack() as stack:
                 for each in self._begun.values():
                     if each is not None:
-                        stack.callback(each.close)
+                        stack.callback(_close, each)
             self._begun.clear()
 
     def held(self, begin: Callable[[], T]) -> T:
@@ -53,6 +56,11 @@ class Moment:
             self._begun[begin] = begin()
         transaction: T = self._begun[begin]
         return transaction
+
+
+def _close(transaction: Transaction) -> None:
+    with suppress(Exception):
+        transaction.close()
 
 
 _now: ContextVar[Moment | None] = ContextVar("nobounds_moment", default=None)

@@ -218,7 +218,7 @@ def _balanced(aim: Aim) -> ChoiceRoute:
         enough = (twice - math.sqrt(twice**2 - 4 * nats * outer)) / (2 * nats)
     tail = max(aim.tail, Fraction(math.ceil(enough * _RANKS), _RANKS))
     most = max(1 - inner / (nats * (1 - float(tail))), 0.5)
-    part = round(min(max(tuning.beyond_nats / (nats * float(tail)), 0.5), most) * _PARTS)
+    part = min(round(min(max(tuning.beyond_nats / (nats * float(tail)), 0.5), most) * _PARTS), _PARTS - 1)
     upper = 2 * aim.q >= 1
     slopes = (_PARTS - part, part) if upper else (part, _PARTS - part)
     bits = prior_bits(aim.nats, tuning) - tuning.fewer_tail_bits

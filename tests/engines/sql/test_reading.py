@@ -21,6 +21,8 @@ from support.moving import (
 )
 
 import nobounds as nb
+from nobounds.engines.sql import duck
+from nobounds.engines.streams import local
 
 
 @pytest.mark.medium
@@ -87,6 +89,47 @@ def test_a_release_sees_one_state_of_sqlite(tmp_path, release, given):
     """By a connection of Python's own driver."""
     moving, resting = answers(release, partial(in_sqlite3, tmp_path / "moving.db", **given))
     assert moving == resting
+
+
+@pytest.mark.parametrize("given", [{}, {"isolation_level": None}], ids=str)
+@pytest.mark.parametrize("text", ["insert into moving (age) values (1)", "create table other (x)"])
+def test_what_another_thread_writes_in_sqlite_is_not_lost(tmp_path, text, given):
+    """During a release: it is committed, or it is left to the user, who has to commit it anyway."""
+    with in_sqlite3(tmp_path / "moving.db", check_same_thread=False, **given) as (connection, _):
+        before = connection.execute("select count(*) from moving, sqlite_master").fetchall()
+
+        def write():
+            if not waiting:
+                waiting.append(Thread(target=connection.execute, args=(text,)))
+                waiting[0].start()
+                waiting[0].join()
+
+        waiting = []
+        asked_table(connection, None, rows_of="result").mean("fare", epsilon=1, rng=Restless(7, write))
+        assert connection.in_transaction == (not given and "insert" in text)
+        if connection.in_transaction:
+            connection.commit()
+        connection.rollback()
+        assert connection.execute("select count(*) from moving, sqlite_master").fetchall() > before
+
+
+def interrupted(*given):
+    """A user's Ctrl-C, in the middle of a pass."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("place", [(duck, "to_floats"), (local, "_values")], ids=["inside", "outside"])
+def test_an_interrupted_pass_leaves_no_transaction(place, monkeypatch):
+    """Of DuckDB, although a notebook keeps the error with all its frames, and a frame the query."""
+    with duckdb.connect() as connection:
+        connection.execute("create table own as select range::double as x, range % 3 as g from range(300000)")
+        table = nb.Table.sql(connection, "select * from own", rows_of="result")
+        monkeypatch.setattr(*place, interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            table.group_by("g", keys=[0, 1]).mean("x", epsilon=1)
+        assert kept.tb is not None
+        connection.begin()  # fails if a transaction is left open
+        connection.rollback()
 
 
 def test_threads_with_one_connection_take_turns(tmp_path):

@@ -4,7 +4,7 @@ import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -31,7 +31,8 @@ def from_relation(relation: Any, run: Callable[[str], Any] | None = None) -> Tab
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         chosen = ", ".join(map(quoted, dict.fromkeys([*keys, *values]))) or "1"
-        return floated(_run(lambda: relation.project(chosen).to_arrow_reader(CHUNK)), schema, keys, values)
+        with closing(_run(lambda: relation.project(chosen).to_arrow_reader(CHUNK))) as reader:
+            yield from floated(reader, schema, keys, values)
 
     def rows() -> int:
         return int(_run(lambda: relation.count("*").fetchall()[0][0]))

@@ -1,8 +1,9 @@
 """A transaction on the user's own connection, so that all queries of a release see the same rows.
 
 It begins with the first read of a release and ends with the release. Other releases on the same connection wait until
-then, because its threads share one transaction. Where the user has begun a transaction, that one is read in, and stays
-open. Nothing of it writes, so it ends with a commit, which keeps what the user may have written in another thread.
+then, because its threads share one transaction; and so do those on other connections that share its lock (`turns`).
+Where the user has begun a transaction, that one is read in, and stays open. Nothing of it writes, so it ends with a
+commit, which keeps what the user may have written in another thread.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from nobounds.engines.moment import ensure
+from nobounds.engines.moment import ensure, held
 from nobounds.engines.sql.text import hiding_driver_errors
 from nobounds.engines.streams.stream import TableStream
 
@@ -53,7 +54,10 @@ def at_one_moment(stream: TableStream, begin: Begin) -> TableStream:
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
         begun()
-        return stream.batches(keys, values)
+        read: Any = stream.batches(keys, values)
+        # Drivers end no transaction during a query, and an error that is kept would keep the query too.
+        rows: Iterator[Any] = held(lambda: read)
+        return rows
 
     def rows() -> int:
         begun()
@@ -97,10 +101,11 @@ def of_duckdb(run: Callable[[str], Any]) -> Callable[[], Any] | None:
 
 
 def leave(connection: Any, changes: int) -> None:
-    """End a transaction of ours in SQLite, unless the user has written in it: then it is the user's."""
+    """End a transaction of ours in SQLite, unless the user has written in it and is to commit it."""
     with suppress(Exception):
-        if connection.in_transaction and connection.total_changes == changes:
-            connection.execute("rollback")
+        own = connection.total_changes == changes or connection.isolation_level is None
+        if connection.in_transaction and (own or getattr(connection, "autocommit", None) is True):
+            connection.execute("commit")
 
 
 def _committed(connection: Any) -> None:
