@@ -109,10 +109,11 @@ class Forecaster:
         shape: Shape,
         options: dict[str, Any],
         groups: int = 1,
+        strata: int = 1,
     ) -> "Forecaster":
         """The forecaster, with its data sets around the ranks that matter."""
         qs = RANKS.get(statistic, qs)
-        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0))
+        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0), strata)
         whole = None if groups == 1 else lru_cache(maxsize=_KEPT)(Sampling(shape, groups * n, (0.0, 1.0)).fresh)
         return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh), groups, whole)
 
