@@ -13,6 +13,8 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
+from nobounds.clipping.clip import ClipStart
+from nobounds.clipping.plan import SumPlan
 from nobounds.planning import sum_errors
 from nobounds.planning.expectation import Outcomes, expect
 from nobounds.planning.families import Shape
@@ -58,7 +60,7 @@ class ErrorModel:
         starts = sum_errors.clip_starts(plan, forecaster.sampling.typical())
         nothing, one = np.zeros(1), np.ones(1)
 
-        def outcomes(start: Any, number: int) -> Outcomes:
+        def outcomes(start: tuple[SumPlan, ClipStart | None], number: int) -> Outcomes:
             return Outcomes(one * sum_errors.outside(*start, forecaster.fresh(number), number), nothing, one)
 
         return expect(starts, outcomes, 1.0, (_CLIPS,)).rank or 0.0

@@ -168,7 +168,7 @@ def _stratified(rng: np.random.Generator, size: int, number: int, strata: int) -
     first = np.random.default_rng([_SEED, size, number // strata, strata]).integers(strata, size=size + 1)
     gaps = -np.log1p(-((first + number) % strata + rng.random(size + 1)) / strata)
     edges = np.cumsum(gaps)
-    return edges[:-1] / edges[-1]
+    return np.asarray(edges[:-1] / edges[-1])
 
 
 def _pieces(n: int, ranks: tuple[float, ...]) -> Iterator[tuple[int, int, bool]]:
@@ -194,5 +194,5 @@ def _cuts(length: int) -> Floats:
     half = (length + 1) // 2
     steps = np.concatenate([np.ones(ONE_BY_ONE), GROWTH ** np.arange(np.log(half + 1) / np.log(GROWTH))])
     cuts = np.minimum(np.floor(np.cumsum(steps)), half)
-    every = np.sort(np.concatenate([[0], cuts, length - cuts, [length]]))
-    return every[np.append(True, np.diff(every) > 0)]  # np.unique would import numpy.ma
+    every: Floats = np.sort(np.concatenate([[0], cuts, length - cuts, [length]]))
+    return np.asarray(every[np.append(True, np.diff(every) > 0)])  # np.unique would import numpy.ma

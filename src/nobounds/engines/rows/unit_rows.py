@@ -81,12 +81,12 @@ def chosen(rows: UnitRows, order: KeyOrder, bounding: Bounding) -> tuple[Ints, I
     sort = _unit_by_unit(sort, numbers[sort])
     first, size = _runs(numbers[sort])
     start = (starts(words(units(numbers[sort[first]])), bounding.salt) % size.astype(np.uint64)).astype(np.int64)
-    for some in _blocks(first):
-        block = sort[first[some][0] : first[some][-1] + size[some][-1]]
+    for part in _blocks(first):
+        block = sort[first[part][0] : first[part][-1] + size[part][-1]]
         in_order = _in_order(
-            size[some], order.places[rows.codes[block]], len(order.places), [each[block] for each in rows.values]
+            size[part], order.places[rows.codes[block]], len(order.places), [each[block] for each in rows.values]
         )
-        stays[block[in_order[_evenly(size[some], start[some], most)]]] = True
+        stays[block[in_order[_evenly(size[part], start[part], most)]]] = True
     return np.flatnonzero(stays), numbers
 
 
@@ -201,7 +201,7 @@ def _evenly(size: Ints, start: Ints, most: int) -> NDArray[np.bool_]:
     """Which rows of units with these numbers of rows stay: row j of r rows if (j * most + start) mod r < most."""
     ahead = start - (np.cumsum(size) - size) * most
     rows = np.arange(0, int(size.sum()) * most, most)
-    return (rows + np.repeat(ahead, size)) % np.repeat(size, size) < most
+    return np.asarray((rows + np.repeat(ahead, size)) % np.repeat(size, size) < most)
 
 
 def _in_order(size: Ints, places: Ints, groups: int, values: list[Floats]) -> Ints:
