@@ -120,7 +120,7 @@ class Sampling:
     shape: Shape
     n: int
     ranks: tuple[float, ...]
-    strata: int = 1  # of so many data sets in a row, each gap between two records takes every part of its law once
+    strata: int = 1  # data sets in a row in which each gap between two records takes every part of its law once
 
     def typical(self) -> Sample:
         """The data set with every record at its expected place."""
