@@ -13,10 +13,8 @@ import numpy as np
 
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
-from nobounds.clipping.clip import ClipStart
-from nobounds.clipping.plan import SumPlan
 from nobounds.planning import sum_errors
-from nobounds.planning.expectation import Outcomes, expect
+from nobounds.planning.expectation import expect
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster, Statistic
 from nobounds.values import dataclass
@@ -59,12 +57,10 @@ class ErrorModel:
     def _outside(self, forecaster: Forecaster) -> float:
         plan = forecaster.sum_plan(self.spending)
         starts = sum_errors.clip_starts(plan, forecaster.sampling.typical())
-        nothing, one = np.zeros(1), np.ones(1)
-
-        def outcomes(start: tuple[SumPlan, ClipStart | None], number: int) -> Outcomes:
-            return Outcomes(one * sum_errors.outside(*start, forecaster.fresh(number), number), nothing, one)
-
-        return expect(starts, outcomes, 1.0, (_CLIPS,)).rank or 0.0
+        return (
+            expect(starts, lambda start, k: sum_errors.outside(*start, forecaster.fresh(k), k), 1.0, (_CLIPS,)).rank
+            or 0.0
+        )
 
     def _forecaster(self, name: str, n: int) -> Forecaster:
         resolution = self.options.get("resolution")
