@@ -11,7 +11,7 @@ from hypothesis import given
 from scipy import stats
 from support.laws import text
 
-from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure
+from nobounds.accounting.conversions import epsilon_from_rho, rho_from_approximate, rho_from_pure, smaller_epsilon
 from nobounds.accounting.cost import Cost, Sides, both, gaussian, mirrored, monotonic, pure, worst
 from nobounds.accounting.loss import PrivacyLoss
 from nobounds.exact import ball
@@ -243,3 +243,12 @@ def test_an_epsilon_at_a_delta_is_not_taken_for_a_pure_one():
     """The range of one mechanism counts with twice the pure epsilon of another; where a delta is, there is none."""
     written = PrivacyLoss(1.0, 0.1, 2.0, "swap", "row", 1e-6)
     assert (written + PrivacyLoss.of(pure(F(1)), "swap")).eta == math.inf
+
+
+@pytest.mark.parametrize("rho", [F(0), F(1, 10**6), F(1, 100), F(1, 2), F(50)])
+@pytest.mark.parametrize("delta", [F(1, 3), MICRO, F(1, 10**400)])
+def test_the_smaller_epsilon_is_the_smaller_one(rho, delta):
+    """Also just above and below the epsilon of the rho, where floats leave it open."""
+    other = epsilon_from_rho(rho, delta)
+    for known in (0.0, 1e-9, other * (1 - 1e-15), other, other * (1 + 1e-15), 2 * other + 1, math.inf):
+        assert smaller_epsilon(known, rho, delta) == min(known, other)

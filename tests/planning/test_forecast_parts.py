@@ -20,7 +20,7 @@ from nobounds.mechanisms.decisions import FREE
 from nobounds.mechanisms.exponential_mechanism import weighted_law
 from nobounds.mechanisms.flip import flip_law
 from nobounds.mechanisms.halting import Law
-from nobounds.mechanisms.quick_laws import choice_blocks, spread, walk_blocks
+from nobounds.mechanisms.quick_laws import _gauss, choice_blocks, spread, walk_blocks
 from nobounds.mechanisms.runs import Runs
 from nobounds.mechanisms.walk import Walk
 from nobounds.planning.answer_errors import likely_routes, outcomes, point
@@ -101,6 +101,27 @@ def test_a_fresh_data_set_has_all_its_records(n, ranks):
         assert len(sample.values) <= 20_000
         assert abs(sample.quantile(0.5) - 0.5) < 4 / np.sqrt(n) + 0.01
     assert np.array_equal(sampling.fresh(3).values, sampling.fresh(3).values)
+
+
+def test_gauss_nodes_are_those_of_numpy():
+    """Nodes and weights of the Legendre polynomial, between 0 and 1."""
+    nodes, weights = np.polynomial.legendre.leggauss(len(_gauss()[0]))
+    assert _gauss() == (pytest.approx((nodes + 1) / 2, abs=1e-15), pytest.approx(weights / 2, rel=1e-12))
+
+
+@pytest.mark.parametrize("n", [1000, 40_000])
+def test_stratified_data_sets_share_out_the_laws_of_their_gaps(n):
+    """Each has the gaps of independent records; in the mean over a series every gap is much nearer to its mean."""
+    plain, shared = (Sampling(Shape.of("uniform"), n, (0.5,), strata) for strata in (1, 8))
+    gaps = [
+        np.array([np.diff(s.values[np.searchsorted(s.up_to, n // 2) :][:41]) for s in map(each.fresh, range(200))]) * n
+        for each in (plain, shared)
+    ]
+    for each in gaps:
+        assert each.mean() == pytest.approx(1, abs=0.07) and each.var() == pytest.approx(1, abs=0.15)
+    independent, stratified = (each.reshape(25, 8, 40).mean(axis=1).var(axis=0).mean() for each in gaps)
+    assert stratified < independent / 4
+    assert np.array_equal(shared.fresh(11).values, shared.fresh(11).values)
 
 
 @pytest.mark.medium

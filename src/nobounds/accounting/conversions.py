@@ -55,9 +55,23 @@ def epsilon_from_rho(rho: Fraction, delta: Fraction) -> float:
         return 0.0
     with working_precision(256):
         nats = -ball(delta).log()
-        r, most = float(rho), float(nats)
-        x = ball(_crossing(lambda x: r * x * x + math.log1p(x) - most))
+        x = ball(_best(float(rho), float(nats)))
         return max(0.0, round_up(upper(ball(rho) * (1 + x) - (1 / x).log1p() + (nats - x.log1p()) / x)))
+
+
+def smaller_epsilon(known: float, rho: Fraction, delta: Fraction) -> float:
+    """The smaller of a known epsilon and `epsilon_from_rho`, which is computed only where floats leave it open."""
+    if rho and 1e-300 < delta < 1 and known < math.inf:
+        r, nats = float(rho), -math.log(delta)
+        x = float(_best(r, nats))
+        if r * (1 + x) - math.log1p(1 / x) + (nats - math.log1p(x)) / x > 1.001 * known + 1e-6:
+            return known
+    return min(known, epsilon_from_rho(rho, delta))
+
+
+def _best(rho: float, nats: float) -> Fraction:
+    """The x for which alpha = 1 + x gives about the smallest epsilon at delta = exp(-nats)."""
+    return _crossing(lambda x: rho * x * x + math.log1p(x) - nats)
 
 
 @lru_cache(maxsize=4096)

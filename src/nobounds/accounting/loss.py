@@ -9,7 +9,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from nobounds.accounting.conversions import epsilon_from_rho
+from nobounds.accounting.conversions import epsilon_from_rho, smaller_epsilon
 from nobounds.accounting.cost import Cost, gaussian, pure, range_bounded
 from nobounds.exact import Number, positive, printable, rational, round_up, text_up
 from nobounds.values import dataclass
@@ -99,7 +99,7 @@ class PrivacyLoss:
         known = self.epsilon if rational(self.delta, "delta") <= most else math.inf
         if most == 0 or self.rho == math.inf:
             return known
-        return min(known, epsilon_from_rho(rational(self.rho, "rho"), most))
+        return smaller_epsilon(known, rational(self.rho, "rho"), most)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "PrivacyLoss":

@@ -20,6 +20,7 @@ def main() -> None:
 
 def _run() -> None:
     try:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads for matrices takes as long as a command
         gc.disable()  # until the command is loaded: what is imported stays, and is not worth looking through
         from nobounds.cli.app import app
 

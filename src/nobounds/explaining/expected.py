@@ -14,6 +14,7 @@ import numpy as np
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import Spending
 from nobounds.planning import sum_errors
+from nobounds.planning.expectation import expect
 from nobounds.planning.families import Shape
 from nobounds.planning.forecasters import Forecaster, Statistic
 from nobounds.values import dataclass
@@ -21,8 +22,10 @@ from nobounds.values import dataclass
 SIZES = (1_000, 10_000, 100_000)
 SHAPES = ("uniform", "lognormal", "pareto")
 SHAPES_IN_WORDS = "even, skewed and heavy-tailed data (uniform, lognormal, Pareto)"
-_ROUNDS = (32,)  # data sets: gives errors to a few percent, and two digits are shown
-_CLIPS = 4  # data sets for the number of records outside a clip
+_SETS = 8  # data sets, stratified: errors are as accurate as with 32 independent ones, to 1% to 7%
+_RELEASES = 32  # data sets where releases have to be simulated
+_LEAST = 1e-4  # routes with less probability change an error by less than data sets do
+_CLIPS = 12  # data sets for the number of records outside a clip, which varies more
 _FACTS = ("lower", "upper", "resolution")
 
 
@@ -41,7 +44,8 @@ class ErrorModel:
     def rank_errors(self, n: int) -> tuple[float, float]:
         """The smallest and the largest expected rank error over the shapes, for n records."""
         simulated = self.statistic == "quantiles" and len(self.qs) > 1
-        forecasts = [self._forecaster(name, n).errors(self.spending, _ROUNDS).rank for name in _shapes(simulated)]
+        sets = (_RELEASES if simulated else _SETS,)
+        forecasts = [self._forecaster(name, n).errors(self.spending, sets, _LEAST).rank for name in _shapes(simulated)]
         errors = [error for error in forecasts if error is not None]
         return min(errors), max(errors)
 
@@ -53,10 +57,9 @@ class ErrorModel:
     def _outside(self, forecaster: Forecaster) -> float:
         plan = forecaster.sum_plan(self.spending)
         starts = sum_errors.clip_starts(plan, forecaster.sampling.typical())
-        samples = [forecaster.fresh(number) for number in range(_CLIPS)]
-        return sum(
-            chance * sum(sum_errors.outside(*start, sample, k) for k, sample in enumerate(samples)) / _CLIPS
-            for chance, start in starts
+        return (
+            expect(starts, lambda start, k: sum_errors.outside(*start, forecaster.fresh(k), k), 1.0, (_CLIPS,)).rank
+            or 0.0
         )
 
     def _forecaster(self, name: str, n: int) -> Forecaster:
@@ -65,7 +68,7 @@ class ErrorModel:
         options = self.options | {"neighbors": self.neighbors}
         for fact in _FACTS:
             options.setdefault(fact, None)
-        return Forecaster.of(_statistic(self.statistic), self.qs, n, shape, options)
+        return Forecaster.of(_statistic(self.statistic), self.qs, n, shape, options, strata=_SETS)
 
 
 def _shapes(simulated: bool) -> Sequence[str]:

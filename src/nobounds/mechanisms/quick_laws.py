@@ -83,9 +83,15 @@ def _given_threshold(walk: Walk, levels: Ints, lengths: Ints, number: int) -> tu
 
 @lru_cache(maxsize=1)
 def _gauss() -> tuple[Floats, Floats]:
-    """Gauss nodes and weights between 0 and 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    return (nodes + 1) / 2, weights / 2
+    """Gauss nodes and weights between 0 and 1: the roots of a Legendre polynomial, by Newton's method."""
+    nodes = -np.cos(np.pi * (np.arange(_NODES) + 0.75) / (_NODES + 0.5))
+    for _ in range(6):
+        before, value = np.ones(_NODES), nodes
+        for k in range(2, _NODES + 1):
+            before, value = value, ((2 * k - 1) * nodes * value - (k - 1) * before) / k
+        slope = _NODES * (before - nodes * value) / (1 - nodes**2)
+        nodes = nodes - value / slope
+    return (nodes + 1) / 2, 1 / ((1 - nodes**2) * slope**2)
 
 
 def choice_blocks(runs: Runs, weighted: bool) -> Blocks:

@@ -19,16 +19,18 @@ from nobounds.ranks.question import Question
 from nobounds.ranks.route import ChoiceRoute, OneRoute
 from nobounds.ranks.values import floats_at
 
-LEAST = 1e-5  # routes with less probability are left out
+LEAST = 1e-5  # routes with less probability are left out, if no other number is given
 _FAR = 1e290  # such values divided by a unit are still floats
 
 
-def likely_routes(question: Question, which: int, typical: Sample) -> list[tuple[float, OneRoute]]:
+def likely_routes(
+    question: Question, which: int, typical: Sample, least: float = LEAST
+) -> list[tuple[float, OneRoute]]:
     """The routes that one of the answers may take, with their probabilities; equal ones are merged."""
     view, chances = SampleView(typical, question.ladder), dict[OneRoute, float]()
-    for chance, route in paths(lambda: question.route(which, view), LEAST / 10, quick_outcomes):
+    for chance, route in paths(lambda: question.route(which, view), least / 10, quick_outcomes):
         chances[route] = chances.get(route, 0.0) + chance
-    return list(together((chance, route) for route, chance in chances.items() if chance > LEAST))
+    return list(together((chance, route) for route, chance in chances.items() if chance > least))
 
 
 def quick_outcomes(decision: Any) -> Iterable[tuple[Any, float]]:

@@ -16,7 +16,7 @@ from nobounds.ladders.rungs import FloatBits
 from nobounds.values import dataclass
 
 ROUNDS = (32, 64, 128, 256)  # data sets
-RARE = 2  # data sets for a rare branch
+RARE = 2  # data sets for a rare branch; one if the first round has fewer than 16
 PRECISE = 0.03  # relative standard errors of the rank error and of the error,
 PRECISE_RANKS = np.array([0.015, 0.0])  # or absolute ones: 0.015 ranks
 COMMON, TOGETHER = 0.01, 4  # branches below this probability are rare; up to this many in a row are merged
@@ -60,11 +60,11 @@ def expect(
     seen = np.zeros(len(branches))
     sums, squares = np.zeros((2, len(branches), 2))  # over data sets, of the mean rank error and the mean error
     bins = np.zeros((len(branches), _LAST + 1))
-    ranked = True
+    ranked, rare = True, RARE if rounds[0] >= 16 else 1
     for done, goal in pairwise((0, *rounds)):
         shares = done + np.rint((goal - done) * np.append(0.0, np.cumsum(chances))).astype(np.int64)
         for which, (first, last) in enumerate(pairwise(shares.tolist())):
-            for number in range(first, last if done else max(first + RARE, last)):
+            for number in range(first, last if done else max(first + rare, last)):
                 ranks, errors, masses = outcomes(branches[which][1], number)
                 ranked, masses = ranks is not None, masses / masses.sum()
                 means = np.array([0.0 if ranks is None else ranks @ masses, np.minimum(errors, cap) @ masses])

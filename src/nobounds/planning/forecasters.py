@@ -109,10 +109,11 @@ class Forecaster:
         shape: Shape,
         options: dict[str, Any],
         groups: int = 1,
+        strata: int = 1,
     ) -> "Forecaster":
         """The forecaster, with its data sets around the ranks that matter."""
         qs = RANKS.get(statistic, qs)
-        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0))
+        sampling = Sampling(shape, n, tuple(map(float, qs)) if statistic in RANKED else (0.0, 1.0), strata)
         whole = None if groups == 1 else lru_cache(maxsize=_KEPT)(Sampling(shape, groups * n, (0.0, 1.0)).fresh)
         return cls(statistic, qs, sampling, options, lru_cache(maxsize=_KEPT)(sampling.fresh), groups, whole)
 
@@ -150,8 +151,10 @@ class Forecaster:
         magnitudes = max(float(np.abs(typical.values) @ typical.counts), TINY)
         return {"sum": magnitudes, "mean": magnitudes / typical.total}.get(self.statistic, float(typical.total))
 
-    def errors(self, spending: Spending, rounds: tuple[int, ...] = ROUNDS) -> Errors:
-        """The expected errors for an epsilon or a rho."""
+    def errors(
+        self, spending: Spending, rounds: tuple[int, ...] = ROUNDS, least: float = answer_errors.LEAST
+    ) -> Errors:
+        """The expected errors for an epsilon or a rho; of a quantile, over routes with at least this probability."""
         typical = self.sampling.typical()
         cap = self.useless(typical)
         if self.statistic == "count":
@@ -175,7 +178,7 @@ class Forecaster:
             rounds = tuple(goal for goal in _SAMPLED_ROUNDS if goal <= rounds[-1]) or rounds
             return expect([(1.0, None)], lambda _, number: self._released(halving, number), cap, rounds)
         question = plan_separately(self.facts, self.terms(spending), Options.of(self.options), self.qs)
-        return self._answers(question, typical, cap, rounds)
+        return self._answers(question, typical, cap, rounds, least)
 
     @property
     def stated(self) -> Stated:
@@ -194,12 +197,14 @@ class Forecaster:
         starts = sum_errors.clip_starts(plan, Sampling(self.sampling.shape, whole(0).total, (0.0, 1.0)).typical())
         return expect(starts, lambda start, k: sum_errors.outcomes(*start, whole(k), k, of=self.fresh(k)), cap, rounds)
 
-    def _answers(self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...]) -> Errors:
+    def _answers(
+        self, question: Question, typical: Sample, cap: float, rounds: tuple[int, ...], least: float
+    ) -> Errors:
         """The errors of one quantile, or of both ends in equal parts."""
         branches = [
             (chance / len(self.qs), (which, route))
             for which in range(len(self.qs))
-            for chance, route in answer_errors.likely_routes(question, which, typical)
+            for chance, route in answer_errors.likely_routes(question, which, typical, least)
         ]
 
         def outcomes(branch: tuple[int, OneRoute], number: int) -> Outcomes:

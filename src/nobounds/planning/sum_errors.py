@@ -266,10 +266,10 @@ def count_outcomes(noise: Additive, n: int, neighbors: Neighbors, nullable: bool
     return Outcomes(None, np.append(errors, float(n)), np.append(masses * held / both, cut))
 
 
-def outside(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> float:
-    """How many records of a data set lie outside a clip on average, for this start of the search."""
+def outside(plan: SumPlan, start: ClipStart | None, sample: Sample, number: int) -> Outcomes:
+    """How many records of a data set lie outside a clip, as ranks, for this start of the search."""
     lows, highs, chances = _clips(plan, start, sample, number)
     counted = np.append(0, sample.up_to)
     below = counted[np.searchsorted(sample.values, lows, side="left")]
     above = sample.total - counted[np.searchsorted(sample.values, highs, side="right")]
-    return float((below + above) @ chances)
+    return Outcomes((below + above).astype(np.float64), np.zeros(len(chances)), chances)

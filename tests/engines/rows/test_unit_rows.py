@@ -59,7 +59,8 @@ def test_the_rows_are_those_of_a_loop(rows, most, groups, salt, apart):
     kept, numbers = chosen(data, KeyOrder.of((keys,)), bounding)
     assert Counter(shown(rows[k]) for k in kept.tolist()) == by_a_loop(rows, keys, bounding)
     assert len(set(kept.tolist())) == len(kept)
-    assert len({(rows[k][0], n) for k, n in zip(kept.tolist(), numbers.tolist(), strict=True)}) == len(set(numbers))
+    pairs = {(row[0], n) for row, n in zip(rows, numbers.tolist(), strict=True)}
+    assert len(pairs) == len(set(numbers.tolist())) == len({row[0] for row in rows})
 
 
 @given(st.lists(st.binary(max_size=9), min_size=1), st.integers(0, 3))
@@ -96,17 +97,26 @@ def test_only_rows_of_units_with_more_rows_are_sorted():
 
 
 @pytest.mark.parametrize("close", [False, True])
-@pytest.mark.parametrize(("many", "groups"), [(1, 1), (300, 1), (300, 9), (1 << 30, 1 << 12)])
+@pytest.mark.parametrize(("many", "groups"), [(1, 1), (40, 1), (40, 9), (40, 1 << 40)])
 def test_rows_are_in_the_order_of_unit_key_and_value_to_the_last_bit(close, many, groups):
     """Also where values differ in their last bits alone, and where units and keys leave no room for a value."""
     rng, size = np.random.default_rng(3), 2000
-    units, places = rng.integers(0, min(many, 40), size), rng.integers(0, min(groups, 9), size)
+    units, places = np.sort(rng.integers(0, many, size)), rng.integers(0, min(groups, 9), size)
     values = 1 + rng.integers(0, 50, size) * 2.0**-52 if close else np.round(rng.normal(0, 9, size), 1)
-    rows = rng.permutation(10 * size)[:size]
-    column = np.zeros(10 * size)
-    column[rows] = values
-    found = unit_rows._in_order(rows, units, many, places, groups, [column])
-    wanted = rows[np.lexsort((values, places, units))]
-    where = {row: k for k, row in enumerate(rows.tolist())}
+    found = unit_rows._in_order(np.bincount(units), places, groups, [values])
+    wanted = np.lexsort((values, places, units))
     for array in (units, places, values):
-        assert [array[where[k]] for k in found.tolist()] == [array[where[k]] for k in wanted.tolist()]
+        assert np.array_equal(array[found], array[wanted])
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
+def test_blocks_of_units_change_no_choice(block):
+    """Each block has whole units, one at least, and together they have all."""
+    rng = np.random.default_rng(5)
+    units = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 30, 40)))
+    data = UnitRows(pa.array(units), rng.integers(0, 3, len(units)), [rng.normal(size=len(units))])
+    order, bounding = KeyOrder.of((pa.array([1, 2, 3]),)), Bounding("u", 4, 4, 9)
+    whole, _ = chosen(data, order, bounding)
+    with mock.patch.object(unit_rows, "_BLOCK", block):
+        assert np.array_equal(chosen(data, order, bounding)[0], whole)
+    assert np.array_equal(np.bincount(units[whole]), np.minimum(np.bincount(units), 4))

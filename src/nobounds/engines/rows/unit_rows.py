@@ -5,6 +5,7 @@ keys and values, it keeps every (r / rows)-th from a hashed start on. The choice
 rows with equal key and value are the same. A unit with few rows keeps all of them, so only the others are sorted.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from nobounds.engines.source import Bounding
 Words = NDArray[np.uint64]
 _LEADING = 24  # bits of a value that are enough to tell most values apart
 _WIDE = 4  # places of a matrix with a line for each unit, for each row, at most
+_BLOCK = 1 << 14  # rows that are sorted at a time
 _DENSE = 4  # a table of all whole numbers between the least and the largest may have this many places for each row
 
 
@@ -61,7 +63,7 @@ def key_words(keys: tuple[Any, ...]) -> Words:
 
 
 def chosen(rows: UnitRows, order: KeyOrder, bounding: Bounding) -> tuple[Ints, Ints]:
-    """The rows that count, and the unit of each as a number."""
+    """The rows that count, and the unit of each row as a number, also of those that do not."""
     units, numbers = _numbered(rows.units)
     sizes, most = np.bincount(numbers), bounding.rows
     if bounding.groups < most and len(order.places) > 1:
@@ -75,16 +77,17 @@ def chosen(rows: UnitRows, order: KeyOrder, bounding: Bounding) -> tuple[Ints, I
         stays = (sizes <= most)[numbers]
         sort = np.flatnonzero(~stays)
     if not len(sort):
-        kept = np.flatnonzero(stays)
-        return kept, numbers[kept]
-    sort = _in_order(sort, numbers[sort], len(sizes), order.places[rows.codes[sort]], len(order.places), rows.values)
+        return np.flatnonzero(stays), numbers
+    sort = _unit_by_unit(sort, numbers[sort])
     first, size = _runs(numbers[sort])
-    start = starts(words(units(numbers[sort[first]])), bounding.salt) % size.astype(np.uint64)
-    # Row j of r rows stays if (j * most + start) mod r < most.
-    ahead = start.astype(np.int64) - first * most
-    stays[sort[(np.arange(0, len(sort) * most, most) + np.repeat(ahead, size)) % np.repeat(size, size) < most]] = True
-    kept = np.flatnonzero(stays)
-    return kept, numbers[kept]
+    start = (starts(words(units(numbers[sort[first]])), bounding.salt) % size.astype(np.uint64)).astype(np.int64)
+    for part in _blocks(first):
+        block = sort[first[part][0] : first[part][-1] + size[part][-1]]
+        in_order = _in_order(
+            size[part], order.places[rows.codes[block]], len(order.places), [each[block] for each in rows.values]
+        )
+        stays[block[in_order[_evenly(size[part], start[part], most)]]] = True
+    return np.flatnonzero(stays), numbers
 
 
 def starts(of_units: Words, salt: int) -> Words:
@@ -154,6 +157,8 @@ def _numbered(units: Any) -> tuple[Any, Ints]:
     if pa.types.is_integer(kind) and not pa.types.is_uint64(kind) and len(units):
         whole = np.asarray(units.to_numpy()).astype(np.int64, copy=False)
         low, high = int(whole.min()), int(whole.max())
+        if low >= 0 and high < _DENSE * len(whole):
+            return pa.array, whole
         if high - low < _DENSE * len(whole):
             return (lambda numbers: pa.array(numbers + low)), whole - low
     encoded = units.dictionary_encode()
@@ -180,50 +185,67 @@ def _in_few_groups(places: Ints, numbers: Ints, units: Any, codes: Ints, order: 
     return np.asarray(places[sort[stays]])
 
 
-def _in_order(rows: Ints, units: Ints, many: int, places: Ints, groups: int, values: list[Floats]) -> Ints:
-    """Some rows in the order of their units, of the places of their keys, and of their values."""
-    of_units, of_keys = (many - 1).bit_length(), (groups - 1).bit_length()
+def _unit_by_unit(rows: Ints, units: Ints) -> Ints:
+    """Some rows in the order of their units."""
+    ranks = np.cumsum(np.bincount(units) > 0) - 1
+    return _stably(rows, ranks[units], int(ranks[-1]).bit_length())
+
+
+def _blocks(first: Ints) -> list[slice]:
+    """The units in blocks of about as many rows as the caches of a processor hold; `first` says where units start."""
+    cuts = np.searchsorted(first, np.arange(0, int(first[-1]) + 1, _BLOCK)).tolist()
+    return [slice(*ends) for ends in pairwise(sorted({*cuts, len(first)}))]
+
+
+def _evenly(size: Ints, start: Ints, most: int) -> NDArray[np.bool_]:
+    """Which rows of units with these numbers of rows stay: row j of r rows if (j * most + start) mod r < most."""
+    ahead = start - (np.cumsum(size) - size) * most
+    rows = np.arange(0, int(size.sum()) * most, most)
+    return np.asarray((rows + np.repeat(ahead, size)) % np.repeat(size, size) < most)
+
+
+def _in_order(size: Ints, places: Ints, groups: int, values: list[Floats]) -> Ints:
+    """The order of rows within units of these sizes, by the places of their keys and by their values."""
+    of_units, of_keys = (len(size) - 1).bit_length(), (groups - 1).bit_length()
     left = 64 - of_units - of_keys
-    each = [_ordered_bits(column[rows]) for column in values]
-    if len(each) == 1 and (order := _unit_by_unit(units, places, of_keys, each[0])) is not None:
-        return rows[order]
+    each = [_ordered_bits(column) for column in values]
+    if len(each) == 1 and (order := _in_lines(size, places, of_keys, each[0])) is not None:
+        return order
+    units = np.repeat(np.arange(len(size)), size)
     if len(each) == 1 and left >= _LEADING:  # in one word with the leading bits of the value
-        word = units.astype(np.uint64) << np.uint64(64 - of_units) if of_units else np.zeros(len(rows), np.uint64)
+        word = units.astype(np.uint64) << np.uint64(64 - of_units) if of_units else np.zeros(len(units), np.uint64)
         if of_keys:
             word |= places.astype(np.uint64) << np.uint64(left)
         word |= each[0] >> np.uint64(64 - left)
         order = np.argsort(word)
         word, exact = word[order], each[0][order]
         if not bool(np.any((word[1:] == word[:-1]) & (exact[1:] < exact[:-1]))):  # no other bit of a value matters
-            return rows[order]
-    order = np.arange(len(rows))
+            return order
+    order = np.arange(len(units))
     for bits in reversed(each):
         order = _stably(order, bits[order], 64)
     order = _stably(order, places[order], of_keys)
-    return rows[_stably(order, units[order], of_units)]
+    return _stably(order, units[order], of_units)
 
 
-def _unit_by_unit(units: Ints, places: Ints, of_keys: int, bits: Words) -> Ints | None:
+def _in_lines(size: Ints, places: Ints, of_keys: int, bits: Words) -> Ints | None:
     """The order of rows by unit, place and value, each unit a line of a matrix; None if that is not fit for these rows.
 
     Lines are filled up with a word above all others: the value of none has all bits set. The last bits of a value give
     way to its place; None if that puts two rows in the wrong order.
     """
-    ranks = np.cumsum(np.bincount(units) > 0) - 1
-    order = _stably(np.arange(len(units)), ranks[units], int(ranks[-1]).bit_length())
-    first, size = _runs(units[order])
     widest = int(size.max())
-    if len(first) * widest > _WIDE * len(units):
+    if len(size) * widest > _WIDE * len(bits):
         return None
-    word = bits[order] >> np.uint64(of_keys)
+    word = bits >> np.uint64(of_keys)
     if of_keys:
-        word |= places[order].astype(np.uint64) << np.uint64(64 - of_keys)
+        word |= places.astype(np.uint64) << np.uint64(64 - of_keys)
     inside = np.arange(widest) < size[:, None]
-    lines = np.full((len(first), widest), np.uint64(_ALL))
+    lines = np.full((len(size), widest), np.uint64(_ALL))
     lines[inside] = word
-    sort = (np.argsort(lines, axis=1) + first[:, None])[inside]
-    order, word = order[sort], word[sort]
-    exact = bits[order]
+    first = np.cumsum(size) - size
+    order: Ints = (np.argsort(lines, axis=1) + first[:, None])[inside]
+    word, exact = word[order], bits[order]
     is_wrong = (word[1:] == word[:-1]) & (exact[1:] < exact[:-1])
     is_wrong[first[1:] - 1] = False  # the last row of a unit and the first of the next
     return None if bool(is_wrong.any()) else order

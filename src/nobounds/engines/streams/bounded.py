@@ -38,7 +38,7 @@ def bounded(
     whole = _joined(held)
     kept, units = chosen(whole, KeyOrder.of(keys()), bounding)
     codes = whole.codes[kept]
-    yield codes, _firsts(codes, units) if firsts else None, [values[kept] for values in whole.values]
+    yield codes, _firsts(codes, units[kept]) if firsts else None, [values[kept] for values in whole.values]
 
 
 def _joined(parts: list[UnitRows]) -> UnitRows:
