@@ -35,8 +35,10 @@ which splits the records, and so on. A level of the recursion costs as much as o
 ceil(log2(m + 1)) levels.
 
 Up to 39 quantiles under swap, and up to 19 under add-remove except three, are chosen all at once instead, by the joint
-exponential mechanism (Gillenwater, Joseph and Kulesza 2021), if there are about 24 records over the rate of its noise
-beyond the outer ones: for deciles from about 1000 over epsilon on. The rest of this list is about halving.
+exponential mechanism (Gillenwater, Joseph and Kulesza 2021), if there are about 16 records over the rate of its noise
+beyond the outer ones: for deciles from about 700 over epsilon on. Up to four quantiles, of which one has at most 5% of
+the records beyond it, are answered one by one for equal parts of epsilon, if there are too few records for both of
+these. The rest of this list is about halving.
 
 1. **Size and frame.** A noisy number of records takes 1/40 of epsilon where it is sensitive. With many records (2500
    over epsilon, under swap twice as many) a private frame follows, a centre and a scale: steps are parts of the scale,
@@ -285,8 +287,7 @@ def page(samples: int) -> str:
         ),
         "\n## What loses where\n",
         "- Within about eight records over the epsilon of a level from an end, walks are worse than inner choices; and",
-        "  under swap a record may leave their slice, which leaves them half of the level. For the median and one",
-        "  extreme quantile, calls of their own are as good or better.",
+        "  under swap a record may leave their slice, which leaves them half of the level.",
         "- Just before that a choice may overshoot to a few times the largest distance from the centre: its rank is",
         "  nearly right, but not its value. A public `upper` ends that.",
         "- On continuous data with tight bounds the bounded recursion is as good, or nearly so.",
