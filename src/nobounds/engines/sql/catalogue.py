@@ -8,10 +8,11 @@ from contextlib import closing
 from typing import Any
 
 from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy, is_typed
-from nobounds.engines.sql.database import is_instance
+from nobounds.engines.sql.database import is_instance, turn_of
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
+from nobounds.engines.streams.turns import turns
 from nobounds.expressions.statements.relation import Definition, Named
 from nobounds.expressions.statements.syntax import LONGEST
 from nobounds.values import dataclass
@@ -81,6 +82,11 @@ def listed(connection: Any, name: Named, declared: bool) -> Listed | Definition:
     """
     if is_alchemy(connection):
         return _through(connection, name, declared)
+    with turn_of(connection):  # another thread may be reading
+        return _in_turn(connection, name, declared)
+
+
+def _in_turn(connection: Any, name: Named, declared: bool) -> Listed | Definition:
     if is_instance(connection, "duckdb", "DuckDBPyConnection"):
         return _in_duckdb(connection, name, declared)
     if is_instance(connection, "sqlite3", "Connection"):
@@ -110,7 +116,7 @@ def _through(source: Any, name: Named, declared: bool) -> Listed | Definition:
         return listed(own, name, declared)
     with hiding_driver_errors():
         session = Session(source)
-    with session.ending_on_errors():
+    with turns(session.driver), session.ending_on_errors():
         return (_in_sqlite if session.family == "sqlite" else _in_mariadb)(session, name, declared)
 
 
