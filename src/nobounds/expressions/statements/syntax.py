@@ -20,6 +20,7 @@ _REASONS = {
     "distinct": ("distinct", f"{SEVERAL}; leave it out, since a row counts once"),
     "limit": ("limit", f"{SEVERAL}; choose rows by where, or cut the answers afterwards"),
     "offset": ("offset", f"{SEVERAL}; choose rows by where, or cut the answers afterwards"),
+    "group": ("group by in a subquery", "a row of the result is made of several rows; group in the statement itself"),
     "having": ("having", "it would look at exact aggregates; filter the answers afterwards"),
     "qualify": ("qualify", "it filters by a window function, which looks at several rows at once"),
     "windows": ("window", f"{SEVERAL}; compute from the columns of one row"),
