@@ -104,6 +104,14 @@ AGGREGATES = {  # exact aggregates
     "select private_mean(fare) from taxis group by count(*)": "private_count",
 }
 
+GROUPS = {  # groups that a row would be in more than once
+    "select borough, private_count() from taxis group by rollup (borough)": "rollup is not allowed in a private",
+    "select borough, private_count() from taxis group by cube (borough, rider)": "cube is not allowed in a private",
+    "select borough, private_count() from taxis group by grouping sets ((borough), ())": "several groups",
+    "select borough, private_count() from taxis group by all": "name the columns",
+    "select private_mean(s) from (select rider, sum(fare) as s from taxis group by rider) t": "several rows",
+}
+
 SINGLE = {  # values of single rows
     "select fare from taxis": "single rows",
     "select * from taxis": "single rows",
@@ -355,4 +363,4 @@ STATEMENTS = {
     "select /*+ leading(taxis) */ private_mean(fare) from taxis": "hint in a statement",
 }
 
-REFUSED = {**ROWS, **AGGREGATES, **SINGLE, **JOINS, **FROM, **EXPRESSIONS, **STATEMENTS}
+REFUSED = {**ROWS, **AGGREGATES, **GROUPS, **SINGLE, **JOINS, **FROM, **EXPRESSIONS, **STATEMENTS}

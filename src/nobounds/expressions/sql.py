@@ -24,7 +24,8 @@ from nobounds.expressions.tree import (
 
 KNOWN = (
     "an expression may use =, <>, <, <=, >, >=, and, or, not, in, between, is null, +, -, *, /, %, abs, floor, ceil, "
-    "coalesce, case and cast to number, integer, text or date; compute anything else before, in a column of the table"
+    "coalesce, case and cast to number, integer, text or date; other functions of one row can be computed before, in a "
+    "column of the table"
 )
 _LONGEST = 100_000  # characters
 
