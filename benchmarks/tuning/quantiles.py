@@ -109,7 +109,8 @@ def together(qs: tuple[Fraction, ...], neighbors: Neighbors, **spent: Fraction) 
     """All by one call."""
 
     def answer(data: Floats, given: DataSet, rng: np.random.Generator) -> Floats:
-        release = quantiles(data, qs, resolution=given.resolution, neighbors=neighbors, rng=rng, **spent)
+        options = {"resolution": given.resolution, "neighbors": neighbors, "rng": rng, **spent}
+        release = quantiles(data, qs, marks=False, **options)
         return np.array(release.value, dtype=np.float64)
 
     return answer

@@ -151,15 +151,16 @@ def test_categories_that_are_equal_have_one_text(equal, text):
 
 
 @given(
-    records=st.lists(
-        st.integers(-(2**63), 2**63 - 1) | st.booleans() | st.floats(width=32, allow_nan=False), max_size=6
-    ),
+    records=st.lists(st.integers(-(2**53), 2**53) | st.booleans() | st.floats(width=32, allow_nan=False), max_size=6),
     odd=st.sampled_from([None, "odd", 0.5, 10**30, True, pd.Timestamp(0), (1, 2)]),
     first=st.booleans(),
 )
 @settings(derandomize=True, deadline=None)
 def test_one_record_changes_no_other_key(records, odd, first):
-    """The texts of categories are the same with an odd record and without it, before or after the others."""
+    """The texts of categories are the same with an odd record and without it, before or after the others.
+
+    Whole numbers that floats do not hold are left out: pandas rounds them before anybody sees them.
+    """
     held = np.empty(len(records) + 1, dtype=object)
     held[:] = [odd, *records] if first else [*records, odd]
     alone = np.empty(len(records), dtype=object)

@@ -339,7 +339,7 @@ def test_delta_is_checked(delta):
     """Without a delta no key could ever be shown, and the error says the rule and the value."""
     with pytest.raises(ValueError) as caught:
         KeySelection(Fraction(1), delta)
-    assert str(caught.value) == f"delta must be greater than 0 and less than 1, got delta={delta!r}"
+    assert str(caught.value) == f"delta must be greater than 0 and less than 1, got delta={float(delta):g}"
 
 
 @pytest.mark.parametrize("groups", [0, -1, 1.0, True, "2", 10**9 + 1])

@@ -45,15 +45,15 @@ MUTANTS = [
     # Noise and the exact samplers.
     Mutant(
         "noise/discrete.py",
-        "discrete_laplace",
-        condition("True"),
+        "discrete_laplaces",
+        condition("True", nth=-1),
         "zero noise would be twice as likely as it should be",
         f"{NOISE}::test_small_outcomes_have_their_probability",
     ),
     Mutant(
         "noise/discrete.py",
-        "geometric",
-        logic("and", "_1", nth=-1),
+        "_in_doubles",
+        choice("_1", nth=-1),
         "a comparison that is open would be decided by rounding",
         f"{NOISE}::test_an_open_comparison_is_decided_by_later_bits",
     ),

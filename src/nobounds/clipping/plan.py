@@ -43,7 +43,7 @@ class Settled:
 
     @property
     def short(self) -> bool:
-        """Whether the clip is not trusted for want of records. If not so, hardly any record lies around it."""
+        """Whether the clip is not trusted because there are too few records. If there are enough, hardly any record lies around it."""
         return not self.clip.trusted and not self.plan.enough(max(self.size, 1))
 
     def needed(self) -> dict[str, int | float]:
