@@ -45,8 +45,8 @@ def connect(database: str, stack: ExitStack) -> tuple[Any, str]:
 
 def server_of(database: str) -> str | None:
     """The kind of server that a URL names, with or without a driver as in SQLAlchemy; None if it names none."""
-    scheme, found, _ = database.partition("://")
-    return _SERVERS.get(scheme.partition("+")[0]) if found else None
+    scheme, mark, _ = database.partition("://")
+    return _SERVERS.get(scheme.partition("+")[0]) if mark else None
 
 
 def is_sqlite(path: Path) -> bool:
