@@ -58,6 +58,7 @@ def drawn(rng, depth):
         f"({a} {rng.choice('+-*/%')} {b})",
         f"({a} {rng.choice(['=', '<>', '<', '>='])} {b})",
         f"coalesce({a}, {b})",
+        f"case when {drawn(rng, depth - 1)} then {a} else {b} end",
     ]
     made += [f"cast({a} as {kind})" for kind in ("number", "integer", "text", "date")]
     made += [f"{function}({a})" for function in ("abs", "floor", "ceil")]

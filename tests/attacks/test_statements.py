@@ -250,6 +250,36 @@ def test_columns_that_mariadb_computes_are_declared(mariadb):
         nb.sql("select private_mean(y) from made", mariadb, epsilon=1)
 
 
+SYSTEM = r"is a table of the database system, .*rows_of='result'"
+
+
+def test_tables_of_sqlite_itself_are_declared():
+    """They hold exact numbers of rows, and largest keys."""
+    connection = in_sqlite()
+    connection.execute("create table counted (x integer primary key autoincrement)")
+    connection.execute("insert into counted values (7)")
+    connection.execute("create index of_fares on taxis (fare)")
+    connection.execute("analyze")
+    for name in ("sqlite_stat1", "sqlite_sequence", '"SQLITE_STAT1"'):
+        with pytest.raises(ValueError, match=SYSTEM):
+            nb.sql(f"select private_count() from {name}", connection, epsilon=1)
+    answers = nb.sql("select private_count() from sqlite_sequence", connection, epsilon=1, rows_of="result")
+    assert answers.parameters["rows_of"] == "query result"
+    connection.close()
+
+
+@pytest.mark.medium
+def test_tables_of_servers_themselves_are_declared(postgres, mariadb):
+    """Their rows come from those of other tables: what protects a row of them protects nobody."""
+    with psycopg.connect(postgres) as connection:
+        for name in ("pg_class", "pg_catalog.pg_statistic", "pg_stats", "information_schema.tables"):
+            with pytest.raises(ValueError, match=SYSTEM):
+                nb.sql(f"select private_count() from {name}", connection, epsilon=1)
+    for name in ("mysql.innodb_table_stats", "information_schema.tables"):
+        with pytest.raises(ValueError, match=SYSTEM):
+            nb.sql(f"select private_count() from {name}", mariadb, epsilon=1)
+
+
 @pytest.mark.medium
 def test_a_part_on_another_server_is_declared(postgres):
     """A table may have partitions and children that are foreign tables."""

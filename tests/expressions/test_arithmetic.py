@@ -162,6 +162,8 @@ def test_nulls_stay_null():
     for each in ("a + 1", "a / 1", "abs(a)", "floor(a)", "cast(a as text)", "a > 1", "a in (1, 2)", "not a = 1"):
         assert value(each, a=null) is None
     assert value("a is null", a=null) and value("coalesce(a, 5)", a=null) == 5
+    assert value("case when a > 1 then 1 when a is null then null else 2 end", a=null) is None
+    assert value("case when a > 1 then 1 else 2 end", a=null) == 2 and value("case a when 1 then 3 end", a=2) is None
     assert value("a in (1, null)", a=1) and value("a in (1, null)", a=2) is None
     assert value("a = 1 or true", a=null) and value("a = 1 and false", a=null) is False
     assert cast(from_arrow(null, INTEGER), "number").type == NUMBER

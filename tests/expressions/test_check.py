@@ -48,6 +48,9 @@ TYPES |= {"o": OPEN, "p": OPEN, "x": OTHER}
         ("coalesce(i, f, 0)", NUMBER),
         ("coalesce(s, 'none')", TEXT),
         ("coalesce(z, timestamptz '2024-01-01 00:00:00Z')", ZONED),
+        ("case when i > 1 then i when f > 1 then null else 0 end", INTEGER),
+        ("case when b then i else f end", NUMBER),
+        ("case i when 1 then 'one' else s end", TEXT),
         ("s", TEXT),
         ("m", decimal(10, 2)),
         ("i > 1", BOOLEAN),
@@ -82,6 +85,8 @@ def test_the_type_of_a_formula(given, kind):
         ("i in (1, 'x')", r"compares an integer with text"),
         ("o in (1, 'x')", r"the constants of o in \(1, 'x'\) must all be of one type"),
         ("coalesce(i, s) = 1", r"compares|of one type"),
+        ("case when b then i else s end = 1", r"compares|of one type"),
+        ("case when i then 1 else 2 end = 1", r"a condition must be true or false, and i is an integer"),
     ],
 )
 def test_wrong_types_are_refused_with_the_fix(given, message):

@@ -89,7 +89,7 @@ class HiddenSource:
     query: bool = False
     enums: dict = field(default_factory=dict)
 
-    def columns(self, names, bounding):
+    def columns(self, names, bounding, *, several=False):
         return {name: hidden_booleans() if name == "b" else hidden() for name in names}
 
     def row_marks(self, bounding):

@@ -388,19 +388,36 @@ def test_a_database_table(tmp_path, page):
         assert 'select * from "sales"' in saved(page, "Python script")[1].decode()
 
 
-@pytest.mark.medium
-def test_a_table_in_postgresql(tmp_path, page, postgres):
-    """By its connection string, which is shown nowhere; the answers are those of the table."""
+@pytest.fixture
+def in_postgresql(postgres):
+    """A table in PostgreSQL, by the URL of its server."""
     psycopg = pytest.importorskip("psycopg")
     where = dict(part.split("=") for part in postgres.split())
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("drop table if exists wages")
         connection.execute("create table wages as select 1000.0 + k % 500 as wage from generate_series(1, 4000) as k")
-    url = f"postgresql://{where['user']}@/{where['dbname']}?host={where['host']}"
+        yield f"postgresql://{where['user']}@/{where['dbname']}?host={where['host']}"
+        connection.execute("drop table wages")
+
+
+@pytest.fixture
+def in_mariadb(mariadb):
+    """A table in MariaDB, by the URL of its server."""
+    with mariadb.begin() as connection:
+        connection.exec_driver_sql("create or replace table wages (wage decimal(9, 1))")
+        connection.exec_driver_sql("insert into wages select 1000.0 + seq %% 500 from seq_1_to_4000")
+    return mariadb.url.set(drivername="mariadb").render_as_string(hide_password=False)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("server", ["PostgreSQL", "MariaDB"])
+def test_a_table_of_a_server(tmp_path, page, server, request):
+    """By its connection string, which is shown nowhere; the answers are those of the table."""
+    url = request.getfixturevalue(f"in_{server.lower()}")
     with started(tmp_path) as studio:
         enter(page, studio)
         page.get_by_text("A table of a database").click()
-        page.get_by_label("PostgreSQL").check()
+        page.get_by_label(server).check()
         page.get_by_role("textbox", name="Connection string").fill(url)
         press(page, "Show its tables")
         page.get_by_label("Table").select_option("wages")
@@ -415,8 +432,7 @@ def test_a_table_in_postgresql(tmp_path, page, postgres):
         assert 1200 < float(rows["Average of wage"].replace(",", "")) < 1300
         script = saved(page, "Python script")[1].decode()
         assert 'select * from "wages"' in script and url not in page.content() + script
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("drop table wages")
+        assert f"wages ({server})" in page.content()
 
 
 @pytest.mark.medium

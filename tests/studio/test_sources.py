@@ -83,9 +83,30 @@ def test_tables_of_a_database_are_listed_and_opened(tmp_path):
             assert list(table.columns) == ["x"]
 
 
-def test_a_connection_string_is_not_shown():
+@pytest.mark.medium
+def test_tables_of_mariadb_are_listed_and_opened(mariadb):
+    """By a connection string with or without a driver in it, and with names that need quotes."""
+    name = 'odd "one` %s'
+    with mariadb.begin() as connection:
+        for statement in (
+            "drop table if exists {}",
+            "create table {} (x double)",
+            "insert into {} values (1.5), (2.5)",
+        ):
+            connection.exec_driver_sql(statement.format("`{}`".format(name.replace("`", "``").replace("%", "%%"))))
+    for scheme in ("mariadb", "mysql", "mysql+pymysql"):
+        url = mariadb.url.set(drivername=scheme).render_as_string(hide_password=False)
+        assert name in tables_of(url)
+        source = database_source(url, name)
+        assert source.name == f"{name} (MariaDB)"
+        with source.opened() as table:
+            assert table.count(epsilon=1000).value == 2
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "mariadb"])
+def test_a_connection_string_is_not_shown(scheme):
     """Neither in the name nor in the text of a source."""
-    source = database_source("postgresql://me:secret@host/db", "people")
+    source = database_source(f"{scheme}://me:secret@host/db", "people")
     assert source.url.endswith("host/db") and "secret" not in f"{source}{source.name}{source.stem}"
 
 

@@ -136,7 +136,7 @@ class Writer:
         column = Column(rng.choice(KINDS[kind]))
         if depth == 0 or rng.random() < 0.4:
             return column
-        choices = ["coalesce"]
+        choices = ["coalesce", "case"]
         choices += {"integer": ["+", "-", "*", "%", "negative", "abs", "floor", "days", "parse", "bool"]}.get(kind, [])
         choices += {"number": ["+", "-", "*", "/", "%", "negative", "abs", "seconds", "parse", "cast"]}.get(kind, [])
         choices += {"date": ["parse", "day"], "text": ["write"], "boolean": ["inner"]}.get(kind, [])
@@ -148,6 +148,10 @@ class Writer:
                     self.literal(kind) if rng.random() < 0.4 and kind != "decimal" else Column(rng.choice(KINDS[kind]))
                 )
                 return Call("coalesce", (column, other))
+            case "case":
+                values = [self.value(kind, depth - 1), Literal(None) if rng.random() < 0.3 else column]
+                branches = (part for each in values for part in (self.condition(depth - 1), each))
+                return Call("case", (*branches, Column(rng.choice(KINDS[kind]))))
             case "+" | "-" | "*" | "/" | "%":
                 left = self.value(kind if choice != "/" else numeric, depth - 1)
                 right = self.literal(numeric) if rng.random() < 0.4 else self.value(numeric, depth - 1)
@@ -238,6 +242,9 @@ def value(node: Node, row: dict) -> object:
             return arithmetic(sign, value(left, row), value(right, row))
         case Call("coalesce", arguments):
             return next((found for part in arguments if (found := value(part, row)) is not None), None)
+        case Call("case", (*branches, last)):
+            whens = zip(branches[::2], branches[1::2], strict=True)
+            return value(next((chosen for when, chosen in whens if value(when, row) is True), last), row)
         case Call(function, (argument,)):
             return called(function, value(argument, row))
         case Cast(operand, to):

@@ -104,6 +104,11 @@ AGGREGATES = {  # exact aggregates
     "select private_mean(fare) from taxis group by count(*)": "private_count",
 }
 
+GROUPS = {  # groups that a row would be in more than once
+    "select borough, private_count() from taxis group by grouping sets ((borough), ())": "several groups",
+    "select private_mean(s) from (select rider, sum(fare) as s from taxis group by rider) t": "several rows",
+}
+
 SINGLE = {  # values of single rows
     "select fare from taxis": "single rows",
     "select * from taxis": "single rows",
@@ -263,8 +268,13 @@ EXPRESSIONS = {
     "select private_mean(public.my_function(fare)) from taxis": "not allowed in an expression",
     "select private_mean(pg_catalog.private_mean(fare)) from taxis": "stands alone",
     "select evil.private_mean(fare) from taxis": "stands alone",
-    "select private_mean(1 / case when rider = 7 then 0 else 1 end) from taxis": "case",
-    "select private_mean(case when rider = 7 then 1e9 else 0 end) from taxis": "case",
+    "select private_mean(case when fare > avg(fare) then 1 else 0 end) from taxis": "aggregate",
+    "select private_mean(case when exists (select 1 from riders) then 1 end) from taxis": "subquery",
+    "select private_mean(case rider when (select max(rider) from riders) then 1 end) from taxis": "subquery",
+    "select private_mean(case when rider = 7 then pg_sleep(9) else 0 end) from taxis": "pg_sleep",
+    "select private_mean(case when rider = 7 then row_number() over () else 0 end) from taxis": "window",
+    "select private_mean(case when rider = 7 then borough else fare end) from taxis": "case",
+    "select private_mean(case when rider then 1 else 0 end) from taxis": "true or false",
     "select private_mean(if(rider = 7, 1e9, 0)) from taxis": "function if",
     "select private_mean(nullif(fare, 3)) from taxis": "nullif",
     "select private_mean(error('leak')) from taxis": "error",
@@ -336,10 +346,10 @@ STATEMENTS = {
     "select private_mean(fare from taxis": "not an SQL statement",
     "private_mean(fare)": "one select",
     "select private_mean(fare) from taxis group by": "needs a column",
-    "select borough, private_mean(fare) from taxis group by rollup (borough)": "not allowed in an expression",
-    "select borough, private_mean(fare) from taxis group by cube (borough, zone)": "not allowed in an expression",
+    "select borough, private_mean(fare) from taxis group by rollup (borough)": "in several groups",
+    "select borough, private_mean(fare) from taxis group by cube (borough, zone)": "in several groups",
     "select borough, private_mean(fare) from taxis group by grouping sets ((borough), ())": "not allowed in",
-    "select borough, private_mean(fare) from taxis group by all": "all in group by",
+    "select borough, private_mean(fare) from taxis group by all": "group by all",
     "select borough, private_mean(fare) from taxis group by borough with rollup": "rollup in group by",
     "select borough, private_mean(fare) from taxis group by borough with totals": "totals in group by",
     "select private_mean(fare) from taxis group by 1": "place",
@@ -350,4 +360,4 @@ STATEMENTS = {
     "select /*+ leading(taxis) */ private_mean(fare) from taxis": "hint in a statement",
 }
 
-REFUSED = {**ROWS, **AGGREGATES, **SINGLE, **JOINS, **FROM, **EXPRESSIONS, **STATEMENTS}
+REFUSED = {**ROWS, **AGGREGATES, **GROUPS, **SINGLE, **JOINS, **FROM, **EXPRESSIONS, **STATEMENTS}

@@ -132,8 +132,8 @@ class TableSource(Protocol):
         """Whether the rows are read by a connection or a position that belongs to this process."""
         ...
 
-    def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
-        """Some of the numeric columns, read when their records are requested."""
+    def columns(self, names: list[str], bounding: Bounding | None, *, several: bool = False) -> dict[str, Column]:
+        """Some of the numeric columns, read when their records are requested; `several`: for several statistics."""
         ...
 
     def tally(self, name: str | None, ladder: Ladder, keyed: Keyed, bounding: Bounding | None) -> Tallied:

@@ -72,6 +72,8 @@ def checked(node: Node, columns: Mapping[str, Type]) -> tuple[Node, Type]:
             return _checked_in(node, checked(operand, columns), items), BOOLEAN
         case Arithmetic(operator, left, right):
             return _arithmetic(operator, checked(left, columns), checked(right, columns), node)
+        case Call("case", arguments):
+            return _case(arguments, columns, node)
         case Call(function, arguments):
             return _call(function, [checked(argument, columns) for argument in arguments], node)
         case Cast(operand, to):
@@ -244,6 +246,16 @@ def _call(function: str, arguments: list[tuple[Node, Type]], whole: Node) -> tup
     node, known = _number(node, known, whole)
     to_whole = function in ("floor", "ceil")
     return Call(function, (_as_number(node),)), INTEGER if to_whole or known.name in ("integer", "null") else NUMBER
+
+
+def _case(arguments: tuple[Node, ...], columns: Mapping[str, Type], whole: Node) -> tuple[Node, Type]:
+    """The values are of one type, as those of coalesce are."""
+    conditions = [_condition(part, columns) for part in arguments[:-1:2]]
+    values, known = _coalesce([checked(part, columns) for part in (*arguments[1::2], arguments[-1])], whole)
+    assert isinstance(values, Call)
+    *own, last = values.arguments
+    pairs = zip(conditions, own, strict=True)
+    return Call("case", (*(part for pair in pairs for part in pair), last)), known
 
 
 def _coalesce(arguments: list[tuple[Node, Type]], whole: Node) -> tuple[Node, Type]:

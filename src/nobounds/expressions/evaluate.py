@@ -91,6 +91,10 @@ def evaluate(node: Node, rows: Rows) -> Values:
             return joined(operator, a, b, INTEGER if whole else NUMBER)
         case Call("coalesce", arguments):
             return _coalesce([evaluate(argument, rows) for argument in arguments])
+        case Call("case", (*branches, last)):
+            return _case(
+                [_boolean(part, rows) for part in branches[::2]], [evaluate(p, rows) for p in (*branches[1::2], last)]
+            )
         case Call(function, (argument,)):
             a = evaluate(argument, rows)
             return called(function, a, INTEGER if a.type.name in ("integer", "null") else NUMBER)
@@ -148,6 +152,26 @@ def _coalesce(parts: list[Values]) -> Values:
     for part in rest:
         first = _filled(first, part)
     return first
+
+
+def _case(conditions: list[Values], values: list[Values]) -> Values:
+    """The value of the first condition that is true; of each row one value is left, and the others are null."""
+    rest, left = np.ones(len(values[-1].valid), dtype=bool), []
+    for condition, value in zip(conditions, values, strict=False):
+        chosen = rest & condition.data & condition.valid
+        rest = rest & ~chosen
+        left.append(_only(value, chosen))
+    return _coalesce([*left, _only(values[-1], rest)])
+
+
+def _only(values: Values, chosen: Mask) -> Values:
+    """The values of some rows, and nulls in the others."""
+    if values.type == NULL or isinstance(values.data, np.ndarray):
+        return Values(values.type, values.data, values.valid & chosen)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return Values(values.type, pc.if_else(pa.array(chosen), values.data, None), values.valid & chosen)
 
 
 def _common(types: list[Type]) -> Type:

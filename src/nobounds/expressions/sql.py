@@ -24,7 +24,8 @@ from nobounds.expressions.tree import (
 
 KNOWN = (
     "an expression may use =, <>, <, <=, >, >=, and, or, not, in, between, is null, +, -, *, /, %, abs, floor, ceil, "
-    "coalesce and cast to number, integer, text or date"
+    "coalesce, case and cast to number, integer, text or date; other functions of one row can be computed before, in a "
+    "column of the table"
 )
 _LONGEST = 100_000  # characters
 
@@ -52,7 +53,7 @@ _WHAT = {
     "Subquery": "the subquery",
     "Select": "the subquery",
 }
-_WHAT |= {"Case": "the word case", "If": "the function if", "Exists": "the subquery after exists"}
+_WHAT |= {"If": "the function if", "Exists": "the subquery after exists"}
 
 
 def parsed(text: str) -> Node:
@@ -132,6 +133,8 @@ def _node(given: Any, column: Callable[[Any], Node], depth: int = 0) -> Node:
             return _in(given, inner)
         case "Coalesce":
             return Call("coalesce", tuple(map(inner, [given.this, *given.expressions])))
+        case "Case":
+            return _case(given, inner)
         case "Cast":
             return _cast(given, inner)
     if kind in _COMPARISONS:
@@ -191,6 +194,17 @@ def _in(given: Any, inner: Callable[[Any], Node]) -> Node:
     if len(constants) < len(items):
         raise ValueError("in (...) takes constants alone; compare with columns by = and or")
     return In(inner(given.this), tuple(constants))
+
+
+def _case(given: Any, inner: Callable[[Any], Node]) -> Node:
+    """Both forms of case: with conditions, and with values that one operand is compared with."""
+    operand = None if given.this is None else inner(given.this)
+    arguments: list[Node] = []
+    for branch in given.args["ifs"]:
+        when = inner(branch.this)
+        arguments += [when if operand is None else Comparison("=", operand, when), inner(branch.args["true"])]
+    last = given.args.get("default")
+    return Call("case", (*arguments, Literal(None) if last is None else inner(last)))
 
 
 def _cast(given: Any, inner: Callable[[Any], Node]) -> Node:

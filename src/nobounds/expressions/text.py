@@ -79,6 +79,10 @@ def _text(node: Node) -> tuple[str, int]:
             return f"{_inside(left, level)} {operator} {_inside(right, level + 1)}", level
         case Call("negative", (operand,)):
             return f"-{_inside(operand, _ATOM)}", _UNARY
+        case Call("case", (*branches, last)):
+            whens = zip(branches[::2], branches[1::2], strict=True)
+            written = " ".join(f"when {text(condition)} then {text(value)}" for condition, value in whens)
+            return f"case {written} else {text(last)} end", _ATOM
         case Call(function, arguments):
             return f"{function}({', '.join(map(text, arguments))})", _ATOM
         case Cast(operand, to):

@@ -96,7 +96,10 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of its arguments: negative, abs, floor, ceil or coalesce."""
+    """A function of its arguments: negative, abs, floor, ceil, coalesce or case.
+
+    The arguments of case are a condition and its value, in turn, and the value if none of the conditions is true.
+    """
 
     function: str
     arguments: tuple["Node", ...]

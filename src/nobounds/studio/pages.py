@@ -18,6 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from nobounds.engines.sql.connect import server_of
 from nobounds.studio.answer_pages import AnswerPages
 from nobounds.studio.fields import PLAIN, Fields, Mistakes, sentence, text
 from nobounds.studio.sources import DATABASES, ENVIRONMENT, LARGEST, Source, database_source, tables_of
@@ -138,8 +139,8 @@ class HomePages:
             return os.environ.get(ENVIRONMENT, "")
         if given == "url":
             url = text(fields, "url")
-            if not url.startswith(("postgresql://", "postgres://")):
-                raise Mistakes({"url": "A connection string starts with postgresql://."})
+            if server_of(url) is None:
+                raise Mistakes({"url": "A connection string starts with postgresql://, mariadb:// or mysql://."})
             return url
         if given not in listed:
             raise Mistakes({"database": f"Choose a database, whose name ends in {', '.join(DATABASES)}."})

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import nobounds as nb
 from nobounds.engines.files.formats import KNOWN, Format, format_of
-from nobounds.engines.sql.connect import connect, is_url, table_names, whole_table
+from nobounds.engines.sql.connect import POSTGRES, connect, server_of, table_names, whole_table
 from nobounds.values import dataclass
 
 LARGEST = 2 << 30  # bytes of an upload
@@ -28,17 +28,21 @@ _UNSAFE = re.compile(r"[^\w. ()+,=@-]")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, or a table of a database; `url` may hold a password, and is shown nowhere."""
+    """A file, or a table of a database; `url` may hold a password, and is shown nowhere.
+
+    server: the kind of server, where the database is no file.
+    """
 
     kind: Literal["file", "upload", "database"]
     path: Path | None = None
     table: str = ""
     url: str = field(default="", repr=False)
+    server: str = POSTGRES
 
     @property
     def name(self) -> str:
         """The name on the pages."""
-        file = "PostgreSQL" if self.path is None else self.path.name
+        file = self.server if self.path is None else self.path.name
         return f"{self.table} ({file})" if self.kind == "database" else file
 
     @property
@@ -131,8 +135,9 @@ def tables_of(database: str) -> list[str]:
 
 def database_source(database: str, table: str) -> Source:
     """A table of a database."""
-    if is_url(database):
-        return Source("database", None, table, database)
+    server = server_of(database)
+    if server is not None:
+        return Source("database", None, table, database, server)
     return Source("database", Path(database), table)
 
 

@@ -144,7 +144,7 @@ class OpenedTable:
         bounding = self.bounding(options)
         read: dict[str | None, Column] = {name: self.condition(name, options) for name in conditions}
         if names:
-            columns = self.source.columns(names, bounding)
+            columns = self.source.columns(names, bounding, several=len(asks) > 1)
             read |= {name: self.named(columns[name], name) for name in names}
         if not all(ask.columns for ask in asks):
             read[None] = self.named(self.source.row_marks(bounding), "rows", counted=True)

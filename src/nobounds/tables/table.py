@@ -347,7 +347,7 @@ class Table(SharedOnly):
         skipped = {name: kind for name, kind in source.others.items() if columns is None and table.shows(name)}
         # A column that is named explicitly is assumed to be numeric.
         typed = source.typed or columns is not None or all(source.facts[name].declared for name in names)
-        read, view = source.columns(names, table.bounding(options)), table.view
+        read, view = source.columns(names, table.bounding(options), several=True), table.view
         frame = Frame(read, skipped, typed, source.query, view.text, view.used(names))
         return describe(frame, **self._charged, **options)
 

@@ -148,3 +148,32 @@ def test_threads_with_one_connection_take_turns(tmp_path):
             thread.join()
         assert others == [resting] * len(waiting) and len(waiting) > 3
         assert told(first) == told(table.agg("count()", "mean(fare)", "median(age)", epsilon=3, rng=random.Random(7)))
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        lambda connection: nb.Table.sql(connection, "select fare from moving"),
+        lambda connection: nb.Table.sql(connection, "select fare from moving", rows_of="result"),
+        lambda connection: nb.Table(connection.table("moving")),
+        lambda connection: nb.sql("select private_count(fare) from moving", connection, epsilon=1),
+    ],
+    ids=["table", "query", "relation", "statement"],
+)
+def test_a_table_is_opened_while_another_thread_reads_on_the_connection(tmp_path, opened):
+    """Queries to the catalogue wait for the other thread, and do not end what it reads."""
+    with in_duckdb(tmp_path / "moving.db") as (connection, _):
+        others, threads = [], []
+
+        def meanwhile(*_):
+            if not threads:
+                threads.append(Thread(target=lambda: others.append(opened(connection))))
+                threads[0].start()
+                threads[0].join(0.2)  # time enough to fail
+
+        table = nb.Table.sql(connection, "select fare from moving", progress=meanwhile)
+        first = table.mean("fare", epsilon=1, rng=random.Random(7))
+        threads[0].join()
+        assert len(others) == 1
+        resting = nb.Table.sql(connection, "select fare from moving")
+        assert first == resting.mean("fare", epsilon=1, rng=random.Random(7))

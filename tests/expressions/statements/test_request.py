@@ -101,8 +101,12 @@ def test_a_join_is_a_lookup_by_a_key():
 def test_names_without_quotes_may_differ_by_case():
     """Those in quotes may not, and two that differ by case alone need quotes."""
     assert asked("select private_mean(FARE) from taxis").asks == (mean("fare"),)
-    with pytest.raises(ValueError, match="column 'FARE' is not in the table"):
+    with pytest.raises(ValueError, match=r"column 'FARE' is not in the table.* a text is written in single quotes"):
         asked('select private_mean("FARE") from taxis')
+    size = "select case when fare > 9 then 'l' else 's' end as Size, private_mean(fare) from taxis group by"
+    assert asked(f"{size} size") == asked(f"{size} Size") == asked(f"{size} 1")
+    with pytest.raises(ValueError, match="column 'size' is not in the table"):
+        asked(f'{size} "size"')
 
 
 def test_columns_that_may_not_be_shown_are_not():

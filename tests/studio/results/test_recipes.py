@@ -18,7 +18,7 @@ from nobounds.cli.app import app
 from nobounds.studio.layouts import Layout
 from nobounds.studio.questions import Question
 from nobounds.studio.results.recipes import Recipe, ask_text
-from nobounds.studio.sources import Source
+from nobounds.studio.sources import Source, database_source
 
 CSV = {"header": ["yes"], "decimal": [","], "missing": ["n, a b"]}
 QUESTIONS = {
@@ -107,10 +107,29 @@ def test_databases_are_opened_again(tmp_path):
         command = made.shell().replace("nobounds", f"{sys.executable} -m nobounds.cli", 1)
         subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
         assert {charge.label for charge in nb.Budget(path=budget).history} == {f"t ({name})"}
-    remote = Source("database", None, "t", "postgresql://me:secret@host/db")
-    made = Recipe(remote, Layout(), Question.of({"ask": ["mean:x"]}, {"x": "number"}), tmp_path / "b")
-    assert "secret" not in made.python() + made.shell() + made.notebook()
-    assert "DATABASE_URL" in made.python() and '"$DATABASE_URL"' in made.shell()
+    for scheme in ("postgresql", "mariadb"):
+        remote = database_source(f"{scheme}://me:secret@host/db", "t")
+        made = Recipe(remote, Layout(), Question.of({"ask": ["mean:x"]}, {"x": "number"}), tmp_path / "b")
+        assert "secret" not in made.python() + made.shell() + made.notebook()
+        assert "DATABASE_URL" in made.python() and '"$DATABASE_URL"' in made.shell()
+
+
+@pytest.mark.medium
+def test_a_server_is_opened_again(tmp_path, mariadb, monkeypatch):
+    """The script and the command for a table of MariaDB run, with a connection string of no driver."""
+    with mariadb.begin() as connection:
+        connection.exec_driver_sql("create or replace table again (x double)")
+        connection.exec_driver_sql("insert into again select seq %% 90 + 0.5 from seq_1_to_3000")
+    url = mariadb.url.set(drivername="mysql").render_as_string(hide_password=False)
+    monkeypatch.setenv("DATABASE_URL", url)
+    nb.Budget(epsilon=100, path=tmp_path / "b")
+    made = Recipe(
+        database_source(url, "again"), Layout(), Question.of({"ask": ["mean:x"]}, {"x": "number"}), tmp_path / "b"
+    )
+    exec(made.python(), {})
+    command = made.shell().replace("nobounds", f"{sys.executable} -m nobounds.cli", 1)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
+    assert [charge.label for charge in nb.Budget(path=tmp_path / "b").history] == ["again (MariaDB)"] * 2
 
 
 @pytest.mark.medium

@@ -129,7 +129,7 @@ class Spark:
             self, facts=facts, others=others, fields=self.fields | computed, view=view, masked=dropping, whole=self
         )
 
-    def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
+    def columns(self, names: list[str], bounding: Bounding | None, *, several: bool = False) -> dict[str, Column]:
         """Columns of rows that are read once, by the first pass."""
         kept = KeptRows(self._rows([], names, bounding))
         unit = Unit() if bounding is None else Unit(bounding.unit, bounding.rows)

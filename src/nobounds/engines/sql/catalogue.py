@@ -8,10 +8,11 @@ from contextlib import closing
 from typing import Any
 
 from nobounds.engines.sql.alchemy.session import Session, driver_of, is_alchemy, is_typed
-from nobounds.engines.sql.database import is_instance
+from nobounds.engines.sql.database import is_instance, turn_of
 from nobounds.engines.sql.duck import quoted
 from nobounds.engines.sql.postgres import fetched
 from nobounds.engines.sql.text import backticked, hiding_driver_errors, literal
+from nobounds.engines.streams.turns import turns
 from nobounds.expressions.statements.relation import Definition, Named
 from nobounds.expressions.statements.syntax import LONGEST
 from nobounds.values import dataclass
@@ -31,7 +32,8 @@ _IN_POSTGRES = """
     select c.relkind::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), row_security_active(c.oid),
         case when c.relkind = 'v' then pg_get_viewdef(c.oid) end,
         exists (select from pg_catalog.pg_class f join parts p on f.oid = p.oid where f.relkind = 'f'),
-        exists (select from pg_catalog.pg_attribute a join parts p on a.attrelid = p.oid where a.attgenerated = 'v')
+        exists (select from pg_catalog.pg_attribute a join parts p on a.attrelid = p.oid where a.attgenerated = 'v'),
+        n.nspname in ('pg_catalog', 'information_schema', 'pg_toast')
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where c.oid = pg_catalog.to_regclass({name})::oid
 """
@@ -59,6 +61,8 @@ _REGISTERED = re.compile(
 _CREATED = re.compile(r"\s*create\s+(temp\w*\s+)?view\s+(if\s+not\s+exists\s+)?[^()]*?\sas\s", re.I)
 _PARQUET = re.compile(r".*\.parquet", re.I | re.S)
 _COMPUTED = "has a column that the database computes when it is read, and that may fail on a row"
+_SYSTEM = "a table of the database system, whose rows it makes from those of other tables"
+_IN_SYSTEMS = ("mysql", "information_schema", "performance_schema", "sys")  # of MariaDB and MySQL
 DECLARE = "if one row of it is what is to be protected, say so by rows_of='result'"
 
 
@@ -81,6 +85,11 @@ def listed(connection: Any, name: Named, declared: bool) -> Listed | Definition:
     """
     if is_alchemy(connection):
         return _through(connection, name, declared)
+    with turn_of(connection):  # another thread may be reading
+        return _in_turn(connection, name, declared)
+
+
+def _in_turn(connection: Any, name: Named, declared: bool) -> Listed | Definition:
     if is_instance(connection, "duckdb", "DuckDBPyConnection"):
         return _in_duckdb(connection, name, declared)
     if is_instance(connection, "sqlite3", "Connection"):
@@ -110,7 +119,7 @@ def _through(source: Any, name: Named, declared: bool) -> Listed | Definition:
         return listed(own, name, declared)
     with hiding_driver_errors():
         session = Session(source)
-    with session.ending_on_errors():
+    with turns(session.driver), session.ending_on_errors():
         return (_in_sqlite if session.family == "sqlite" else _in_mariadb)(session, name, declared)
 
 
@@ -125,9 +134,12 @@ def _in_mariadb(session: Session, name: Named, declared: bool) -> Listed:
         raise _unknown(name)
     owner, own, kind, engine, computed = map(str, listing[0])
     sql = ".".join(map(backticked, (owner, own)))
-    stored = kind == "BASE TABLE" and engine == "InnoDB" and computed == "0"
+    system = owner.lower() in _IN_SYSTEMS
+    stored = kind == "BASE TABLE" and engine == "InnoDB" and computed == "0" and not system
     if declared or stored:
         return Listed(sql, result=not stored, parts=(owner, own))
+    if system:
+        raise ValueError(f"{name} is {_SYSTEM}; {DECLARE}")
     if kind == "BASE TABLE" and computed != "0":
         raise ValueError(f"{name} {_COMPUTED}; {DECLARE}")
     what = "a view" if kind == "VIEW" else f"a table of {engine}, which has no snapshots"
@@ -139,9 +151,11 @@ def _in_postgres(rows: Any, name: Named, declared: bool) -> Listed | Definition:
     listing = rows(_IN_POSTGRES.format(name=_text(".".join(map(quoted, parts)), name)))
     if len(listing) != 1 or listing[0][0] not in _KINDS:
         raise _unknown(name)
-    kind, sql, secured, definition, foreign, computed = listing[0]
+    kind, sql, secured, definition, foreign, computed, system = listing[0]
     if declared:
-        return Listed(sql, result=_KINDS[kind] != "" or bool(secured) or bool(foreign) or bool(computed))
+        return Listed(sql, result=_KINDS[kind] != "" or any((secured, foreign, computed, system)))
+    if system:
+        raise ValueError(f"{name} is {_SYSTEM}; {DECLARE}")
     if secured:
         raise ValueError(f"{name} has row security, which may look at several rows to show one; {DECLARE}")
     if kind == "v":
@@ -191,10 +205,13 @@ def _in_sqlite(connection: Any, name: Named, declared: bool) -> Listed | Definit
         kind, own, sql = listing[0]
         full = f"{schema}.{quoted(own)}"
         computed = any(row[-1] == 2 for row in _rows(connection, f"pragma {schema}.table_xinfo({quoted(own)})"))
-        if kind == "table" and not computed and not str(sql).lower().startswith("create virtual"):
+        system = own.lower().startswith("sqlite_")  # reserved: numbers of rows (stat1), largest keys (sequence)
+        if kind == "table" and not computed and not system and not str(sql).lower().startswith("create virtual"):
             return Listed(full, parts=(schema, own))
         if declared:
             return Listed(full, result=True)
+        if system:
+            raise ValueError(f"{name} is {_SYSTEM}; {DECLARE}")
         if kind == "table" and computed:
             raise ValueError(f"{name} {_COMPUTED}; {DECLARE}")
         if kind == "table":

@@ -14,24 +14,26 @@ from typing import Any
 from nobounds.engines.refusals import raise_alone
 from nobounds.engines.sql.alchemy.session import is_alchemy
 
-_POSTGRES = ("postgresql://", "postgres://")
-_MARIADB = ("mariadb://", "mysql://", "mariadb+pymysql://", "mysql+pymysql://")
+POSTGRES, MARIADB = "PostgreSQL", "MariaDB"
+_SERVERS = {"postgresql": POSTGRES, "postgres": POSTGRES, "mariadb": MARIADB, "mysql": MARIADB}
 _TABLES = "select table_name from information_schema.tables where table_schema = current_schema() order by table_name"
 _SQLITE = "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by name"
 
 
 def connect(database: str, stack: ExitStack) -> tuple[Any, str]:
     """A read-only connection, and the name of the database."""
-    if database.startswith(_MARIADB):
+    server = server_of(database)
+    if server == MARIADB:
         return _mariadb(database, stack)
-    if is_url(database):
-        connection = _postgres(database, stack)
+    if server == POSTGRES:
+        connection = _postgres(f"postgresql://{database.partition('://')[2]}", stack)
         return connection, str(connection.info.dbname)
+    known = "the database must be a postgresql:// or mariadb:// URL or a DuckDB or SQLite file"
     path = Path(database)
+    if "://" in database:
+        raise ValueError(f"{known}, and this URL is of another kind")
     if not path.is_file():
-        raise ValueError(
-            f"the database must be a postgresql:// or mariadb:// URL or a DuckDB or SQLite file, and {path} is no file"
-        )
+        raise ValueError(f"{known}, and {path} is no file")
     if is_sqlite(path):
         # DuckDB may fetch batches from a thread of its own, one after the other.
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
@@ -41,9 +43,10 @@ def connect(database: str, stack: ExitStack) -> tuple[Any, str]:
     raise ValueError(f"the database must be a DuckDB or SQLite file, and {path.name} is neither")
 
 
-def is_url(database: str) -> bool:
-    """Whether a database is named by a URL of PostgreSQL."""
-    return database.startswith(_POSTGRES)
+def server_of(database: str) -> str | None:
+    """The kind of server that a URL names, with or without a driver as in SQLAlchemy; None if it names none."""
+    scheme, mark, _ = database.partition("://")
+    return _SERVERS.get(scheme.partition("+")[0]) if mark else None
 
 
 def is_sqlite(path: Path) -> bool:
@@ -80,7 +83,7 @@ def table_names(connection: Any) -> list[str]:
 
 
 def whole_table(name: str) -> str:
-    """The query for all rows of a table."""
+    """The query for all rows of a table, in the SQL of `Table.sql`, which quotes names as the database does."""
     return 'select * from "{}"'.format(name.replace('"', '""'))
 
 

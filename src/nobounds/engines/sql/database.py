@@ -83,13 +83,16 @@ def from_query(connection: Any, query: str, views: Collection[str] = ()) -> Tabl
         raise TypeError(f"query must be a text, got {type(query).__name__}")
     if is_alchemy(connection):
         return _through(connection, lambda own: from_query(own, query, views))
-    turn = turns(
-        None if is_instance(connection, "duckdb", "DuckDBPyConnection") else connection
-    )  # DuckDB relations share one lock
+    turn = turn_of(connection)
     with turn:
         stream = replace(_opened(connection, query, views), query=True, connected=True, turns=turn)
     begin = of_postgres if _is_psycopg(connection) else of_sqlite if _is_sqlite(connection) else None
     return stream if begin is None else at_one_moment(stream, partial(begin, connection))
+
+
+def turn_of(connection: Any) -> Any:
+    """The lock of a connection, for every query on it; DuckDB relations, which do not name theirs, share one."""
+    return turns(None if is_instance(connection, "duckdb", "DuckDBPyConnection") else connection)
 
 
 def _opened(connection: Any, query: str, views: Collection[str]) -> TableStream:

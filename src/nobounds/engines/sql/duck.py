@@ -26,7 +26,9 @@ def from_relation(relation: Any, run: Callable[[str], Any] | None = None) -> Tab
 
     run: runs a statement on the connection of the relation. The relation can do that too, which takes longer.
     """
-    schema = _run(lambda: relation.limit(0).to_arrow_table().schema)
+    turn = turns()
+    with turn:
+        schema = _run(lambda: relation.limit(0).to_arrow_table().schema)
     facts, others, kinds = schema_facts(schema)
 
     def batches(keys: list[str], values: list[str]) -> Iterator[Any]:
@@ -37,7 +39,7 @@ def from_relation(relation: Any, run: Callable[[str], Any] | None = None) -> Tab
     def rows() -> int:
         return int(_run(lambda: relation.count("*").fetchall()[0][0]))
 
-    stream = TableStream(facts, others, kinds, batches, rows, query=True, turns=turns())
+    stream = TableStream(facts, others, kinds, batches, rows, query=True, turns=turn)
     return at_one_moment(stream, partial(of_duckdb, run or partial(relation.query, "nobounds_relation")))
 
 

@@ -56,7 +56,7 @@ class Held:
         with self.stream.turns:
             return self.stream.rows()
 
-    def columns(self, names: list[str]) -> dict[str, Chunks]:
+    def columns(self, names: list[str], several: bool = False) -> dict[str, Chunks]:
         """The records of some columns."""
         return fetched_columns(self.stream, names)
 

@@ -76,7 +76,7 @@ class Local:
         """Whether the rows are read by a connection of this process, as those of every query are."""
         return self.stream.connected or self.stream.query
 
-    def columns(self, names: list[str], bounding: Bounding | None) -> dict[str, Column]:
+    def columns(self, names: list[str], bounding: Bounding | None, *, several: bool = False) -> dict[str, Column]:
         """Columns, read in place if that can be repeated, and otherwise once, into a spool."""
         if bounding is None and self.stream.again is not None:
             return {name: self._watched(column) for name, column in self.stream.again(names).items()}
@@ -85,7 +85,7 @@ class Local:
             unit = Unit(bounding.unit, bounding.rows)
             return {name: _spooled(spool, name, self.facts[name], unit) for name in names}
         there = once(self._elsewhere)
-        pushed = once(lambda: None if (elsewhere := there()) is None else elsewhere.columns(names))
+        pushed = once(lambda: None if (elsewhere := there()) is None else elsewhere.columns(names, several))
 
         def records(name: str) -> Chunks:
             columns = pushed()

@@ -25,8 +25,8 @@ class Elsewhere(Protocol):
         """The number of rows."""
         ...
 
-    def columns(self, names: list[str]) -> dict[str, Chunks]:
-        """The records of some columns."""
+    def columns(self, names: list[str], several: bool = False) -> dict[str, Chunks]:
+        """The records of some columns; `several`: for several statistics of each."""
         ...
 
     def tally(self, name: str | None, ladder: Ladder, keyed: Keyed) -> Tallied:

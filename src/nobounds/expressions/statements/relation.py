@@ -14,6 +14,7 @@ from nobounds.expressions.statements.syntax import clauses, only, refused
 from nobounds.expressions.tree import And, Column, Node
 from nobounds.values import dataclass
 
+_QUOTES = "; double quotes are for names, and a text is written in single quotes"
 _HIDDEN = (
     "the first line of the file may be a record, so its names are hidden: use csv=nb.Csv(header=True) if it is a header"
 )
@@ -109,9 +110,10 @@ class Scope:
         parts = clauses(given)
         if not set(parts) <= {"this", "table"} or type(given.this).__name__ != "Identifier":
             refused(shown(given.sql()), "name a column, alone or after the alias of its table")
-        return self.named(given.name, given.args.get("table"), exact=bool(given.this.args.get("quoted")))
+        exact = bool(given.this.args.get("quoted"))
+        return self.named(given.name, given.args.get("table"), exact=exact, fix=_QUOTES if exact else "")
 
-    def named(self, name: str, table: Any = None, *, exact: bool = True) -> Node:
+    def named(self, name: str, table: Any = None, *, exact: bool = True, fix: str = "") -> Node:
         """What a name stands for; one without quotes may differ from the column by upper and lower case."""
         alias = None if table is None else table.name
         tables = [columns for own, columns in self.tables if alias is None or own.lower() == alias.lower()]
@@ -125,7 +127,7 @@ class Scope:
         if not nodes:
             known = [own for columns in tables for own in columns] if self.relation.base.shown else []
             there = f"the columns are {', '.join(map(repr, known))}" if known else _HIDDEN
-            raise ValueError(f"column {name!r} is not in the table; {there}")
+            raise ValueError(f"column {name!r} is not in the table; {there}{fix}")
         return nodes[0]
 
     def every(self, table: str | None) -> dict[str, Node]:

@@ -8,7 +8,7 @@ from nobounds.ask import STATISTICS, Ask, columns_of, statistic_of
 from nobounds.exact import shown
 from nobounds.expressions.statements.reading import scope_of
 from nobounds.expressions.statements.relation import Catalogue, Relation, Scope
-from nobounds.expressions.statements.syntax import clauses, only, refused, select
+from nobounds.expressions.statements.syntax import clauses, only, refuse_kind, refused, select
 from nobounds.expressions.text import text
 from nobounds.expressions.tree import Column, Node
 from nobounds.values import dataclass
@@ -106,16 +106,25 @@ class _Reader:
                 if place not in keys:
                     raise ValueError(f"group by {each.name} must be the place of a column in the select list")
                 node = keys[place]
-            elif type(each).__name__ == "Column" and each.name in named and not self._known(each.name):
-                node = keys[named[each.name]]
+            elif type(each).__name__ in ("Rollup", "Cube", "GroupingSets"):
+                refuse_kind(each)
+            elif (alias := self._alias(each, named)) is not None:
+                node = keys[named[alias]]
             else:
                 node = self._scope.node(_key(each))
             if node not in groups:
                 groups.append(node)
         return groups
 
-    def _known(self, name: str) -> bool:
-        return any(name in columns for _, columns in self._scope.tables)
+    def _alias(self, item: Any, named: Mapping[str, int]) -> str | None:
+        """The name in the select list that group by means, by the rule for names; those of columns come first."""
+        if type(item).__name__ != "Column":
+            return None
+        known = [name for _, columns in self._scope.tables for name in columns]
+        if item.name in known or item.name in named:
+            return None if item.name in known else str(item.name)
+        alike = [name for name in (*known, *named) if name.lower() == item.name.lower()]
+        return alike[0] if len(alike) == 1 and alike[0] in named and not item.this.args.get("quoted") else None
 
     def _ask(self, call: Any) -> tuple[Ask, Ask]:
         """The statistic of a call, of columns of the table, and as it was written."""

@@ -16,10 +16,13 @@ DEEPEST = 20
 """Selects within each other, by subqueries and views."""
 
 SEVERAL = "it looks at several rows at once"
+_OFTEN = "a row would count in several groups; group by columns"
 _REASONS = {
+    "all": ("group by all", "name the columns of the groups"),
     "distinct": ("distinct", f"{SEVERAL}; leave it out, since a row counts once"),
     "limit": ("limit", f"{SEVERAL}; choose rows by where, or cut the answers afterwards"),
     "offset": ("offset", f"{SEVERAL}; choose rows by where, or cut the answers afterwards"),
+    "group": ("group by in a subquery", "a row of the result is made of several rows; group in the statement itself"),
     "having": ("having", "it would look at exact aggregates; filter the answers afterwards"),
     "qualify": ("qualify", "it filters by a window function, which looks at several rows at once"),
     "windows": ("window", f"{SEVERAL}; compute from the columns of one row"),
@@ -37,6 +40,9 @@ _KINDS = {
     "Union": ("union", "a row of the table could be in both parts; state one select"),
     "Except": ("except", f"{SEVERAL}; state one select"),
     "Intersect": ("intersect", f"{SEVERAL}; state one select"),
+    "Rollup": ("rollup", _OFTEN),
+    "Cube": ("cube", _OFTEN),
+    "GroupingSets": ("grouping sets", _OFTEN),
     "Values": ("values", "name a table"),
     "Unnest": ("unnest", "it makes several rows of one"),
     "Lateral": ("lateral", "it can make several rows of one"),

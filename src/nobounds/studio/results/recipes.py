@@ -11,7 +11,7 @@ from typing import Any
 
 import nobounds as nb
 from nobounds.ask import Ask
-from nobounds.engines.sql.connect import is_sqlite, whole_table
+from nobounds.engines.sql.connect import MARIADB, POSTGRES, is_sqlite, whole_table
 from nobounds.studio.layouts import Layout
 from nobounds.studio.questions import Question
 from nobounds.studio.sources import ENVIRONMENT, Source
@@ -71,15 +71,20 @@ class Recipe:
     def _database(self) -> str:
         """The kind of database."""
         path = self.source.path
-        return "url" if path is None else "sqlite" if path.is_file() and is_sqlite(path) else "duckdb"
+        if path is None:
+            return self.source.server
+        return "sqlite" if path.is_file() and is_sqlite(path) else "duckdb"
 
     def _imports(self) -> list[str]:
         """What a script imports, besides nobounds."""
         lines = []
         if self.source.kind == "database":
-            lines += {"url": ["import os", "import psycopg"], "sqlite": ["import sqlite3"]}.get(
-                self._database, ["import duckdb"]
-            )
+            lines += {
+                POSTGRES: ["import os", "import psycopg"],
+                MARIADB: ["import os", "import sqlalchemy"],
+                "sqlite": ["import sqlite3"],
+                "duckdb": ["import duckdb"],
+            }[self._database]
         if any(_needs_date(key) for key in self._keys() or ()):
             lines += ["import datetime"]
         return lines
@@ -116,8 +121,10 @@ class Recipe:
         budget = f"budget = nb.Budget(path={str(self.budget)!r})"
         if source.kind != "database":
             return [budget, f"table = nb.Table({self._file!r}{options}, budget=budget)"]
+        url = f"os.environ[{ENVIRONMENT!r}]"
         opened = {
-            "url": f"psycopg.connect(os.environ[{ENVIRONMENT!r}])",
+            POSTGRES: f"psycopg.connect({url})",
+            MARIADB: f"sqlalchemy.create_engine(sqlalchemy.make_url({url}).set(drivername='mariadb+pymysql'))",
             "sqlite": f"sqlite3.connect({f'file:{source.path}?mode=ro'!r}, uri=True)",
             "duckdb": f"duckdb.connect({str(source.path)!r}, read_only=True)",
         }[self._database]

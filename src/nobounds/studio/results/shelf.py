@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import nobounds as nb
+from nobounds.engines.sql.connect import MARIADB, POSTGRES
 from nobounds.exact import rational, round_up
 from nobounds.explaining.explain import paragraphs
 from nobounds.studio.fields import Fields
@@ -128,6 +129,7 @@ def _plain(inquiry: Inquiry) -> dict[str, Any]:
             "kind": source.kind,
             "path": None if source.path is None else str(source.path),
             "table": source.table,
+            "server": source.server,
         },
         "columns": inquiry.columns,
         "data": {name: list(values) for name, values in inquiry.data.items()},
@@ -145,7 +147,10 @@ def _read(path: Path, budget: Path) -> KeptAnswers | None:
         kind, place, table = (given["source"][name] for name in ("kind", "path", "table"))
         if kind not in ("file", "upload", "database"):
             return None
-        source = Source(kind, None if place is None else Path(_text(place)), _text(table))
+        server = given["source"].get("server", POSTGRES)
+        if server not in (POSTGRES, MARIADB):
+            return None
+        source = Source(kind, None if place is None else Path(_text(place)), _text(table), server=server)
         columns = {_text(name): _text(type_) for name, type_ in given["columns"].items()}
         data, question = (
             {_text(name): [_text(each) for each in values] for name, values in given[part].items()}

@@ -36,7 +36,7 @@ def from_stored(source: Any, table: str, schema: str | None, name: str) -> Table
     """
     with hiding_driver_errors():
         own = Session(source)
-        with own.ending_on_errors():
+        with turns(own.driver), own.ending_on_errors():
             fields = _fields(own, schema, name)
     if fields is None:
         return None

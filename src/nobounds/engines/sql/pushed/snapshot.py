@@ -23,6 +23,7 @@ from nobounds.engines.sql.pushed import arrow
 from nobounds.engines.sql.text import around, counted, hiding_driver_errors
 from nobounds.engines.streams.selected import selected
 from nobounds.engines.streams.stream import TableStream
+from nobounds.engines.streams.turns import turns
 from nobounds.values import dataclass
 
 _IN_TRANSACTION = 2  # of libpq
@@ -135,7 +136,8 @@ def opened(connection: Any, table: str) -> Snapshot | None:
     None where another connection would not see the same rows: those of a temporary table, in a transaction that has
     written or has a snapshot of its own, or as another user. None also if the server has no other connection for us.
     """
-    who = _who(connection, table)
+    with turns(connection):
+        who = _who(connection, table)
     if who is None:
         return None
     *same, kind, isolation, unwritten = who

@@ -50,9 +50,9 @@ class Pushed:
         """The number of rows."""
         return self.snapshot.rows()
 
-    def columns(self, names: list[str]) -> dict[str, Chunks]:
-        """The records of some columns; several are read together, since each would take several queries."""
-        if len(names) > 1:
+    def columns(self, names: list[str], several: bool = False) -> dict[str, Chunks]:
+        """The records of some columns; they are fetched, once, where each of many passes would be a query."""
+        if several or len(names) > 1:
             return fetched_columns(self.snapshot.fetched, names)
         columns = once(lambda: Local(self.snapshot.fetched).columns(names, None))
         return {name: PushedRecords(self._column(name), partial(chunks_of, columns, name)) for name in names}
