@@ -54,6 +54,28 @@ def test_few_records_are_not_answered(n, statistic, neighbors):
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("values", [(6.0, 7.0, 9.0), (1.0, 0.0, 1.0), (17.0, 16.0, 18.0), (30.0, 20.0, 45.0)])
+def test_means_of_few_values_are_right(values, neighbors):
+    """The centre is the value that most records have, so the scale is that of the others."""
+    data = np.repeat(values, (2500, 1000, 500))
+    for seed in range(4):
+        release = nb.mean(data, epsilon=1, neighbors=neighbors, rng=seeded(seed))
+        assert abs(release.value - data.mean()) < 0.01 * np.ptp(data)
+        assert release.interval[0] < data.mean() + 0.01 * np.ptp(data)
+        assert release.interval[1] > data.mean() - 0.01 * np.ptp(data)
+        assert release.interval[1] - release.interval[0] < 0.3 * np.ptp(data)
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_a_heap_beside_the_centre_is_not_taken_for_all_records(neighbors):
+    """A third has no few digits, so its records deviate a little: a mean is right, or it is not answered."""
+    data = np.repeat([1 / 3, 2 / 3, 1.0], (1500, 500, 500))
+    for seed in range(8):
+        release = nb.mean(data, epsilon=2.5, neighbors=neighbors, rng=seeded(seed))
+        assert release.value is None or abs(release.value - data.mean()) < 0.01
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
 def test_a_mean_without_spread_does_not_ask_for_more_rows(neighbors):
     """No number of rows would do for a column of zeros, so none is named."""
     for seed in range(3):

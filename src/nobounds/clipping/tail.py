@@ -40,6 +40,7 @@ CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
 _BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
+_GROUP = 3  # octaves before the last, which have more records than lie beyond it unless those are a separate group
 _FURTHER = 1 + np.arange(HIGHEST + 2) / SURE
 _FALLING = -LOWEST - 1  # the cell from which on counts are taken to fall: that just below the clip
 
@@ -88,9 +89,15 @@ class TailRule:
 
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
-    """Whether there are clearly records around the clip; else it may have run away, far beyond all of them."""
-    near = np.reshape(noisy, (-1, CELLS))[:, :CARRYING]
-    return bool(near.sum() >= CARRIED * noise.deviation(near.size))
+    """Whether there are clearly records around the clip, and no separate group of them beyond all octaves.
+
+    Else the clip may have run away, far beyond all records; or it is that of a heap of equal ones, and the others lie far
+    outside.
+    """
+    sides = np.reshape(noisy, (-1, CELLS))
+    near, before, beyond = sides[:, :CARRYING], sides[:, -1 - _GROUP : -1], sides[:, -1]
+    apart = (beyond > (SURE + HIGHEST) * noise.scale) & (beyond > before.sum(axis=1))
+    return bool(near.sum() >= CARRIED * noise.deviation(near.size) and not apart.any())
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:

@@ -103,10 +103,15 @@ class FrameRule:
         return isinstance(fine, Grid) and fine.clock
 
     def centers(self, rung: Any) -> Any:
-        """The centre for a rung, or for an array of them, in units of the grid."""
+        """The centre for a rung, or for an array of them, in units of the grid: the roundest number on it.
+
+        Where many records are equal, their number is often a round one. Then they do not deviate at all, and the scale
+        is that of the others.
+        """
         fine = self.center.ladder.map
         points = fine if not isinstance(fine, Grid) else Grid(Fraction(1), fine.bits)
-        values = np.clip(points.floats(np.atleast_1d(np.asarray(rung, dtype=np.int64))), -MAX, MAX)
+        rungs = np.atleast_1d(np.asarray(rung, dtype=np.int64))
+        values = np.clip(Frame(0.0, 0, self.unit, self.clock).values(points, rungs), -MAX, MAX)
         return values if isinstance(rung, np.ndarray) else float(values[0])
 
 
