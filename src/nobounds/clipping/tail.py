@@ -91,7 +91,7 @@ class TailRule:
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip, and no separate group of them beyond all octaves.
 
-    Else the clip may have run away, far beyond all records; or it is that of a heap of equal ones, and the others lie far
+    Else the clip may have run away, far beyond all records; or it is that of a heap of equal ones, with the others far
     outside.
     """
     sides = np.reshape(noisy, (-1, CELLS))
