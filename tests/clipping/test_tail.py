@@ -6,7 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from nobounds.clipping.tail import CELLS, LOWEST, TailRule, anchored, biases, carried, cells
+from nobounds.clipping.tail import CELLS, LOWEST, TailRule, anchored, beside_heap, biases, carried, cells
 from nobounds.clipping.widths import DEVIATIONS
 from nobounds.counting.histogram import Histogram
 
@@ -25,6 +25,28 @@ def test_a_record_is_in_one_cell_of_its_side():
     assert above[-LOWEST - 2 :] == [1, 1, 1, 1, 1, 1, 0, 0, 0, 1]
     assert sum(above) == 7
     assert cells(table, -1, ANCHOR).tolist() == [0] * 7 + [1] + [0] * 8
+
+
+def test_no_record_is_in_two_cells():
+    """Records at the centre are in the last cell: one more record changes one count by 1, or none."""
+    values = [0.0, 0.001, -0.001, 0.3, 1.5, 1e9, -0.7]
+
+    def counts(values):
+        return np.array(TailRule(F(1), "add-remove").decision(around(values), (1, -1), (ANCHOR,) * 2).numbers)
+
+    assert counts(values).sum() == len(values) - 2
+    assert counts(values)[-1] == 1
+    for more, changed in ((0.0, 1), (0.001, 0), (0.9, 1), (-300.0, 1)):
+        assert np.abs(counts([*values, more]) - counts(values)).sum() == changed
+
+
+@pytest.mark.parametrize(
+    ("heap", "count", "expected"), [(1000, 1010, 28), (1000, 990, 8), (1000, 1040, None), (80, 85, None)]
+)
+def test_at_most_so_many_records_lie_beside_a_heap(heap, count, expected):
+    """For noise of scale 5, which hides 18 records once in 40 times; nothing is said of a small heap or of many others."""
+    noise = TailRule(F(1, 5), "add-remove").count_noise
+    assert beside_heap(heap, F(count), 0.0, noise, 1 / 40) == expected
 
 
 @pytest.mark.parametrize("zcdp", [False, True])
@@ -81,9 +103,12 @@ def test_a_clip_far_beyond_all_records_is_noticed():
     """Noise alone hardly ever passes for records, and a hundred records do."""
     rule, source = TailRule(F(1, 5), "add-remove"), random.Random(3).getrandbits
     drawn = [
-        carried(rule.decision(around([]), (1, -1), (ANCHOR,) * 2).draw(source), rule.count_noise) for _ in range(400)
+        carried(rule.decision(around([]), (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise)
+        for _ in range(400)
     ]
     assert np.mean(drawn) < 0.12
     records = around([0.6] * 150)
-    found = [carried(rule.decision(records, (1, -1), (ANCHOR,) * 2).draw(source), rule.count_noise) for _ in range(50)]
+    found = [
+        carried(rule.decision(records, (1, -1), (ANCHOR,) * 2).draw(source)[:-1], rule.count_noise) for _ in range(50)
+    ]
     assert np.mean(found) > 0.9

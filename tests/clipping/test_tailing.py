@@ -13,6 +13,9 @@ from nobounds.clipping.octaves.excess import ASSUMES
 from nobounds.clipping.tail import LOWEST, Side, TailRule
 from nobounds.clipping.tailing import Tailed
 from nobounds.ladders.ladder import Ladder
+from nobounds.mechanisms.decisions import NoisyMany
+from nobounds.noise.source import random_source
+from nobounds.programs.program import Draw
 
 LINE = Ladder.float_bits(8)
 RULE = TailRule(F(1, 5), "add-remove")
@@ -95,3 +98,50 @@ def test_intervals_hold_on_incomes(statistic, neighbors):
         noise.append(abs(found.value - true) <= found.parameters["half_interval"])
     assert sum(held) >= 22
     assert sum(held) >= sum(noise)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("value", [0.0, 7.3, -1e6])
+def test_the_mean_of_a_constant_column_is_its_value(value, neighbors):
+    """With so much epsilon it is known that no record lies elsewhere, and between public bounds a few are covered."""
+    data, times = np.full(1000, value), 40
+    sure = [nb.mean(data, epsilon=50, neighbors=neighbors, rng=random.Random(seed)) for seed in range(times)]
+    assert sum(release.value == value and release.interval == (value, value) for release in sure) >= 36
+    bounds = {"lower": -2e6, "upper": 2e6}
+    few = [nb.mean(data, epsilon=1, neighbors=neighbors, rng=random.Random(seed), **bounds) for seed in range(times)]
+    answered = [release for release in few if release.value is not None]
+    assert len(answered) >= 36
+    assert {release.value for release in answered} == {value}
+    assert max(np.ptp(release.interval) for release in answered) <= 0.08 * 4e6
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+def test_a_heap_does_not_hide_that_records_lie_elsewhere(neighbors):
+    """With 1% or 7% of other records the mean is not that of the heap: an interval holds, or nothing is answered."""
+    for others in (10, 70):
+        missed = []
+        for seed in range(40):
+            data = np.append(np.zeros(1000 - others), np.random.default_rng(seed).lognormal(4, 1, others))
+            release = nb.mean(data, epsilon=1, neighbors=neighbors, upper=5000, rng=random.Random(seed))
+            missed.append(release.value is not None and not release.interval[0] <= data.mean() <= release.interval[1])
+        assert np.mean(missed) <= 0.1
+
+
+class Seeing(Draw):
+    """Draws, and keeps what was counted."""
+
+    def __init__(self, rng):
+        super().__init__(random_source(rng))
+        self.counted = []
+
+    def decide(self, decision):
+        if isinstance(decision, NoisyMany):
+            self.counted.append(sum(decision.numbers))
+        return super().decide(decision)
+
+
+def test_missing_records_are_in_no_cell_under_swap():
+    """Else one that turns from missing to present would change two counts, and cost more than is charged."""
+    data, driver = np.append(np.zeros(600), np.full(400, np.nan)), Seeing(random.Random(1))
+    nb.mean(data, epsilon=1, neighbors="swap", rng=driver)
+    assert driver.counted == [600]

@@ -145,5 +145,13 @@ def missing_range(rule: AverageRule, average: Average, chance: float) -> tuple[i
     return min(counted - most, 0), max(counted - fewest, 0)
 
 
+def more_present(rule: AverageRule, average: Average, chance: float) -> float:
+    """How many records more there are than an average counts, at most; wrong with this chance."""
+    if rule.neighbors == "swap":
+        return missing_range(rule, average, chance)[1]
+    scale = rule.noise.scale(average.width)
+    return rule.noise.half_interval(scale, scale, chance) / average.width
+
+
 def _average(total: Fraction, count: int, width: int) -> Fraction:
     return min(max(total / count, Fraction(0)), Fraction(width)) if count > 0 else Fraction(width, 2)

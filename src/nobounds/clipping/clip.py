@@ -202,15 +202,15 @@ class Search:
         value = value if low is None else max(value, low)
         return value if high is None else min(value, high)
 
-    def deviations(self, view: ClipView, start: ClipStart) -> Histogram:
+    def deviations(self, view: ClipView, start: ClipStart, present: bool = False) -> Histogram:
         """The deviations of the records from the centre, within the public bounds, over the scale if there is one.
 
-        Under swap a missing record is placed at the centre: then the number of records is public, and a record that
-        turns from missing to present is one that moves.
+        Under swap a missing record is placed at the centre, unless only those `present` count: then the number of
+        records is public, and a record that turns from missing to present is one that moves.
         """
         lower, upper = float_bounds(self.ladder)
-        octave = start.octave or 0
-        return view.deviations(finite_float(start.center), lower, upper, self.neighbors == "swap", octave)
+        placed = self.neighbors == "swap" and not present
+        return view.deviations(finite_float(start.center), lower, upper, placed, start.octave or 0)
 
     def sides(self, center: Fraction) -> tuple[int, ...]:
         """Where records may lie: above the centre (1), below it (-1), or in one table of magnitudes (0)."""

@@ -10,8 +10,9 @@ from nobounds.accounting.cost import Cost, added_only, gaussian, pure, pure_part
 from nobounds.accounting.loss import Neighbors
 from nobounds.accounting.spending import rest, share
 from nobounds.accounting.terms import Terms
-from nobounds.clipping.average import AverageRule
+from nobounds.clipping.average import Average, AverageRule, more_present
 from nobounds.clipping.clip import Clip, ClipStart, ClipView, Search
+from nobounds.clipping.interval import CHANCE
 from nobounds.clipping.tail import TailRule
 from nobounds.clipping.tailing import Tailed, Tailing
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
@@ -40,6 +41,16 @@ class Settled:
     def clip(self) -> Clip:
         """The clip."""
         return self.tailed.clip
+
+    def among(self, average: Average) -> "Settled":
+        """The same for the noisy number of records of an average (see `Tailed.among`)."""
+        more = more_present(self.plan.average, average, CHANCE / 2)
+        return replace(self, tailed=self.tailed.among(average.count, more))
+
+    @property
+    def heap(self) -> Fraction | None:
+        """The number that nearly all records are, where that is the answer."""
+        return self.clip.center if self.clip.trusted and self.tailed.others is not None else None
 
     @property
     def short(self) -> bool:

@@ -1,10 +1,10 @@
 """The tail of a clip: noisy counts of the octaves around it, which bound what clipping changed and may move the clip.
 
 After the search for a clip one decision buys noisy counts of the octaves of the deviations on each side of its centre,
-from 1/256 of the width to 128 times the width, and of all records beyond. A record is in at most one of these cells: it
-adds 1 to one count under add-remove, and moves 1 between two of them under swap. The counts say whether another clip,
-wider or narrower, has the smaller error (see `moving`); this is chosen before the noise of the sum is drawn, and
-catches clips that ran away. They also give the law of what lies beyond (see `excess`).
+from 1/256 of the width to 128 times the width, of all records beyond, and of those at the centre itself. A record is
+in at most one of these cells: it adds 1 to one count under add-remove, and moves 1 between two of them under swap.
+The counts say whether another clip, wider or narrower, has the smaller error (see `moving`); this is chosen before the
+noise of the sum is drawn, and catches clips that ran away. They also give the law of what lies beyond (see `excess`).
 docs/proofs/tail.md has the cost.
 """
 
@@ -36,6 +36,7 @@ SEEN, SEEN_BEFORE = (
     30,
 )  # scales of noise that an octave below the clip must have, to say something of squares beyond
 CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, else the clip may have run away
+HEAP, BESIDE = 20, 3  # scales of noise that records at the centre must have, and others at most, for a heap
 CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
 _EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
@@ -83,9 +84,10 @@ class TailRule:
         return CountNoise(math.sqrt(parameter) if self.zcdp else 1 / parameter, self.zcdp)
 
     def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
-        """The noisy counts of the cells on these sides, around the rungs of the clip."""
+        """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre."""
         counts = np.concatenate([cells(around, *side) for side in zip(signs, anchors, strict=True)])
-        return NoisyMany(counts.tolist(), self.noise, self.cost, self.sensitivity)
+        heap = int(around.counts[around.rungs == 0].sum())
+        return NoisyMany([*counts.tolist(), heap], self.noise, self.cost, self.sensitivity)
 
 
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
@@ -98,6 +100,17 @@ def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     near, before, beyond = sides[:, :CARRYING], sides[:, -1 - _GROUP : -1], sides[:, -1]
     apart = (beyond > (SURE + HIGHEST) * noise.scale) & (beyond > before.sum(axis=1))
     return bool(near.sum() >= CARRIED * noise.deviation(near.size) and not apart.any())
+
+
+def beside_heap(heap: int, count: Fraction, more: float, noise: CountNoise, chance: float) -> int | None:
+    """How many records lie elsewhere, at most, by the noisy number of those at the centre; None if not nearly all do.
+
+    `count` is a noisy number of all records, and there are at most `more` than that. The noise of the heap hides more
+    of the others with at most this probability.
+    """
+    if heap < HEAP * noise.scale or count - heap > BESIDE * noise.scale:
+        return None
+    return max(math.floor(float(count - heap) + more + noise.reach(chance)), 0)
 
 
 def anchored(rungs: Sequence[int]) -> tuple[int, ...]:

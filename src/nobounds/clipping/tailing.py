@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,7 @@ from nobounds.clipping.tail import (
     Side,
     TailRule,
     anchored,
+    beside_heap,
     biases,
     carried,
     moved_rung,
@@ -46,6 +48,22 @@ class Tailed:
     sides: tuple[Side, ...] | None
     rule: TailRule
     ladder: Ladder
+    heap: int = 0  # a noisy number of records at the centre, where there were enough for the search
+    others: int | None = None  # how many records lie elsewhere, at most, where nearly all lie at the centre
+
+    def among(self, count: Fraction, more: float) -> "Tailed":
+        """The same for a noisy number of all records, of which there are at most `more` than that.
+
+        If nearly all lie at the centre, that is the answer, but only where it is known how far off it may be: if none lie
+        elsewhere, or not beyond a public bound.
+        """
+        if self.heap <= 0:
+            return self
+        others = beside_heap(self.heap, count, more, self.rule.count_noise, CHANCE / 2)
+        if others is None:
+            return self
+        bounded = self.ladder.lower is not None or self.ladder.upper is not None
+        return replace(self, clip=replace(self.clip, trusted=others == 0 or bounded), others=others)
 
     def describe(self) -> dict[str, object]:
         """What an interval is for, as a release says it."""
@@ -58,7 +76,11 @@ class Tailed:
 
         `bar` is the 95% half interval of its noise. Infinite ends are outward only. It fails with probability `chance`.
         """
-        if not self.clip.trusted or self.sides is None:
+        if not self.clip.trusted:
+            return -math.inf, math.inf
+        if self.others is not None:
+            return self._around_heap(value, self.others / records)
+        if self.sides is None:
             return -math.inf, math.inf
         if not self.sides:
             bar *= Fraction(math.log(chance) / math.log(CHANCE))  # of Laplace noise, and more than enough for others
@@ -74,6 +96,16 @@ class Tailed:
         return (
             -math.inf if first is None else _end(value, min(first, Fraction(0)), -1),
             math.inf if last is None else _end(value, max(last, Fraction(0)), 1),
+        )
+
+    def _around_heap(self, value: Fraction, others: Fraction) -> tuple[float, float]:
+        """The same where so many records, or such a part of them, may lie anywhere between the public bounds."""
+        if not others:
+            return _end(value, Fraction(0), -1), _end(value, Fraction(0), 1)
+        low, high, center = self.ladder.lower, self.ladder.upper, self.clip.center
+        return (
+            -math.inf if low is None else _end(value, others * (low - center), -1),
+            math.inf if high is None else _end(value, others * (high - center), 1),
         )
 
 
@@ -102,10 +134,12 @@ class Tailing:
         """The clip whose sides end near these rungs, moved by the noisy counts of the octaves around it."""
         search, anchors, signs = self.search, anchored(rungs), self.signs(start.center)
         each = anchors if search.two_sided else anchors * len(signs)
-        noisy: list[int] = yield self.rule.decision(search.deviations(view, start), signs, each)
-        trusted = trusted and (carried(noisy, self.rule.count_noise) or not any(anchors))
+        around = search.deviations(view, start, present=True)
+        *noisy, heap = yield self.rule.decision(around, signs, each)
+        heap = heap if trusted else 0
+        trusted = trusted and any(anchors) and carried(noisy, self.rule.count_noise)
         if not any(anchors):
-            return self.unknown(search.clip_at(start, rungs, trusted))
+            return replace(self.unknown(search.clip_at(start, rungs, trusted)), heap=heap)
         counts = np.array(noisy, dtype=np.float64).reshape(len(signs), CELLS)
         moves = np.atleast_1d(self.moves(counts, start.outside, self.off(start, anchors))).tolist()
         ends = [moved_rung(anchor, move) for anchor, move in zip(anchors, moves, strict=True)]
@@ -115,7 +149,7 @@ class Tailing:
             self._side(sign, tuple(noisy[k * CELLS : (k + 1) * CELLS]), end, anchor, start.octave)
             for k, (sign, end, anchor) in enumerate(zip(signs, ends, each, strict=True))
         )
-        return Tailed(clip, tuple(sides), self.rule, search.ladder)
+        return Tailed(clip, tuple(sides), self.rule, search.ladder, heap)
 
     def _side(self, sign: int, noisy: tuple[int, ...], end: int, anchor: int, octave: int | None) -> Side:
         """The side of a clip that ends at this rung."""

@@ -14,6 +14,7 @@ from nobounds.release.schema import Interval, type_in
 TOO_FEW = "too few rows"  # why a number is not answered
 TOO_FEW_NUMBERS = "too few numbers"  # the same, of a column whose type is not declared
 NO_SPREAD = "the spread was not found, as where many rows have one value"  # why a sum or a mean is not answered
+ONE_VALUE = "nearly all rows have one value, so state lower and upper"  # the same, where noisy counts show that
 NONE_SEEN = "no rows seen"  # why a group has no number, by a noisy count
 OF_CLIPPED = "clipped records"  # what an interval is of, where it does not cover what clipping changed
 UNKNOWN = "its error is not known"

@@ -27,9 +27,9 @@ from nobounds.noise.additive import Additive
 from nobounds.programs.program import Program
 from nobounds.release.answer import later
 from nobounds.release.release import Release
-from nobounds.release.words import NO_SPREAD, TOO_FEW
 from nobounds.statistics.door import Answer, Answering, release_column
 from nobounds.statistics.keywords import CountKeywords, SumKeywords, flag, spelled_out, stated_of, terms_of
+from nobounds.statistics.unanswered import needed_for, why_unanswered
 from nobounds.values import dataclass
 
 
@@ -118,7 +118,9 @@ class Summed(NamedTuple):
 
     @property
     def bar(self) -> Fraction:
-        """The 95% half interval of the noise on the sum."""
+        """The 95% half interval of the noise on the sum; where it is that of a heap there is none."""
+        if self.settled.heap is not None:
+            return Fraction(0)
         return Fraction(self.settled.plan.additive.half_steps(self.each, 0.0, CHANCE)) * self.step
 
     @property
@@ -152,6 +154,8 @@ def summed(plan: SumPlan, records: Records) -> Program[Summed]:
         average = yield from rule.release(count, total, lattice.width, finite_float(middle))
         value, scale = (average.count * lattice.low + average.total) * lattice.step, rule.noise.scale(lattice.width)
         missing = partial(missing_range, rule, average, CHANCE / 2)
+        settled = settled.among(average)
+        value = value if settled.heap is None else average.count * settled.heap
         return Summed(settled, value, lattice.step, scale, middle, missing)
     noise = plan.additive
     noisy = Fraction((yield Noisy(total + lattice.low * count, noise, noise.cost, lattice.largest)))
@@ -173,7 +177,9 @@ class Averaged(NamedTuple):
 
     @property
     def bar(self) -> Fraction:
-        """The 95% half interval of the noise."""
+        """The 95% half interval of the noise; where the mean is that of a heap there is none."""
+        if self.settled.heap is not None:
+            return Fraction(0)
         return Fraction(self.average.half_interval(CHANCE)) * self.step
 
     @property
@@ -204,7 +210,8 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
     count, total = steps_total(records(), lattice)
     average = yield from plan.average.release(count, total, lattice.width)
     value = min(max((lattice.low + average.value) * lattice.step, clip.low), clip.high)
-    return Averaged(settled, value, lattice.step, average)
+    settled = settled.among(average)
+    return Averaged(settled, value if settled.heap is None else settled.heap, lattice.step, average)
 
 
 def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
@@ -221,7 +228,7 @@ def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
         later(lambda: _parameters(settled, noisy.half_interval, noisy.scale)),
         later(lambda: (within(noisy.interval(), low, high),)),
         later(plan.parts),
-        None if clip.trusted else TOO_FEW if settled.short else NO_SPREAD,
+        why_unanswered(settled),
         settled.size if learned else None,
     )
 
@@ -238,7 +245,7 @@ def _parameters(settled: Settled, bar: Fraction, scale: Fraction) -> dict[str, A
         "noise_scale": finite_float(scale),
         **plan.search.ladder.describe(),
     }
-    return parameters | {"needed": settled.needed()} if settled.short else parameters
+    return parameters | needed_for(settled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,10 @@ class CountNoise(NamedTuple):
         part = away / self.scale
         return -(part**2) / 2 if self.gaussian else -np.abs(part)
 
+    def reach(self, chance: float) -> float:
+        """The noise is above this with at most this probability."""
+        return self.scale * (NormalDist().inv_cdf(1 - chance) if self.gaussian else -math.log(chance))
+
     def deviation(self, many: int) -> float:
         """The standard deviation of the noise of `many` counts together."""
         return self.scale * math.sqrt((1 if self.gaussian else 2) * many)
