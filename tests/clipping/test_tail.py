@@ -44,7 +44,7 @@ def test_no_record_is_in_two_cells():
     ("heap", "count", "expected"), [(1000, 1010, 28), (1000, 990, 8), (1000, 1040, None), (80, 85, None)]
 )
 def test_at_most_so_many_records_lie_beside_a_heap(heap, count, expected):
-    """For noise of scale 5, which hides 18 records once in 40 times; nothing is said of a small heap or of many others."""
+    """For noise of scale 5, which hides 18 once in 40 times; nothing is said of a small heap or of many others."""
     noise = TailRule(F(1, 5), "add-remove").count_noise
     assert beside_heap(heap, F(count), 0.0, noise, 1 / 40) == expected
 

@@ -384,3 +384,13 @@ def test_spending_is_an_epsilon_or_a_rho():
     assert Spending.of(None, "1/3") == Spending(F(1, 3), True)
     Spending.of(0.1, None).plan(lambda *given: made.append(given) or Priced(F(1), COSTS["square"]))
     assert made == [(F(1, 10), False)]
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "swap"])
+@pytest.mark.parametrize("value", [2013.0, 7.25, -3.7e9])
+def test_quantiles_of_equal_records_are_their_value(value, neighbors):
+    """No deviation from the centre tells the scale, so its rung may reach from below 0 to far above."""
+    for seed in range(20):
+        for q in (0.1, 0.5, 0.75):
+            release = nb.quantile(np.full(5000, value), q, epsilon=1, neighbors=neighbors, rng=random.Random(seed))
+            assert release.value == value

@@ -54,8 +54,8 @@ class Tailed:
     def among(self, count: Fraction, more: float) -> "Tailed":
         """The same for a noisy number of all records, of which there are at most `more` than that.
 
-        If nearly all lie at the centre, that is the answer, but only where it is known how far off it may be: if none lie
-        elsewhere, or not beyond a public bound.
+        If nearly all lie at the centre, that is the answer, but only where it is known how far off it may be: if none
+        lie elsewhere, or not beyond a public bound.
         """
         if self.heap <= 0:
             return self
@@ -99,7 +99,7 @@ class Tailed:
         )
 
     def _around_heap(self, value: Fraction, others: Fraction) -> tuple[float, float]:
-        """The same where so many records, or such a part of them, may lie anywhere between the public bounds."""
+        """The same where `others` records, or this part of them, may lie anywhere between the public bounds."""
         if not others:
             return _end(value, Fraction(0), -1), _end(value, Fraction(0), 1)
         low, high, center = self.ladder.lower, self.ladder.upper, self.clip.center

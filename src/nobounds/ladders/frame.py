@@ -22,6 +22,7 @@ from nobounds.values import dataclass
 
 _DIGITS = 17  # no float has more
 _POWERS: list[float] = (10.0 ** np.arange(309)).tolist()
+_CLOSE = 2.0**-16  # of a centre: nearer to it there is no rounder number than it is, or its own rung is meant
 _DAY = 86_400
 # Days, halves and quarters of them, and so on: seconds, the roundest first.
 _ROUND = (
@@ -78,21 +79,23 @@ class Frame:
         return np.minimum(np.maximum(low, -MAX), MAX), np.minimum(np.maximum(high, -MAX), MAX)
 
     def values(self, rungs: Rungs, which: Ints, passed: bool | None = None) -> Floats:
-        """The roundest number on each rung; on a grid, the roundest point.
+        """The roundest number on each rung, on a grid the roundest point; of a wide rung around the centre, the centre.
 
-        On a grid a rung may hold no point. Then `passed` says that the answer of a walk, up or down, is the last point
-        that it has passed.
+        If nearly all records are at the centre, no deviation tells the scale, and its rung may be far too wide. On a
+        grid a rung may hold no point. Then `passed` says that the answer of a walk, up or down, is the last point that
+        it has passed.
         """
         low, high = self.ends(rungs, which)
         if self.unit is None:
-            return roundest(low, high)
+            wide = (low <= self.center) & (self.center <= high) & (high - low > _CLOSE * np.abs(self.center))
+            return np.where(wide, self.center, roundest(low, high))
         first, last = np.ceil(low), np.ceil(high) - 1
         if isinstance(rungs, Zoned):  # rungs below the centre hold their upper edge, and that of the centre none
             below, above = high <= self.center, low >= self.center
             first, last = np.where(above, first, np.floor(low) + 1), np.where(below, np.floor(high), last)
         if self.clock:
             some = roundest_moment(first, last, self.unit)
-        else:  # if nearly all records are at the centre, no deviation tells the scale, and its rung may be far too wide
+        else:
             some = np.where((first <= self.center) & (self.center <= last), self.center, roundest(first, last))
         none = np.rint(low / 2 + high / 2) if passed is None else np.floor(high) if passed else np.ceil(low)
         return np.where(first <= last, some, none)

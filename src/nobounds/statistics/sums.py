@@ -217,7 +217,7 @@ def averaged(plan: SumPlan, records: Records) -> Program[Averaged]:
 def _answered(noisy: Summed | Averaged, whole: bool) -> Answer:
     """The answer; intervals are worked out when they are read."""
     settled, value = noisy.settled, noisy.value
-    plan, clip = settled.plan, settled.clip
+    plan = settled.plan
     ladder, spread = plan.search.ladder, mean_range if plan.centered else summed_range
     low, high = spread(ladder.lower, ladder.upper)
     value = value if plan.centered or low <= value <= high else Fraction(0)  # a mean lies in its clip
