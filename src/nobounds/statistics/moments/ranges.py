@@ -110,7 +110,7 @@ def _ranged(noisy: Answer, kind: Kind) -> Answer:
     assert isinstance(noisy.value, tuple)
     low, high = noisy.value
     if low is None or high is None:
-        return replace(noisy, value=None)
+        return replace(noisy, value=None, parameters=noisy.parameters | {"quartiles": [None, None]})
     first, last = min(low, high), max(low, high)
     quartiles = [kind.to_json(kind.value(end)) for end in (first, last)]
     apart = Fraction(last) - Fraction(first)
