@@ -6,14 +6,13 @@ from nobounds.clipping.plan import Settled
 from nobounds.release.words import NO_SPREAD, ONE_VALUE, TOO_FEW
 
 
-def why_unanswered(*clips: Settled) -> str | None:
-    """Why these clips carry no answer, by noisy numbers; None if they do."""
-    lost = [settled for settled in clips if not settled.clip.trusted]
-    if not lost:
+def why_unanswered(settled: Settled) -> str | None:
+    """Why this clip carries no answer, by noisy numbers; None if it does."""
+    if settled.clip.trusted:
         return None
-    if any(settled.short for settled in lost):
+    if settled.short:
         return TOO_FEW
-    return ONE_VALUE if any(settled.tailed.others is not None for settled in lost) else NO_SPREAD
+    return NO_SPREAD if settled.tailed.others is None else ONE_VALUE
 
 
 def needed_for(settled: Settled) -> dict[str, Any]:

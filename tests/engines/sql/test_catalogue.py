@@ -64,7 +64,7 @@ def test_tables_and_views_of_rows_are_read(catalogue):
 @pytest.mark.medium
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("sums", "group"), ("kept", "materialized"), ("nobody", "no table"), ("pg_catalog.pg_stats", "is a view")],
+    [("sums", "group"), ("kept", "materialized"), ("nobody", "no table"), ("pg_catalog.pg_stats", "database system")],
 )
 def test_others_are_refused_before_anything_is_read(name, why, catalogue):
     """With the reason; nothing of the statement is run by the server."""
