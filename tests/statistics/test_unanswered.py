@@ -1,0 +1,32 @@
+"""Why a sum or a mean is not answered, and what would do."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import nobounds as nb
+from nobounds.release.words import NO_SPREAD, ONE_VALUE, TOO_FEW
+
+
+@pytest.mark.parametrize("statistic", [nb.sum, nb.mean])
+def test_too_few_rows_are_named_with_the_number_that_would_do(statistic):
+    """More rows of the same kind then get an answer."""
+    few = statistic(np.arange(30.0), epsilon=1, rng=Random(1))
+    assert few.value is None and few.reason == TOO_FEW
+    enough = statistic(np.arange(float(few.parameters["needed"]["rows"])), epsilon=1, rng=Random(1))
+    assert enough.value is not None and enough.reason is None and "needed" not in enough.parameters
+
+
+def test_a_heap_is_answered_where_bounds_say_how_far_off_it_may_be():
+    """Without bounds the reason asks for them, or is that no spread was found; no number of rows is named."""
+    data = np.full(2000, 7.5)
+    reasons = set()
+    for seed in range(12):
+        alone = nb.mean(data, epsilon=1, rng=Random(seed))
+        assert alone.value is None and "needed" not in alone.parameters
+        reasons.add(alone.reason)
+        bounded = nb.mean(data, epsilon=1, lower=0, upper=100, rng=Random(seed))
+        low, high = bounded.interval
+        assert bounded.value == pytest.approx(7.5, abs=0.5) and low <= 7.5 <= high < 20
+    assert ONE_VALUE in reasons <= {ONE_VALUE, NO_SPREAD}
