@@ -2,8 +2,10 @@
 
 With an interval, a number is rounded to the first digit of half its width, or to the second one if the first is 1 or
 2, and the ends are rounded outward to the same place: 31,540.28 in 31,204 to 31,877 is printed as 31,500, from 31,200
-to 31,900. Rounding adds at most a sixth of half the width. Without an interval, six digits are printed. Whole numbers
-get no decimals, a number that is not 0 is not printed as 0, and the printed number lies in the interval.
+to 31,900. Rounding adds at most a sixth of half the width. Without an interval, six digits are printed; a number above
+a million that has few digits keeps its thousandths, because quantiles of records far from 0 are released with the
+digits that they support. Whole numbers get no decimals, a number that is not 0 is not printed as 0, and the printed
+number lies in the interval.
 """
 
 import math
@@ -17,6 +19,7 @@ import numpy as np
 from nobounds.kinds.kind import NUMBER, Kind, Value, short_text
 
 _MOST = 6  # digits, without an interval
+_FEW = 14  # digits of a number that is released with those that it supports; noise on a sum has more
 _FULL = -400  # a place beyond the digits of every float
 _LONGEST = 17  # digits before an exponent
 _LARGE, _SMALL = 15, -5  # powers of ten from which on, and up to which, numbers have an exponent
@@ -28,8 +31,10 @@ _EXACT = Context(prec=5000, Emax=10**6, Emin=-(10**6))
 def said(value: Value, bar: Sequence[Any] | None = None, kind: Kind = NUMBER) -> str:
     """A value for people, with the digits that its interval supports; dates, times and durations by their own rule.
 
-    >>> said(31540.2837462, (31204, 31877)), said(1e6), said(1234567.891), said(-0.00012345678)
+    >>> said(31540.2837462, (31204, 31877)), said(1e6), said(1234567.891234567), said(-0.00012345678)
     ('31,500', '1,000,000', '1,234,570', '-0.000123457')
+    >>> said(1760301340.25)
+    '1,760,301,340.25'
     """
     if not isinstance(value, _NUMBERS):
         return short_text(value)
@@ -117,10 +122,14 @@ def _place(half: Decimal) -> int:
 
 
 def _own_place(exact: Decimal) -> int:
-    """The place of the last digit of a number without an interval: whole numbers in full, others to six digits."""
+    """The place of the last digit of a number without an interval: whole numbers in full, others to six digits.
+
+    Large ones with few digits have thousandths.
+    """
     if _whole(exact) and exact.adjusted() < _LARGE:
         return 0
-    return exact.adjusted() - _MOST + 1
+    place = exact.adjusted() - _MOST + 1
+    return -3 if place > 0 and len(exact.as_tuple().digits) <= _FEW and exact.adjusted() < _LARGE else place
 
 
 def _whole(exact: Decimal) -> bool:
