@@ -86,6 +86,7 @@ def session(folder: Path) -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # code that runs once or twice
         "spark.local.dir": str(folder),
+        "spark.task.maxDirectResultSize": "16m",  # a session that has lost shuffles keeps no larger results in blocks
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": str(folder / "events"),
