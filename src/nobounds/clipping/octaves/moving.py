@@ -86,8 +86,8 @@ def _grid() -> _Grid:
 class _Table(NamedTuple):
     """What the fit to counts needs of each octave, each number of records and each shape; for one noise."""
 
-    means: Floats
-    scales: Floats  # of the noise and the scatter of counts together, as if they were Laplace noise
+    means: Floats  # over the scales of the noise and the scatter of counts together, as if they were Laplace noise
+    narrow: Floats  # one over these scales
     prior: Floats  # of each number of records and each shape, less the logarithms of all scales
 
 
@@ -96,9 +96,22 @@ def _table(many: int, scale: float, steps: int) -> _Table:
     """The table for `many` octaves, the last of which is of all records beyond, and as many steps of records."""
     grid = _grid()
     shapes = np.concatenate([grid.means[: many - 1], grid.means[many - 1 :].sum(axis=0, keepdims=True)])
-    means = np.exp(_LEAST + _STEP * np.arange(steps))[:, None] * shapes[:, None, :]
+    means = _numbers(steps)[:, None] * shapes[:, None, :]
     scales = np.sqrt((means * (RELATIVE**2 / 2) + 0.5) * means + scale**2)
-    return _Table(means, scales, grid.prior - np.log(scales).sum(axis=0))
+    tables = means / scales, 1 / scales, grid.prior - np.log(scales).sum(axis=0)
+    return _Table(*(table.astype(np.float32) for table in tables))
+
+
+@lru_cache(maxsize=4)
+def _lacks(steps: int) -> Floats:
+    """What lies beyond each of AWAY, a row for each step of records and each shape."""
+    return (_numbers(steps)[:, None, None] * _grid().beyond).reshape(-1, len(AWAY))
+
+
+@lru_cache(maxsize=16)
+def _numbers(steps: int) -> Floats:
+    """The mean numbers of records in the octave below the side."""
+    return np.exp(_LEAST + _STEP * np.arange(steps))
 
 
 def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
@@ -115,8 +128,7 @@ def errors_of_both(noisy: Sequence[Floats], noise: CountNoise, unit: float) -> F
     sides = [posteriors([each], noise)[0] for each in noisy]
     means = [side.beyond() for side in sides]
     most = max(range(len(sides)), key=lambda k: float(means[k][-AWAY[0]]))
-    others = sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY)))
-    return sides[most].error(unit * _WIDTHS, others)
+    return sides[most].errors(unit, 0.0, sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY))))
 
 
 def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[int]) -> int | None:
@@ -174,57 +186,69 @@ def _records(noisy: Sequence[float], around: float) -> slice:
 class Posterior(NamedTuple):
     """Weights of each number of records and each shape, 0 for those left out, and the weight of no records at all."""
 
-    records: Floats
+    steps: slice  # of the numbers of records
     weights: Floats
     empty: float
+
+    @property
+    def records(self) -> Floats:
+        """The numbers of records."""
+        return _numbers(_table_size(self.steps))[self.steps]
 
     def points(self, points: Floats) -> Floats:
         """What lies beyond each of AWAY, at points of the posterior between 0 and 1."""
         start, shape = _drawn(self.weights, self.empty, points)
         return np.asarray(np.append(self.records, 0.0)[start, None] * _grid().beyond[shape])
 
-    def errors(self, unit: float, beside: float) -> Floats:
-        """The expected error for each of AWAY; see the function."""
-        return self.error(unit * (_WIDTHS + beside))
-
     def beyond(self) -> Floats:
         """What lies beyond each of AWAY, on average."""
         return np.asarray(self.records @ self.weights @ _grid().beyond)
 
-    def error(self, scale: Floats, others: Floats | float = 0.0) -> Floats:
-        """The expected error for each of AWAY, with noise of these scales, where `others` lies beyond other sides."""
-        start, shape = self.weights.nonzero()
-        weights, records, beyond = self.weights[start, shape], self.records[start, None], _grid().beyond
-        error = self.empty * _error(others + np.zeros(len(AWAY)), scale)
-        for k in range(0, len(start), _BLOCK):
-            part = slice(k, k + _BLOCK)
-            bias = beyond[shape[part]]
-            bias *= records[part]
-            bias += others
-            error += weights[part] @ _error(bias, scale)
-        return error
+    def errors(self, unit: float, beside: float, others: Floats | float = 0.0) -> Floats:
+        """The expected error for each of AWAY (see `errors`), where `others` lies beyond other sides.
+
+        Noise of the scale s around a bias b has the mean error b + s exp(-b / s).
+        """
+        scale, shapes = unit * (_WIDTHS + beside), len(_grid().prior)
+        weights = self.weights.ravel()
+        some = weights.nonzero()[0]
+        hidden = weights[some] @ _faded(_lacks(_table_size(self.steps))[some + self.steps.start * shapes], scale)
+        return np.asarray(self.beyond() + others + scale * _faded(others, scale) * (hidden + self.empty))
+
+
+def _faded(bias: Floats | float, scale: Floats) -> Floats:
+    """exp(-bias / scale), but never nearly nothing."""
+    away = bias / -scale
+    np.maximum(away, -_NOTHING, out=away)
+    return np.exp(away, out=away)
 
 
 def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
     """The posterior of each side given its counts, all for the same numbers of records."""
-    part = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
-    return [_posterior(each, noise, part) for each in noisy]
+    steps = _records([float(each[BELOW - 1]) for each in noisy], _AROUND * noise.scale)
+    return [_posterior(each, noise, steps) for each in noisy]
 
 
-def _posterior(noisy: Floats, noise: CountNoise, part: slice) -> Posterior:
+def _table_size(steps: slice) -> int:
+    """How many steps of records a table has that holds these; tables grow by several at once."""
+    last: int = steps.stop
+    return -(-last // _AT_ONCE) * _AT_ONCE
+
+
+def _posterior(noisy: Floats, noise: CountNoise, steps: slice) -> Posterior:
     many = len(noisy)
-    table = _table(many, noise.scale, -(-part.stop // _AT_ONCE) * _AT_ONCE)
-    away = table.means[:, part] - noisy[:, None, None]
+    table = _table(many, noise.scale, _table_size(steps))
+    away = table.narrow[:, steps] * noisy.astype(np.float32)[:, None, None]
+    away -= table.means[:, steps]
     np.abs(away, out=away)
-    away /= table.scales[:, part]
-    fit = table.prior[part] - np.add.reduce(away, axis=0)
-    none = _EMPTY - float(np.abs(noisy).sum()) / noise.scale - many * math.log(noise.scale)
-    most = float(fit.max())
+    fit = table.prior[steps].astype(np.float64) - np.add.reduce(away, axis=0)
+    none = _EMPTY - float(np.add.reduce(np.abs(noisy))) / noise.scale - many * math.log(noise.scale)
+    most = float(np.maximum.reduce(fit, axis=None))
     peak = max(most, none)
     fit -= peak
-    rare = fit < most - peak + math.log(_RARE)
-    weights, empty = np.exp(np.maximum(fit, -_NOTHING, out=fit), out=fit), math.exp(none - peak)
-    weights[rare] = 0.0
-    whole = float(weights.sum()) + empty
+    np.maximum(fit, -_NOTHING, out=fit)
+    weights, empty = np.exp(fit, out=fit), math.exp(none - peak)
+    weights *= weights >= _RARE * math.exp(most - peak)
+    whole = float(np.add.reduce(weights, axis=None)) + empty
     weights /= whole
-    return Posterior(np.exp(_LEAST + _STEP * np.arange(part.start, part.stop)), weights, empty / whole)
+    return Posterior(steps, weights, empty / whole)
