@@ -113,7 +113,7 @@ def _walk(levels: Ints, threshold: int, eps1: Fraction, eps2: Fraction) -> Walk:
     return Walk(starts, levels[starts], len(levels), Fraction(threshold), Fraction(1), eps1, eps2, rising=True)
 
 
-@lru_cache(maxsize=1 << 15)
-def top(rung: int) -> Fraction:
-    """The upper edge of a rung."""
-    return Fraction(DEVIATIONS.top(rung))
+@lru_cache(maxsize=1 << 13)
+def top(rung: int, octave: int = 0) -> Fraction:
+    """The upper edge of a rung, times 2**octave."""
+    return Fraction(DEVIATIONS.top(rung)) * Fraction(2) ** octave
