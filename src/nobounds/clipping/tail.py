@@ -11,6 +11,7 @@ docs/proofs/tail.md has the cost.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -80,8 +81,7 @@ class TailRule:
     @property
     def count_noise(self) -> CountNoise:
         """The noise as the law of the excess takes it."""
-        parameter = float(self.noise.parameter(self.sensitivity))
-        return CountNoise(math.sqrt(parameter) if self.zcdp else 1 / parameter, self.zcdp)
+        return _count_noise(self)
 
     def decision(self, around: Histogram, signs: Sequence[int], anchors: Sequence[int]) -> NoisyMany:
         """The noisy counts of the cells on these sides, around the rungs of the clip; the last is of the centre."""
@@ -90,16 +90,22 @@ class TailRule:
         return NoisyMany([*counts.tolist(), heap], self.noise, self.cost, self.sensitivity)
 
 
+@lru_cache(maxsize=256)  # a rule is a small public value
+def _count_noise(rule: TailRule) -> CountNoise:
+    parameter = float(rule.noise.parameter(rule.sensitivity))
+    return CountNoise(math.sqrt(parameter) if rule.zcdp else 1 / parameter, rule.zcdp)
+
+
 def carried(noisy: Sequence[int], noise: CountNoise) -> bool:
     """Whether there are clearly records around the clip, and no separate group of them beyond all octaves.
 
     Else the clip may have run away, far beyond all records; or it is that of a heap of equal ones, with the others far
     outside.
     """
-    sides = np.reshape(noisy, (-1, CELLS))
-    near, before, beyond = sides[:, :CARRYING], sides[:, -1 - _GROUP : -1], sides[:, -1]
-    apart = (beyond > (SURE + HIGHEST) * noise.scale) & (beyond > before.sum(axis=1))
-    return bool(near.sum() >= CARRIED * noise.deviation(near.size) and not apart.any())
+    sides = [noisy[k : k + CELLS] for k in range(0, len(noisy), CELLS)]
+    near = sum(sum(side[:CARRYING]) for side in sides)
+    apart = any(side[-1] > max((SURE + HIGHEST) * noise.scale, sum(side[-1 - _GROUP : -1])) for side in sides)
+    return near >= CARRIED * noise.deviation(CARRYING * len(sides)) and not apart
 
 
 def beside_heap(heap: int, count: Fraction, more: float, noise: CountNoise, chance: float) -> int | None:

@@ -39,7 +39,6 @@ _FAR = 12  # octaves beyond the side
 _PARTS = 8  # of an octave
 _NOTHING = 60.0  # nats below which a weight is nothing: exp of less takes a hundred times as long
 _AT_ONCE = 16  # steps of records that a table grows by
-_BLOCK = 512  # points of the grid at a time: memory for more would be mapped anew each time
 _ALIKE = 0.2  # prior odds that both sides have one shape
 _SCATTERS, _UNLIKE = 0.2, 0.2  # how far what lies beyond them differs all the same, and their widths, over what it is
 _UNLIKELY = 0.02  # odds below which a clip of one width is not considered
@@ -49,7 +48,7 @@ _NORMAL, _OTHERS = (
     normal(_EVENLY[29 * np.arange(_POINTS) % _POINTS])[:, None],
     _EVENLY[19 * np.arange(_POINTS) % _POINTS],
 )
-_RARE = 1e-4  # points of the grid with less than this part of the largest weight are left out
+_RARE = math.log(1e-4)  # points of the grid with less than this part of the largest weight are left out
 
 
 class _Grid(NamedTuple):
@@ -96,22 +95,15 @@ def _table(many: int, scale: float, steps: int) -> _Table:
     """The table for `many` octaves, the last of which is of all records beyond, and as many steps of records."""
     grid = _grid()
     shapes = np.concatenate([grid.means[: many - 1], grid.means[many - 1 :].sum(axis=0, keepdims=True)])
-    means = _numbers(steps)[:, None] * shapes[:, None, :]
+    means = _numbers(np.arange(steps))[:, None] * shapes[:, None, :]
     scales = np.sqrt((means * (RELATIVE**2 / 2) + 0.5) * means + scale**2)
     tables = means / scales, 1 / scales, grid.prior - np.log(scales).sum(axis=0)
     return _Table(*(table.astype(np.float32) for table in tables))
 
 
-@lru_cache(maxsize=4)
-def _lacks(steps: int) -> Floats:
-    """What lies beyond each of AWAY, a row for each step of records and each shape."""
-    return (_numbers(steps)[:, None, None] * _grid().beyond).reshape(-1, len(AWAY))
-
-
-@lru_cache(maxsize=16)
-def _numbers(steps: int) -> Floats:
+def _numbers(steps: Ints) -> Floats:
     """The mean numbers of records in the octave below the side."""
-    return np.exp(_LEAST + _STEP * np.arange(steps))
+    return np.exp(_LEAST + _STEP * steps)
 
 
 def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
@@ -126,7 +118,7 @@ def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -
 def errors_of_both(noisy: Sequence[Floats], noise: CountNoise, unit: float) -> Floats:
     """The same where all sides have one width: more lies beyond one of them, and of the others their mean is taken."""
     sides = [posteriors([each], noise)[0] for each in noisy]
-    means = [side.beyond() for side in sides]
+    means = [side.mean() for side in sides]
     most = max(range(len(sides)), key=lambda k: float(means[k][-AWAY[0]]))
     return sides[most].errors(unit, 0.0, sum(means[:most] + means[most + 1 :], np.zeros(len(AWAY))))
 
@@ -138,16 +130,17 @@ def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[
     off: how far the centre may lie from that of the data, in units of the width. Candidates are counted from it.
     """
     grid, one = _grid(), np.arange(len(AWAY))
-    records, prior = sides[0].records, np.exp(grid.prior)
-    same = sides[0].weights * sides[1].weights / prior
-    odds = float(same.sum()) * float(prior.sum()) * len(records) * _ALIKE
+    prior, (start, shape) = np.exp(grid.prior), sides[0].places
+    same = sides[0].weights * sides[1].weights_at(sides[0].places) / prior[shape]
+    odds = float(same.sum()) * float(prior.sum()) * sides[0].steps * _ALIKE
     if odds < _UNLIKELY:
         return None
     chance = odds / (1 + odds)
     above, below = (np.append(one, min(max(end, AWAY[0]), AWAY[-1]) - AWAY[0]) for end in ends)
     scale = unit * np.append(2 * _WIDTHS, sum(2.0 ** (end / (1 << BITS)) for end in ends))
-    start, shape = _drawn(same, 0.0, _EVENLY)
-    beyond, squares, many = (records[start, None] * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
+    drawn = _drawn(same, 0.0, _EVENLY)
+    records, shape = _numbers(start[drawn])[:, None], shape[drawn]
+    beyond, squares, many = (records * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
     shifts = many * (off + _UNLIKE * _WIDTHS)
     spread = squares[:, above] + squares[:, below] + (shifts[:, above] + shifts[:, below]) ** 2
     spread += _SCATTERS**2 / 2 * (beyond[:, above] ** 2 + beyond[:, below] ** 2)
@@ -158,11 +151,10 @@ def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[
     return int(AWAY[best]) if best < len(AWAY) else None
 
 
-def _drawn(weights: Floats, empty: float, points: Floats) -> tuple[Ints, Ints]:
-    """The rows and columns that weights have at points between 0 and 1; one row more stands for `empty`."""
-    passed = np.cumsum(weights)
-    places = np.searchsorted(passed, points * (passed[-1] + empty))
-    return np.divmod(places, weights.shape[1])
+def _drawn(weights: Floats, empty: float, points: Floats) -> Ints:
+    """The places that weights have at points between 0 and 1; the last one, after all of them, is for `empty`."""
+    passed = np.append(np.cumsum(weights), math.inf)
+    return np.searchsorted(passed, points * (passed[-2] + empty))
 
 
 def _error(bias: Floats, scale: Floats) -> Floats:
@@ -184,36 +176,37 @@ def _records(noisy: Sequence[float], around: float) -> slice:
 
 
 class Posterior(NamedTuple):
-    """Weights of each number of records and each shape, 0 for those left out, and the weight of no records at all."""
+    """Numbers of records and shapes that are likely, with their weights, and the weight of no records at all."""
 
-    steps: slice  # of the numbers of records
+    steps: int  # of numbers of records that were weighed
+    places: tuple[Ints, Ints]  # the step of each likely point, and its shape; in order
     weights: Floats
     empty: float
+    beyond: Floats  # what lies beyond each of AWAY, for each point
 
-    @property
-    def records(self) -> Floats:
-        """The numbers of records."""
-        return _numbers(_table_size(self.steps))[self.steps]
+    def weights_at(self, places: tuple[Ints, Ints]) -> Floats:
+        """The weights of points, 0 for those that are not likely."""
+        steps = 1 + max(int(self.places[0][-1]), int(places[0][-1]))
+        weights = np.zeros((steps, len(_grid().prior)))
+        weights[self.places] = self.weights
+        return weights[places]
 
     def points(self, points: Floats) -> Floats:
         """What lies beyond each of AWAY, at points of the posterior between 0 and 1."""
-        start, shape = _drawn(self.weights, self.empty, points)
-        return np.asarray(np.append(self.records, 0.0)[start, None] * _grid().beyond[shape])
+        return np.append(self.beyond, np.zeros((1, len(AWAY))), axis=0)[_drawn(self.weights, self.empty, points)]
 
-    def beyond(self) -> Floats:
+    def mean(self) -> Floats:
         """What lies beyond each of AWAY, on average."""
-        return np.asarray(self.records @ self.weights @ _grid().beyond)
+        return self.weights @ self.beyond
 
     def errors(self, unit: float, beside: float, others: Floats | float = 0.0) -> Floats:
         """The expected error for each of AWAY (see `errors`), where `others` lies beyond other sides.
 
         Noise of the scale s around a bias b has the mean error b + s exp(-b / s).
         """
-        scale, shapes = unit * (_WIDTHS + beside), len(_grid().prior)
-        weights = self.weights.ravel()
-        some = weights.nonzero()[0]
-        hidden = weights[some] @ _faded(_lacks(_table_size(self.steps))[some + self.steps.start * shapes], scale)
-        return np.asarray(self.beyond() + others + scale * _faded(others, scale) * (hidden + self.empty))
+        scale = unit * (_WIDTHS + beside)
+        hidden = self.weights @ _faded(self.beyond, scale) + self.empty
+        return self.mean() + others + scale * _faded(others, scale) * hidden
 
 
 def _faded(bias: Floats | float, scale: Floats) -> Floats:
@@ -229,26 +222,21 @@ def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
     return [_posterior(each, noise, steps) for each in noisy]
 
 
-def _table_size(steps: slice) -> int:
-    """How many steps of records a table has that holds these; tables grow by several at once."""
-    last: int = steps.stop
-    return -(-last // _AT_ONCE) * _AT_ONCE
-
-
 def _posterior(noisy: Floats, noise: CountNoise, steps: slice) -> Posterior:
-    many = len(noisy)
-    table = _table(many, noise.scale, _table_size(steps))
+    many, grid = len(noisy), _grid()
+    table = _table(many, noise.scale, -(-steps.stop // _AT_ONCE) * _AT_ONCE)
     away = table.narrow[:, steps] * noisy.astype(np.float32)[:, None, None]
     away -= table.means[:, steps]
     np.abs(away, out=away)
-    fit = table.prior[steps].astype(np.float64) - np.add.reduce(away, axis=0)
-    none = _EMPTY - float(np.add.reduce(np.abs(noisy))) / noise.scale - many * math.log(noise.scale)
+    fit = table.prior[steps] - np.add.reduce(away, axis=0)
     most = float(np.maximum.reduce(fit, axis=None))
+    start, shape = places = (fit >= most + _RARE).nonzero()
+    none = _EMPTY - float(np.add.reduce(np.abs(noisy))) / noise.scale - many * math.log(noise.scale)
     peak = max(most, none)
-    fit -= peak
-    np.maximum(fit, -_NOTHING, out=fit)
-    weights, empty = np.exp(fit, out=fit), math.exp(none - peak)
-    weights *= weights >= _RARE * math.exp(most - peak)
-    whole = float(np.add.reduce(weights, axis=None)) + empty
+    weights, empty = np.exp(fit[places].astype(np.float64) - peak), math.exp(none - peak)
+    whole = float(np.add.reduce(weights)) + empty
     weights /= whole
-    return Posterior(steps, weights, empty / whole)
+    start += steps.start
+    beyond = grid.beyond[shape]
+    beyond *= _numbers(start)[:, None]
+    return Posterior(steps.stop - steps.start, places, weights, empty / whole, beyond)
