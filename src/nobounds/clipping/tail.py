@@ -40,7 +40,7 @@ CARRIED = 2.5  # standard deviations of the sum of counts that it must reach, el
 HEAP, BESIDE = 20, 3  # scales of noise that records at the centre must have, and others at most, for a heap
 CARRYING = 10  # cells of each side that are summed, the first ones
 _BEYOND = 1.6  # a record beyond the last edge lies further than one in the next octave by this
-_EDGES, _WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
+_EDGES, WIDTHS = 2.0 ** np.arange(LOWEST, HIGHEST + 1), 2.0**MOVES
 _BEYOND_CLIP = np.where(np.arange(CELLS) >= -LOWEST, 1.0, 0.0)  # 1 for the cells beyond the clip
 _GROUP = 3  # octaves before the last, which have more records than lie beyond it unless those are a separate group
 _FURTHER = 1 + np.arange(HIGHEST + 2) / SURE
@@ -148,7 +148,7 @@ def biases(noisy: Floats, less: float, sure: float = math.inf, power: int = 1) -
     )
     slopes = np.log(counts + 1)
     slopes[..., 1:] -= slopes[..., :-1].copy()
-    edges, widths = (_EDGES, _WIDTHS) if power == 1 else (_EDGES**power, _WIDTHS**power)
+    edges, widths = (_EDGES, WIDTHS) if power == 1 else (_EDGES**power, WIDTHS**power)
     values = edges * inside_octave(slopes, power)
     values[..., -1] *= _BEYOND**power
     beyond: Floats = (counts[..., None] * np.maximum(values[..., None] - widths, 0.0)).sum(axis=-2)

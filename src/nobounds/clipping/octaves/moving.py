@@ -88,6 +88,7 @@ class _Table(NamedTuple):
     means: Floats  # over the scales of the noise and the scatter of counts together, as if they were Laplace noise
     narrow: Floats  # one over these scales
     prior: Floats  # of each number of records and each shape, less the logarithms of all scales
+    numbers: Floats  # of records
 
 
 @lru_cache(maxsize=16)
@@ -95,10 +96,11 @@ def _table(many: int, scale: float, steps: int) -> _Table:
     """The table for `many` octaves, the last of which is of all records beyond, and as many steps of records."""
     grid = _grid()
     shapes = np.concatenate([grid.means[: many - 1], grid.means[many - 1 :].sum(axis=0, keepdims=True)])
-    means = _numbers(np.arange(steps))[:, None] * shapes[:, None, :]
+    numbers = _numbers(np.arange(steps))
+    means = numbers[:, None] * shapes[:, None, :]
     scales = np.sqrt((means * (RELATIVE**2 / 2) + 0.5) * means + scale**2)
     tables = means / scales, 1 / scales, grid.prior - np.log(scales).sum(axis=0)
-    return _Table(*(table.astype(np.float32) for table in tables))
+    return _Table(*(table.astype(np.float32) for table in tables), numbers)
 
 
 def _numbers(steps: Ints) -> Floats:
@@ -238,5 +240,5 @@ def _posterior(noisy: Floats, noise: CountNoise, steps: slice) -> Posterior:
     weights /= whole
     start += steps.start
     beyond = grid.beyond[shape]
-    beyond *= _numbers(start)[:, None]
+    beyond *= table.numbers[start, None]
     return Posterior(steps.stop - steps.start, places, weights, empty / whole, beyond)
