@@ -48,7 +48,7 @@ _NORMAL, _OTHERS = (
     normal(_EVENLY[29 * np.arange(_POINTS) % _POINTS])[:, None],
     _EVENLY[19 * np.arange(_POINTS) % _POINTS],
 )
-_RARE = math.log(1e-4)  # points of the grid with less than this part of the largest weight are left out
+_RARE = 1e-4  # points of the grid with less than this part of the largest weight are left out
 
 
 class _Grid(NamedTuple):
@@ -88,7 +88,7 @@ class _Table(NamedTuple):
     means: Floats  # over the scales of the noise and the scatter of counts together, as if they were Laplace noise
     narrow: Floats  # one over these scales
     prior: Floats  # of each number of records and each shape, less the logarithms of all scales
-    numbers: Floats  # of records
+    numbers: Floats  # of records in the octave below the side
 
 
 @lru_cache(maxsize=16)
@@ -96,16 +96,11 @@ def _table(many: int, scale: float, steps: int) -> _Table:
     """The table for `many` octaves, the last of which is of all records beyond, and as many steps of records."""
     grid = _grid()
     shapes = np.concatenate([grid.means[: many - 1], grid.means[many - 1 :].sum(axis=0, keepdims=True)])
-    numbers = _numbers(np.arange(steps))
+    numbers = np.exp(_LEAST + _STEP * np.arange(steps))
     means = numbers[:, None] * shapes[:, None, :]
     scales = np.sqrt((means * (RELATIVE**2 / 2) + 0.5) * means + scale**2)
     tables = means / scales, 1 / scales, grid.prior - np.log(scales).sum(axis=0)
     return _Table(*(table.astype(np.float32) for table in tables), numbers)
-
-
-def _numbers(steps: Ints) -> Floats:
-    """The mean numbers of records in the octave below the side."""
-    return np.exp(_LEAST + _STEP * steps)
 
 
 def errors(noisy: Floats, noise: CountNoise, unit: float, beside: float = 0.0) -> Floats:
@@ -132,17 +127,16 @@ def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[
     off: how far the centre may lie from that of the data, in units of the width. Candidates are counted from it.
     """
     grid, one = _grid(), np.arange(len(AWAY))
-    prior, (start, shape) = np.exp(grid.prior), sides[0].places
-    same = sides[0].weights * sides[1].weights_at(sides[0].places) / prior[shape]
-    odds = float(same.sum()) * float(prior.sum()) * sides[0].steps * _ALIKE
+    numbers, prior = sides[0].numbers, np.exp(grid.prior)
+    same = sides[0].weights * sides[1].weights / prior
+    odds = float(same.sum()) * float(prior.sum()) * len(numbers) * _ALIKE
     if odds < _UNLIKELY:
         return None
     chance = odds / (1 + odds)
     above, below = (np.append(one, min(max(end, AWAY[0]), AWAY[-1]) - AWAY[0]) for end in ends)
     scale = unit * np.append(2 * _WIDTHS, sum(2.0 ** (end / (1 << BITS)) for end in ends))
-    drawn = _drawn(same, 0.0, _EVENLY)
-    records, shape = _numbers(start[drawn])[:, None], shape[drawn]
-    beyond, squares, many = (records * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
+    start, shape = _drawn(same, 0.0, _EVENLY)
+    beyond, squares, many = (numbers[start, None] * each[shape] for each in (grid.beyond, grid.squares, grid.numbers))
     shifts = many * (off + _UNLIKE * _WIDTHS)
     spread = squares[:, above] + squares[:, below] + (shifts[:, above] + shifts[:, below]) ** 2
     spread += _SCATTERS**2 / 2 * (beyond[:, above] ** 2 + beyond[:, below] ** 2)
@@ -153,10 +147,11 @@ def alike(sides: Sequence["Posterior"], unit: float, off: float, ends: Sequence[
     return int(AWAY[best]) if best < len(AWAY) else None
 
 
-def _drawn(weights: Floats, empty: float, points: Floats) -> Ints:
-    """The places that weights have at points between 0 and 1; the last one, after all of them, is for `empty`."""
-    passed = np.append(np.cumsum(weights), math.inf)
-    return np.searchsorted(passed, points * (passed[-2] + empty))
+def _drawn(weights: Floats, empty: float, points: Floats) -> tuple[Ints, Ints]:
+    """The rows and columns that weights have at points between 0 and 1; one row more stands for `empty`."""
+    passed = np.cumsum(weights)
+    places = np.searchsorted(passed, points * (passed[-1] + empty))
+    return np.divmod(places, weights.shape[1])
 
 
 def _error(bias: Floats, scale: Floats) -> Floats:
@@ -178,28 +173,20 @@ def _records(noisy: Sequence[float], around: float) -> slice:
 
 
 class Posterior(NamedTuple):
-    """Numbers of records and shapes that are likely, with their weights, and the weight of no records at all."""
+    """Weights of each number of records and each shape, 0 for those left out, and the weight of no records at all."""
 
-    steps: int  # of numbers of records that were weighed
-    places: tuple[Ints, Ints]  # the step of each likely point, and its shape; in order
+    numbers: Floats
     weights: Floats
     empty: float
-    beyond: Floats  # what lies beyond each of AWAY, for each point
-
-    def weights_at(self, places: tuple[Ints, Ints]) -> Floats:
-        """The weights of points, 0 for those that are not likely."""
-        steps = 1 + max(int(self.places[0][-1]), int(places[0][-1]))
-        weights = np.zeros((steps, len(_grid().prior)))
-        weights[self.places] = self.weights
-        return weights[places]
 
     def points(self, points: Floats) -> Floats:
         """What lies beyond each of AWAY, at points of the posterior between 0 and 1."""
-        return np.append(self.beyond, np.zeros((1, len(AWAY))), axis=0)[_drawn(self.weights, self.empty, points)]
+        start, shape = _drawn(self.weights, self.empty, points)
+        return np.append(self.numbers, 0.0)[start, None] * _grid().beyond[shape]
 
     def mean(self) -> Floats:
         """What lies beyond each of AWAY, on average."""
-        return self.weights @ self.beyond
+        return self.numbers @ self.weights @ _grid().beyond
 
     def errors(self, unit: float, beside: float, others: Floats | float = 0.0) -> Floats:
         """The expected error for each of AWAY (see `errors`), where `others` lies beyond other sides.
@@ -207,7 +194,8 @@ class Posterior(NamedTuple):
         Noise of the scale s around a bias b has the mean error b + s exp(-b / s).
         """
         scale = unit * (_WIDTHS + beside)
-        hidden = self.weights @ _faded(self.beyond, scale) + self.empty
+        start, shape = likely = self.weights.nonzero()
+        hidden = self.weights[likely] @ _faded(self.numbers[start, None] * _grid().beyond[shape], scale) + self.empty
         return self.mean() + others + scale * _faded(others, scale) * hidden
 
 
@@ -225,20 +213,19 @@ def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
 
 
 def _posterior(noisy: Floats, noise: CountNoise, steps: slice) -> Posterior:
-    many, grid = len(noisy), _grid()
+    many = len(noisy)
     table = _table(many, noise.scale, -(-steps.stop // _AT_ONCE) * _AT_ONCE)
     away = table.narrow[:, steps] * noisy.astype(np.float32)[:, None, None]
     away -= table.means[:, steps]
     np.abs(away, out=away)
-    fit = table.prior[steps] - np.add.reduce(away, axis=0)
-    most = float(np.maximum.reduce(fit, axis=None))
-    start, shape = places = (fit >= most + _RARE).nonzero()
+    fit = table.prior[steps].astype(np.float64) - np.add.reduce(away, axis=0)
     none = _EMPTY - float(np.add.reduce(np.abs(noisy))) / noise.scale - many * math.log(noise.scale)
+    most = float(np.maximum.reduce(fit, axis=None))
     peak = max(most, none)
-    weights, empty = np.exp(fit[places].astype(np.float64) - peak), math.exp(none - peak)
-    whole = float(np.add.reduce(weights)) + empty
+    fit -= peak
+    np.maximum(fit, -_NOTHING, out=fit)
+    weights, empty = np.exp(fit, out=fit), math.exp(none - peak)
+    weights *= weights >= _RARE * math.exp(most - peak)
+    whole = float(np.add.reduce(weights, axis=None)) + empty
     weights /= whole
-    start += steps.start
-    beyond = grid.beyond[shape]
-    beyond *= table.numbers[start, None]
-    return Posterior(steps.stop - steps.start, places, weights, empty / whole, beyond)
+    return Posterior(table.numbers[steps], weights, empty / whole)
