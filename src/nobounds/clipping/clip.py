@@ -26,7 +26,7 @@ from nobounds.accounting.cost import Cost, fixed_threshold, mirrored, monotonic,
 from nobounds.accounting.loss import Neighbors
 from nobounds.arrays import Ints
 from nobounds.clipping.tuning import CLIP_TUNING, ClipTuning
-from nobounds.clipping.widths import DEVIATIONS, WidthWalk, inward_walk, outward_walk, top
+from nobounds.clipping.widths import DEVIATIONS, WidthWalk, inward_walk, outward_walk, rung_of, top
 from nobounds.counting.histogram import Histogram
 from nobounds.exact import MAX, finite_float
 from nobounds.ladders.ladder import Ladder, float_bounds
@@ -170,7 +170,7 @@ class Search:
     @property
     def beginning(self) -> int:
         """The rung that octaves are counted around where no walk says more."""
-        return int(DEVIATIONS.rungs(np.array([2.0**self.tuning.unwalked]))[0])
+        return rung_of(self.tuning.unwalked)
 
     def clip_at(self, start: ClipStart, rungs: Sequence[int], trusted: bool) -> Clip:
         """The clip whose sides end at these rungs."""
@@ -228,8 +228,7 @@ class Search:
         if inward:
             beyond, wider = self.tuning.halting(self.neighbors, origin is not None)
             threshold = math.ceil(beyond / eps2) + start.outside
-            walks = [inward_walk(outside, counts, origin, threshold, eps1, eps2, self.tuning) for outside in rungs]
-            return [walk.widened(wider) for walk in walks]
+            return [inward_walk(each, counts, origin, threshold, eps1, eps2, self.tuning, wider) for each in rungs]
         return [outward_walk(inside, counts, origin, eps1, eps2, self.tuning) for inside in rungs]
 
     def inward(self, start: ClipStart, size: int) -> bool:

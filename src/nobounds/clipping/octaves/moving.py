@@ -156,9 +156,7 @@ def _drawn(weights: Floats, empty: float, points: Floats) -> tuple[Ints, Ints]:
 
 def _error(bias: Floats, scale: Floats) -> Floats:
     """The mean error of Laplace noise of these scales around biases."""
-    error = bias / -scale
-    np.maximum(error, -_NOTHING, out=error)
-    np.exp(error, out=error)
+    error = _exp(bias / -scale)
     error *= scale
     error += bias
     return error
@@ -193,17 +191,17 @@ class Posterior(NamedTuple):
 
         Noise of the scale s around a bias b has the mean error b + s exp(-b / s).
         """
-        scale = unit * (_WIDTHS + beside)
+        rate = -1 / (unit * (_WIDTHS + beside))
         start, shape = likely = self.weights.nonzero()
-        hidden = self.weights[likely] @ _faded(self.numbers[start, None] * _grid().beyond[shape], scale) + self.empty
-        return self.mean() + others + scale * _faded(others, scale) * hidden
+        away = (_grid().beyond * rate)[shape]
+        away *= self.numbers[start, None]
+        hidden = self.weights[likely] @ _exp(away) + self.empty
+        return self.mean() + others - _exp(others * rate) * hidden / rate
 
 
-def _faded(bias: Floats | float, scale: Floats) -> Floats:
-    """exp(-bias / scale), but never nearly nothing."""
-    away = bias / -scale
-    np.maximum(away, -_NOTHING, out=away)
-    return np.exp(away, out=away)
+def _exp(x: Floats) -> Floats:
+    """exp(x), in place, and never nearly nothing."""
+    return np.exp(np.maximum(x, -_NOTHING, out=x), out=x)
 
 
 def posteriors(noisy: Sequence[Floats], noise: CountNoise) -> list[Posterior]:
@@ -223,8 +221,7 @@ def _posterior(noisy: Floats, noise: CountNoise, steps: slice) -> Posterior:
     most = float(np.maximum.reduce(fit, axis=None))
     peak = max(most, none)
     fit -= peak
-    np.maximum(fit, -_NOTHING, out=fit)
-    weights, empty = np.exp(fit, out=fit), math.exp(none - peak)
+    weights, empty = _exp(fit), math.exp(none - peak)
     weights *= weights >= _RARE * math.exp(most - peak)
     whole = float(np.add.reduce(weights, axis=None)) + empty
     weights /= whole
