@@ -90,8 +90,8 @@ class Runs:
         slopes: tuple[int, int] = EQUAL,
     ) -> "Runs":
         """The runs from `starts` to before `ends` whose records have ranks `low` to `high`; empty runs are dropped."""
-        keep = ends > starts
-        if not np.logical_and.reduce(keep):
+        keep = (ends > starts).nonzero()[0]  # faster than to select by marks
+        if len(keep) < len(starts):
             starts, ends, low, high = starts[keep], ends[keep], low[keep], high[keep]
             lowered, growth = (None if extra is None else extra[keep] for extra in (lowered, growth))
         over = target.denominator
